@@ -1,0 +1,28 @@
+"""Shared by all tests: no display needed, real data found or skipped, and no thread outlives its test."""
+
+import os
+import threading
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+import pytest
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real MNIST, Omniglot, Caltech-101 and weights; the test is skipped where there is none."""
+    named = os.environ.get("WORKBENCH_DATA")
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    for folder in (Path(named) if named else None, beside):
+        if folder is not None and (folder / "mnist").is_dir():
+            return folder
+    pytest.skip("no real data: set WORKBENCH_DATA to a folder that holds mnist/, omniglot/, caltech101/, weights/")
+
+
+@pytest.fixture(autouse=True)
+def _no_thread_left_behind():
+    """A job that outlives its test is a failure of that test, not a crash three tests later."""
+    before = set(threading.enumerate())
+    yield
+    left = [thread.name for thread in set(threading.enumerate()) - before if not thread.daemon]
+    assert not left, f"threads still running: {left}"

@@ -1,0 +1,3 @@
+"""Workbench: train, watch, map, browse and report deep metric learning experiments."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,55 @@
+"""Pause, stop and cancel, asked from one thread and obeyed by another between two steps."""
+
+from threading import Event
+
+
+class Cancelled(Exception):  # noqa: N818 - a request, not an error
+    """The person asked to discard this work. Not an error: nothing is shown."""
+
+
+class Control:
+    """Shared by the one who asks and the one who works.
+
+    Args:
+        attended: whether a person can answer when the run waits; without one a run that meets trouble ends.
+    """
+
+    def __init__(self, *, attended: bool = False) -> None:
+        self._running = Event()
+        self._running.set()
+        self._cancelled = Event()
+        self.attended = attended
+        self.stop_asked = False  # finish the epoch, keep everything
+        self.interrupted = False  # stop before the next step, keep a checkpoint (Ctrl+C in a terminal)
+
+    @property
+    def paused(self) -> bool:
+        return not self._running.is_set()
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled.is_set()
+
+    def pause(self) -> None:
+        self._running.clear()
+
+    def resume(self) -> None:
+        self._running.set()
+
+    def stop(self) -> None:
+        self.stop_asked = True
+        self.resume()
+
+    def interrupt(self) -> None:
+        self.interrupted = True
+        self.resume()
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+        self.resume()  # a paused run must be able to hear it
+
+    def gate(self) -> None:
+        """Called between steps: waits while paused, raises Cancelled when asked to discard."""
+        self._running.wait()
+        if self._cancelled.is_set():
+            raise Cancelled

@@ -1,0 +1,91 @@
+"""What a run says while it works. Frozen, plain data: to be stored, printed or sent to a process."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is being done now, in words: "Decoding 3,120 images"."""
+
+    text: str
+    done: int = 0  # of `total`; both 0 when the length is unknown
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """One point of a curve."""
+
+    name: str  # "probe/ce", "batch/loss", "test/MAP@R"
+    step: int  # optimiser steps done, from 1
+    value: float  # NaN is data: it is stored and drawn, never dropped
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far training has come."""
+
+    done: int  # steps
+    total: int  # steps
+    images_per_second: float
+    memory_bytes: int = 0  # of the device; on CPU the memory of this process
+    seconds_left: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluated:
+    """One evaluation of the test half; arrays are this event's own copies."""
+
+    epoch: int
+    step: int
+    distance: Literal["cosine", "l2"]
+    metrics: dict[str, float]  # "recall@1" ... fractions; "MAP@R/low", "MAP@R/high" are 95% limits over queries
+    sample_ids: np.ndarray  # [n] int64
+    labels: np.ndarray  # [n] int64, index into the class names of the dataset
+    embeddings: np.ndarray  # [n, d] float32
+    ap: np.ndarray  # [n] float32: average precision at R; NaN where r is 0
+    first_hit: np.ndarray  # [n] int32: rank of the first true neighbour, from 1; 0 where r is 0
+    r: np.ndarray  # [n] int32: other samples of the query's class
+    neighbours: np.ndarray  # [n, k] int64 sample ids, best first
+    similarities: np.ndarray  # [n, k] float32: cosine, or minus the distance
+    proxies: np.ndarray | None = None  # [p, d] float32
+    proxy_labels: np.ndarray | None = None  # [p] int64
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A checkpoint is whole on disk."""
+
+    kind: Literal["best", "last"]
+    path: Path
+    epoch: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The run waits for the person: paused by hand ("") or by something that went wrong."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The run goes on after Waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The last event of a job, always sent."""
+
+    status: Literal["done", "stopped", "cancelled", "failed"]
+    problem: str = ""  # sentences for the person; empty when all is well
+
+
+Event = Status | Scalar | Progress | Evaluated | Saved | Waiting | Resumed | Ended
+Emit = Callable[[Event], None]

@@ -1,0 +1,36 @@
+"""Parameters that describe themselves: one class gives validation, form, CLI help and docs."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Params(BaseModel):
+    """Base of every parameter class: immutable, and an unknown name is an error.
+
+    Field types are bool, int, float, str and Literal of strings only: the window draws one editor for each.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class NoParams(Params):
+    """For entries that have nothing to set."""
+
+
+def param(
+    default: Any, *, help: str, label: str = "", unit: str = "", symbol: str = "", path: str = "", **limits: Any
+) -> Any:
+    """Declare one field.
+
+    Args:
+        default: the value when nothing is said; every parameter has one.
+        help: one sentence for the tooltip.
+        label: words beside the editor; by default the field's name.
+        unit: "px", "images", ...; shown after the value.
+        symbol: the paper's letter for it.
+        path: "folder" or "file" where the text is a place on disk, so that the form offers Browse.
+        limits: gt, ge, lt, le, as in pydantic.
+    """
+    described = {"unit": unit, "symbol": symbol, "label": label, "path": path}
+    return Field(default, description=help, json_schema_extra=described, **limits)

@@ -1,0 +1,15 @@
+"""A problem of the world (disk, file, memory, device), told in three parts. Anything else is a bug."""
+
+
+class Problem(Exception):  # noqa: N818 - the word the person reads
+    """What happened, what is kept and what to do: one sentence each, in words of the person's work.
+
+    Args:
+        what: what happened, naming the file, field or device.
+        kept: what is safe; empty when nothing was at stake.
+        todo: what the person can do next; empty when nothing can be done.
+    """
+
+    def __init__(self, what: str, *, kept: str = "", todo: str = "") -> None:
+        super().__init__(" ".join(part for part in (what, kept, todo) if part))
+        self.what, self.kept, self.todo = what, kept, todo

@@ -1,0 +1,13 @@
+"""Where the icons, templates and presets are: inside the wheel, or beside the package in a checkout."""
+
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def resources() -> Path:
+    """The folder of resources. Raises FileNotFoundError when the installation is incomplete."""
+    for folder in (HERE / "resources", HERE.parent / "resources"):
+        if (folder / "presets").is_dir():
+            return folder
+    raise FileNotFoundError("Workbench's resources are missing: install it again.")
