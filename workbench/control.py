@@ -19,6 +19,7 @@ class Control:
         self._running.set()
         self._cancelled = Event()
         self.attended = attended
+        self.reason = ""  # why the work paused itself; empty when a person paused it
         self.stop_asked = False  # finish the epoch, keep everything
         self.interrupted = False  # stop before the next step, keep a checkpoint (Ctrl+C in a terminal)
 
@@ -34,6 +35,7 @@ class Control:
         self._running.clear()
 
     def resume(self) -> None:
+        self.reason = ""
         self._running.set()
 
     def stop(self) -> None:

@@ -1,0 +1,114 @@
+"""The registry as a cached file: every form, `list` and the docs, before torch is loaded."""
+
+import json
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from platformdirs import user_cache_path
+from pydantic import Field, ValidationError, create_model
+
+from workbench import files, registry
+from workbench.params import Params
+
+Catalog = dict[str, dict[str, Any]]
+TYPES = {"boolean": bool, "integer": int, "number": float, "string": str}
+LIMITS = {"minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveMaximum": "lt"}
+
+
+def cache_folder() -> Path:
+    """Where Workbench keeps what it can make again."""
+    return user_cache_path("workbench", appauthor=False)
+
+
+def path(cache: Path) -> Path:
+    """Where the catalog of exactly these files lies; a new or changed leaf file gives a new name."""
+    here = Path(__file__).parent
+    leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).glob("*.py"))
+    stamps = [(str(leaf), leaf.stat().st_size, leaf.stat().st_mtime_ns) for leaf in leaves]
+    return cache / f"catalog-{sha256(repr(stamps).encode()).hexdigest()[:16]}.json"
+
+
+def read(cache: Path | None = None) -> Catalog | None:
+    """The catalog, or None if it has to be written first. Takes about a millisecond."""
+    found = path(cache or cache_folder())
+    try:
+        return json.loads(found.read_text("utf-8"))  # type: ignore[no-any-return]
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
+
+
+def write(cache: Path) -> Catalog:
+    """Load the engine and describe it. Seconds: never on the window's thread."""
+    registry.discover_all()
+    described = registry.catalog()
+    cache.mkdir(parents=True, exist_ok=True)
+    with files.atomic_write(path(cache)) as file:
+        file.write(json.dumps(described, ensure_ascii=False, indent=1).encode())
+    return described
+
+
+def write_now() -> Catalog:
+    """Write the catalog where every start looks for it."""
+    return write(cache_folder())
+
+
+def current() -> Catalog:
+    """The catalog, made when it is not there yet (seconds)."""
+    return read() or write_now()
+
+
+@lru_cache(maxsize=256)
+def _model(described: str) -> type[Params]:
+    fields: dict[str, Any] = {}
+    for name, field in json.loads(described).items():
+        kind: Any = Literal[tuple(field["enum"])] if "enum" in field else TYPES[field["type"]]
+        limits = {LIMITS[key]: value for key, value in field.items() if key in LIMITS}
+        fields[name] = (kind, Field(field["default"], **limits))
+    return create_model("Described", __base__=Params, **fields)
+
+
+def params_of(catalog: Catalog, kind: str, name: str) -> type[Params]:
+    """The parameter class of an entry, made from its description: the same checks, without loading the engine."""
+    return _model(json.dumps(catalog[f"{kind}/{name}"]["params"]))
+
+
+def errors(model: type[Params], values: dict[str, Any]) -> dict[str, str]:
+    """One sentence for each bad value, by field name."""
+    try:
+        model.model_validate(values)
+    except ValidationError as found:
+        return sentences(found)
+    return {}
+
+
+def sentences(found: ValidationError) -> dict[str, str]:
+    """pydantic's findings by dotted field, in the words of the form."""
+    return {".".join(str(part) for part in each["loc"]): _sentence(dict(each)) for each in found.errors()}
+
+
+def _sentence(found: dict[str, Any]) -> str:
+    context = found.get("ctx", {})
+    match found["type"]:
+        case "extra_forbidden":
+            return "There is no such field."
+        case "missing":
+            return "This field is needed."
+        case "greater_than":
+            return f"Must be more than {context['gt']}."
+        case "greater_than_equal":
+            return f"Must be {context['ge']} or more."
+        case "less_than":
+            return f"Must be less than {context['lt']}."
+        case "less_than_equal":
+            return f"Must be {context['le']} or less."
+        case "literal_error":
+            return f"Must be one of {context['expected']}."
+        case "int_parsing" | "int_type" | "int_from_float":
+            return "Must be a whole number."
+        case "float_parsing" | "float_type" | "finite_number":
+            return "Must be a number."
+        case "bool_parsing" | "bool_type":
+            return "Must be true or false."
+    return str(found["msg"]).removeprefix("Value error, ").rstrip(".") + "."

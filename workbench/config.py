@@ -1,0 +1,230 @@
+"""What one run is: plain parts with ranges and help; TOML in and out; one error per bad field, naming it."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
+
+from workbench import catalog as catalogs
+from workbench import files
+from workbench.catalog import Catalog
+from workbench.params import Params, param
+from workbench.problem import Problem
+from workbench.resources_path import resources
+
+KINDS = ("dataset", "split", "sampler", "augmentation", "backbone", "loss")
+
+
+class BadConfig(Problem):
+    """A config with wrong fields; `errors` holds one sentence by dotted field."""
+
+    def __init__(self, source: str, errors: dict[str, str]) -> None:
+        self.errors = errors
+        listed = " ".join(f"{field}: {sentence}" for field, sentence in errors.items())
+        super().__init__(f"{source} cannot be used. {listed}", kept="Nothing was started.")
+
+
+class Choice(BaseModel):
+    """An entry of the registry by name, with its parameters; flat in TOML: `[loss] name = "ce" ...`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    params: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather(cls, given: Any) -> Any:
+        if isinstance(given, str):
+            return {"name": given}
+        if isinstance(given, dict) and "params" not in given:
+            return {"name": given.get("name"), "params": {key: value for key, value in given.items() if key != "name"}}
+        return given
+
+    @model_serializer
+    def _flatten(self) -> dict[str, Any]:
+        return {"name": self.name, **self.params}
+
+
+class EmbeddingParams(Params):
+    """The head between the backbone and the loss."""
+
+    dim: int = param(100, ge=0, le=4096, symbol="d", label="Size", help="Numbers per embedding; 0 keeps the backbone's own.")
+    batch_norm: bool = param(
+        True, label="Batch-norm on top", help="Batch-norm without scale and shift on the embedding; Fig. 1 of CE vs pairwise needs it."
+    )
+    dropout: float = param(0.0, ge=0, lt=1, help="Share of the embedding's numbers set to zero in training.")
+    normalise: bool = param(False, label="Unit length", help="Divide every embedding by its L2 norm before the loss.")
+
+
+class TrainingParams(Params):
+    """Optimiser, schedule and precision."""
+
+    epochs: int = param(10, ge=1, le=100_000, help="Passes over the training half.")
+    batch_size: int = param(64, ge=2, le=65_536, label="Batch", unit="images", symbol="n", help="Images per step.")
+    optimiser: Literal["sgd", "adam", "adamw"] = param("adam", help="Rule that turns gradients into steps.")
+    lr: float = param(1e-3, gt=0, le=100, label="Learning rate", symbol="η", help="Size of a step at its highest.")
+    momentum: float = param(0.9, ge=0, lt=1, help="Share of the last step that is kept; SGD only.")
+    nesterov: bool = param(False, help="Look ahead along the momentum; SGD only, with momentum above 0.")
+    weight_decay: float = param(0.0, ge=0, le=1, help="Pull of every weight towards zero.")
+    decay_matrices_only: bool = param(
+        True, label="Decay weights only", help="Leave biases and batch-norm out of the weight decay."
+    )
+    schedule: Literal["constant", "cosine"] = param("cosine", help="How the learning rate goes after the warm-up.")
+    warmup_steps: int = param(0, ge=0, le=1_000_000, label="Warm-up", unit="steps", help="Steps of linear rise.")
+    clip_norm: float = param(0.0, ge=0, le=1e6, label="Clip gradients", help="Longest gradient allowed; 0 is off.")
+    precision: Literal["auto", "float32", "bf16"] = param(
+        "auto", help="auto: bf16 autocast on CUDA, float32 elsewhere."
+    )
+    deterministic: bool = param(False, help="Ask torch for the same result on every run of a GPU; slower.")
+
+
+class EvaluationParams(Params):
+    """What is measured while training."""
+
+    every: int = param(1, ge=1, le=100_000, label="Evaluate every", unit="epochs", help="Epochs between evaluations; the last is always evaluated.")
+    distance: Literal["cosine", "l2"] = param("cosine", help="How near two embeddings are.")
+    neighbours: int = param(100, ge=1, le=1000, symbol="k", help="Neighbours stored for each query.")
+    probe_size: int = param(2048, ge=0, le=100_000, label="Probe", unit="images", help="Fixed training images on which CE and SPCE are measured; 0 is off.")
+    probe_every: int = param(50, ge=1, le=1_000_000, label="Probe every", unit="steps", help="Steps between two points of the probe curves.")
+    untrained: bool = param(True, label="Evaluate untrained", help="Also evaluate before the first step, as epoch 0.")
+
+
+class RunConfig(BaseModel):
+    """Everything that decides a run. Frozen; unknown fields are errors.
+
+    `RunConfig(...)` checks shapes and the common parts; `check(catalog)` also checks the parameters of entries.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field("Digits", min_length=1, max_length=200)
+    seed: int = Field(0, ge=0, lt=2**31)
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    dataset: Choice = Choice(name="digits")
+    split: Choice = Choice(name="random")
+    backbone: Choice = Choice(name="conv4")
+    embedding: EmbeddingParams = EmbeddingParams()
+    loss: Choice = Choice(name="ce")
+    sampler: Choice = Choice(name="random")
+    augmentation: Choice = Choice(name="none")
+    training: TrainingParams = TrainingParams()
+    evaluation: EvaluationParams = EvaluationParams()
+
+    @classmethod
+    def from_toml(cls, path: Path | str) -> "RunConfig":
+        """Read and check a config file. Raises BadConfig with one sentence per bad field, Problem when it cannot be read."""
+        path = Path(path)
+        try:
+            text = path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Problem(f"The config {path} cannot be read ({error}).", kept="Nothing was started.") from None
+        return cls.from_toml_text(text, source=str(path))
+
+    @classmethod
+    def from_toml_text(cls, text: str, source: str = "The config", known: Catalog | None = None) -> "RunConfig":
+        """As `from_toml`, from text; `known` is the catalog, read when it is not given."""
+        try:
+            given = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise BadConfig(source, {"TOML": f"{error}."}) from None
+        try:
+            config = cls.model_validate(given)
+        except ValidationError as found:
+            raise BadConfig(source, catalogs.sentences(found)) from None
+        errors = config.check(known if known is not None else catalogs.current())
+        if errors:
+            raise BadConfig(source, errors)
+        return config
+
+    @classmethod
+    def from_values(cls, values: dict[str, Any], known: Catalog) -> tuple["RunConfig | None", dict[str, str]]:
+        """A config from raw nested values, as a form holds them: the config, or None and one sentence per bad field."""
+        try:
+            config = cls.model_validate(values)
+        except ValidationError as found:
+            return None, catalogs.sentences(found)
+        errors = config.check(known)
+        return (None if errors else config), errors
+
+    def to_toml(self, path: Path | None = None) -> str:
+        """The config as TOML text; also written to `path` when one is given."""
+        text = tomli_w.dumps(self.model_dump())
+        if path is not None:
+            with files.atomic_write(path) as file:
+                file.write(text.encode())
+        return text
+
+    def choice(self, kind: str) -> Choice:
+        """The choice of that kind: "dataset", "loss", ..."""
+        found: Choice = getattr(self, kind)
+        return found
+
+    def check(self, known: Catalog) -> dict[str, str]:
+        """One sentence per bad field by dotted name, such as "loss.margin"; empty when the run can start."""
+        errors: dict[str, str] = {}
+        for kind in KINDS:
+            choice = self.choice(kind)
+            if f"{kind}/{choice.name}" not in known:
+                names = ", ".join(key.partition("/")[2] for key in known if key.startswith(f"{kind}/"))
+                errors[f"{kind}.name"] = f"There is no {kind} named {choice.name!r}. Known: {names}."
+                continue
+            for field, sentence in catalogs.errors(catalogs.params_of(known, kind, choice.name), choice.params).items():
+                errors[f"{kind}.{field}"] = sentence
+        return errors | self._impossible(known, errors)
+
+    def _impossible(self, known: Catalog, errors: dict[str, str]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        if self.training.nesterov and self.training.momentum == 0:
+            found["training.nesterov"] = "Nesterov needs a momentum above 0."
+        if "loss.name" in errors or "sampler.name" in errors:
+            return found
+        if known[f"loss/{self.loss.name}"]["facts"].get("needs_pairs") and self.sampler.name == "random":
+            found["sampler.name"] = (
+                f"{known[f'loss/{self.loss.name}']['title']} compares images of one class: "
+                "choose the sampler of classes x images."
+            )
+        return found
+
+    def filled(self, known: Catalog) -> "RunConfig":
+        """The same run with every parameter of its entries written out."""
+        changes = {}
+        for kind in KINDS:
+            choice = self.choice(kind)
+            full = catalogs.params_of(known, kind, choice.name).model_validate(choice.params).model_dump()
+            changes[kind] = Choice(name=choice.name, params=full)
+        return self.model_copy(update=changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A ready run from resources/presets."""
+
+    key: str  # the file's name without ending
+    title: str
+    summary: str
+    config: RunConfig
+
+
+def presets() -> list[Preset]:
+    """The presets in the order of their file names. Parameters are not checked against the catalog here."""
+    found = []
+    for path in sorted((resources() / "presets").glob("*.toml")):
+        given = tomllib.loads(path.read_text("utf-8"))
+        summary = given.pop("summary", "")
+        config = RunConfig.model_validate(given)
+        found.append(Preset(path.stem, config.name, summary, config))
+    return found
+
+
+def sections() -> dict[str, dict[str, Any]]:
+    """Fields of the common parts, described as in the catalog: "embedding", "training", "evaluation"."""
+    parts: dict[str, type[Params]] = {
+        "embedding": EmbeddingParams,
+        "training": TrainingParams,
+        "evaluation": EvaluationParams,
+    }
+    return {name: part.model_json_schema()["properties"] for name, part in parts.items()}

@@ -1,0 +1,175 @@
+"""The one place that starts threads and processes. A job always ends with an Ended event, whatever happens."""
+
+import json
+import logging
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from workbench.control import Cancelled, Control
+from workbench.events import Emit, Ended
+from workbench.problem import Problem
+
+log = logging.getLogger(__name__)
+Work = Callable[[Control, Emit], None]
+Answer = dict[str, Any]
+GRACE = 5.0  # seconds that a process gets to end by itself
+
+
+class Job:
+    """Runs `work(control, emit)` on its own thread; ask it to stop through `.control`."""
+
+    def __init__(self, name: str, work: Work, emit: Emit, control: Control | None = None) -> None:
+        self.control = control or Control()
+        self._work, self._emit = work, emit
+        self._thread = threading.Thread(target=self._run, name=name)
+
+    def start(self) -> "Job":
+        self._thread.start()
+        return self
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Wait for the end; False when it has not come within `timeout` seconds."""
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        ended = Ended("failed", "The job ended in an unknown way. See the log.")
+        try:
+            self._work(self.control, self._emit)
+            ended = Ended("stopped" if self.control.stop_asked or self.control.interrupted else "done")
+        except Cancelled:
+            ended = Ended("cancelled")
+        except Problem as problem:  # the world's fault: say it
+            ended = Ended("failed", str(problem))
+        except MemoryError:
+            ended = Ended("failed", "There is not enough memory. What was saved is kept. Choose smaller batches or images.")
+        except Exception:  # ours: keep the traceback, tell the person where it is
+            log.exception("%s failed", self._thread.name)
+            ended = Ended("failed", "This is a defect in Workbench. What was saved is kept. See the log.")
+        finally:
+            self._say(ended)
+
+    def _say(self, ended: Ended) -> None:
+        try:
+            self._emit(ended)
+        except Problem as problem:  # the disk that failed the job may fail its last word, too
+            log.error("%s ended as %s, which could not be recorded: %s", self._thread.name, ended.status, problem)
+
+
+def start_daemon(name: str, work: Callable[[], None]) -> None:
+    """Run `work` on a thread that never holds up the program's end: warming up and listening."""
+    threading.Thread(target=work, name=name, daemon=True).start()
+
+
+class AnalysisProcess:
+    """The interpreter beside this one that runs UMAP, faiss and scikit-learn: JSON lines in and out, one job at a time.
+
+    Answers arrive on a listening thread, so `on_answer` must be safe to call from there. The process starts at the
+    first request, ends with `close` or with this program, and is started anew after it died.
+
+    Args:
+        on_answer: called with each answer {"id", "event": "progress" | "result" | "error", ...}.
+    """
+
+    def __init__(self, on_answer: Callable[[Answer], None]) -> None:
+        self._on_answer = on_answer
+        self._numbers = count(1)
+        self._lock = threading.Lock()
+        self._waiting: set[int] = set()
+        self._process: subprocess.Popen[str] | None = None
+
+    def request(self, op: str, **fields: Any) -> int:
+        """Ask for `op`; returns the number that its answers will carry."""
+        with self._lock:
+            number = next(self._numbers)
+            self._waiting.add(number)
+            self._tell({"id": number, "op": op, **fields})
+            return number
+
+    def cancel(self, number: int) -> None:
+        """Discard a request: one that runs ends with its process, which is started anew at the next request."""
+        with self._lock:
+            if number not in self._waiting:
+                return
+            self._waiting.discard(number)
+            if self._process is not None and not self._waiting:
+                self._process.kill()
+                self._process = None
+            elif self._process is not None:
+                self._tell({"id": number, "op": "cancel"})
+
+    def close(self) -> None:
+        """End the process: ask, wait, then kill."""
+        with self._lock:
+            process, self._process = self._process, None
+            self._waiting.clear()
+        if process is None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _tell(self, message: Answer) -> None:
+        for _ in range(2):  # a process that died since the last request is started anew, once
+            if self._process is None or self._process.poll() is not None:
+                self._process = self._start()
+            try:
+                assert self._process.stdin is not None
+                self._process.stdin.write(json.dumps(message) + "\n")
+                self._process.stdin.flush()
+            except (BrokenPipeError, OSError):
+                self._process = None
+            else:
+                return
+        raise Problem("The analysis process cannot be started.", todo="See the log; restart Workbench.")
+
+    def _start(self) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [sys.executable, "-m", "workbench.projection.server"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+        start_daemon("analysis answers", lambda: self._listen(process))
+        return process
+
+    def _listen(self, process: "subprocess.Popen[str]") -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            answer = json.loads(line)
+            if answer["event"] in ("result", "error"):
+                with self._lock:
+                    wanted = answer["id"] in self._waiting
+                    self._waiting.discard(answer["id"])
+            else:
+                wanted = answer["id"] in self._waiting
+            if wanted:
+                self._on_answer(answer)
+        process.stdout.close()
+        process.wait()
+        with self._lock:
+            orphans = sorted(self._waiting) if self._process is process else []
+            self._waiting.difference_update(orphans)
+        for number in orphans:
+            self._on_answer(
+                {
+                    "id": number,
+                    "event": "error",
+                    "what": "The analysis process ended unexpectedly.",
+                    "kept": "Everything stored is kept.",
+                    "todo": "Ask again; it is started anew.",
+                }
+            )

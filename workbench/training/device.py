@@ -1,0 +1,70 @@
+"""Which device trains, what it can do, and how full it is."""
+
+import platform
+from contextlib import AbstractContextManager, nullcontext
+from typing import Literal
+
+import psutil
+import torch
+
+from workbench.problem import Problem
+
+
+def choose(wanted: Literal["auto", "cpu", "cuda", "mps"]) -> torch.device:
+    """The device to train on; "auto" takes CUDA, then MPS, then the CPU.
+
+    Raises:
+        Problem: when the device asked for is not there.
+    """
+    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if wanted == "auto":
+        return torch.device(next(name for name in ("cuda", "mps", "cpu") if there[name]))
+    if not there[wanted]:
+        word = {"cuda": "CUDA GPU", "mps": "Apple GPU (MPS)"}[wanted]
+        raise Problem(
+            f"This machine has no {word} that torch {torch.__version__} can use.",
+            kept="Nothing was started.",
+            todo='Set device to "auto" or "cpu", or install a driver and a torch build for it.',
+        )
+    return torch.device(wanted)
+
+
+def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
+    """bf16 autocast on CUDA when precision is "auto" or "bf16"; nothing for "float32"."""
+    if precision == "bf16" or (precision == "auto" and device.type == "cuda"):
+        return torch.autocast(device.type, torch.bfloat16)
+    return nullcontext()
+
+
+def memory_in_use(device: torch.device) -> int:
+    """Bytes in use: of the GPU by this program, or of this process on the CPU."""
+    if device.type == "cuda":
+        return torch.cuda.memory_allocated(device)
+    if device.type == "mps":
+        return torch.mps.current_allocated_memory()
+    return int(psutil.Process().memory_info().rss)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether torch or Python gave up for want of memory, on any device."""
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(
+        words in str(error).lower() for words in ("out of memory", "can't allocate memory", "not enough memory")
+    )
+
+
+def describe(device: torch.device) -> dict[str, str]:
+    """Facts about the machine for the report: device, versions, cores."""
+    facts = {
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "torch": torch.__version__,
+        "threads": str(torch.get_num_threads()),
+        "cores": str(psutil.cpu_count() or 1),
+        "memory_gib": f"{psutil.virtual_memory().total / 2**30:.1f}",
+    }
+    if device.type == "cuda":
+        facts["cuda"] = str(torch.version.cuda)
+    return facts

@@ -1,0 +1,98 @@
+"""Numbers of the running loop: read from the device every few steps, watched for trouble, told as events."""
+
+import math
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from workbench.control import Control
+from workbench.events import Emit, Progress, Scalar
+from workbench.problem import Problem
+from workbench.training.device import memory_in_use
+
+if TYPE_CHECKING:
+    from workbench.training.trainer import Parts
+
+READ_EVERY = 10  # steps
+FIRST = 20  # steps whose median is the scale of an ordinary loss
+EXPLODED = 1000.0  # times that scale
+
+
+class Meter:
+    """Collects the loss of every step; reads, checks and emits them together.
+
+    A loss that is not finite, or EXPLODED times the median of the first steps, pauses an attended run with the
+    reason in `control.reason`; an unattended run ends with the Problem. Each kind of trouble is named once.
+    """
+
+    def __init__(self, parts: "Parts", control: Control, emit: Emit, total: int) -> None:
+        self._parts, self._control, self._emit, self._total = parts, control, emit, total
+        self._unread: list[Tensor] = []
+        self._first: list[float] = []
+        self._named: set[str] = set()
+        self._speed = 0.0
+        self._seconds_per_step = 0.0
+        self._images, self._steps = 0, 0
+        self.restart_clock()
+
+    def restart_clock(self) -> None:
+        """Begin to measure speed anew, after a pause or an evaluation."""
+        self._images, self._steps, self._since = 0, 0, perf_counter()
+
+    def add(self, value: Tensor, images: int) -> None:
+        self._unread.append(value)
+        self._images += images
+        self._steps += 1
+        if len(self._unread) >= READ_EVERY:
+            self.read()
+
+    def read(self) -> None:
+        """Take the numbers from the device and tell them."""
+        if not self._unread:
+            return
+        values = torch.stack(self._unread).float().tolist()  # the one place where a GPU is waited for
+        step = self._parts.step
+        first = step - len(values) + 1
+        self._unread.clear()
+        for at, value in enumerate(values, start=first):
+            self._emit(Scalar("batch/loss", at, value))
+        self._emit(Scalar("batch/lr", step, self._parts.optimiser.param_groups[0]["lr"]))
+        self._emit(self._progress())
+        for at, value in enumerate(values, start=first):
+            self._watch(at, value)
+
+    def _progress(self) -> Progress:
+        seconds = perf_counter() - self._since
+        if self._steps and seconds > 0:
+            self._speed = self._images / seconds
+            self._seconds_per_step = seconds / self._steps
+        if seconds > 2:  # seconds; the speed shown is that of the last moments
+            self.restart_clock()
+        left = (self._total - self._parts.step) * self._seconds_per_step
+        memory = memory_in_use(self._parts.device)
+        return Progress(self._parts.step, self._total, self._speed, memory, left)
+
+    def _watch(self, step: int, value: float) -> None:
+        if not math.isfinite(value):
+            self._trouble("not finite", f"The loss is {value} at step {step}.")
+        elif len(self._first) < FIRST:
+            self._first.append(abs(value))
+        elif abs(value) > EXPLODED * max(1e-3, median(self._first)):
+            self._trouble("exploded", f"The loss exploded to {value:.4g} at step {step}.")
+
+    def _trouble(self, kind: str, what: str) -> None:
+        if kind in self._named:
+            return
+        self._named.add(kind)
+        problem = Problem(
+            what,
+            kept="The last good checkpoint is kept.",
+            todo="A smaller learning rate, a warm-up or gradient clipping usually helps.",
+        )
+        if not self._control.attended:
+            raise problem
+        self._control.reason = str(problem)
+        self._control.pause()

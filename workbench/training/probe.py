@@ -1,0 +1,79 @@
+"""CE and SPCE on one fixed set of training images, in evaluation mode: curves that can be compared."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.events import Emit, Scalar
+from workbench.training.feed import Augmentation, Feed
+
+BATCH = 512
+
+
+@torch.no_grad()
+def embed(model: nn.Module, feed: Feed, augmentation: Augmentation, index: np.ndarray | None = None) -> Tensor:
+    """Embeddings [n, d] float32 on the device, in evaluation mode; the model's mode is put back."""
+    training = model.training
+    model.eval()
+    found = [model(augmentation.evaluate(images)).float() for images in feed.in_order(BATCH, index)]
+    model.train(training)
+    return torch.cat(found)
+
+
+class Probe:
+    """Measures probe/ce, probe/spce and train/accuracy every few steps on the same images.
+
+    CE and accuracy need a loss that classifies (`logits`); SPCE needs only embeddings and labels.
+
+    Args:
+        feed: the training half.
+        size: images in the probe, spread evenly over a seeded shuffle; 0 turns the probe off.
+        every: steps between two points.
+        spce: (embeddings, labels, num_classes) -> scalar, in nats.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        loss: nn.Module,
+        feed: Feed,
+        augmentation: Augmentation,
+        *,
+        size: int,
+        every: int,
+        num_classes: int,
+        seed: int,
+        spce: Callable[[Tensor, Tensor, int], Tensor],
+        emit: Emit,
+    ) -> None:
+        self._model, self._loss, self._feed, self._augmentation = model, loss, feed, augmentation
+        self._every, self._num_classes, self._spce, self._emit = every, num_classes, spce, emit
+        self._index = np.sort(np.random.default_rng(seed).permutation(len(feed))[:size])
+        self._labels = feed.labels[torch.from_numpy(self._index).to(feed.labels.device)]
+        self._measured = -1
+
+    def after_step(self, step: int) -> None:
+        if len(self._index) and step % self._every == 0:
+            self.measure(step)
+
+    @torch.no_grad()
+    def measure(self, step: int) -> None:
+        """Emit one point of each curve at `step`, once."""
+        if step == self._measured or not len(self._index):
+            return
+        self._measured = step
+        embeddings = embed(self._model, self._feed, self._augmentation, self._index)
+        self._emit(Scalar("probe/spce", step, self._spce(embeddings, self._labels, self._num_classes).item()))
+        logits_of = getattr(self._loss, "logits", None)
+        if logits_of is None:
+            return
+        training = self._loss.training
+        self._loss.eval()
+        logits = logits_of(embeddings).float()
+        self._loss.train(training)
+        self._emit(Scalar("probe/ce", step, F.cross_entropy(logits, self._labels).item()))
+        accuracy = (logits.argmax(1) == self._labels).float().mean().item()
+        self._emit(Scalar("train/accuracy", step, accuracy))

@@ -1,0 +1,96 @@
+"""The training loop, on one screen. It knows no Qt, no SQLite and no config file."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+
+from workbench.control import Control
+from workbench.events import Emit, Resumed, Waiting
+from workbench.training.device import autocast
+from workbench.training.meter import Meter
+
+
+@dataclass(slots=True)
+class Parts:
+    """What is trained, and where. `step` counts optimiser steps done, so a checkpoint of the parts is the whole state."""
+
+    model: nn.Module
+    loss: nn.Module
+    optimiser: Optimizer
+    schedule: LRScheduler
+    device: torch.device
+    precision: str = "auto"
+    clip_norm: float = 0.0
+    step: int = 0
+    weights: list[Tensor] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.weights = [*self.model.parameters(), *self.loss.parameters()]
+
+
+def train(
+    parts: Parts,
+    batches: Callable[[int, int], Iterable[tuple[Tensor, Tensor]]],
+    *,
+    epochs: int,
+    steps_per_epoch: int,
+    control: Control,
+    emit: Emit,
+    after_step: Callable[[int], None] = lambda step: None,
+    after_epoch: Callable[[int], None] = lambda epoch: None,
+) -> None:
+    """Train model and loss together from `parts.step` on, until the last epoch, a stop or an interruption.
+
+    Args:
+        parts: what is trained; changed in place.
+        batches: `batches(epoch, skip)` yields (images, labels) on the device, without the first `skip` of the epoch.
+        epochs: passes in all, from 1.
+        steps_per_epoch: length of `batches(epoch, 0)`.
+        control: asked between steps; a pause waits here, a cancel raises Cancelled.
+        emit: told the loss of every step and, every few steps, the progress.
+        after_step: called with the number of steps done (probe curves).
+        after_epoch: called with the epoch (evaluation, checkpoints).
+
+    Raises:
+        Problem: the loss is not finite or explodes and nobody is there to choose.
+    """
+    meter = Meter(parts, control, emit, total=epochs * steps_per_epoch)
+    for epoch in range(parts.step // steps_per_epoch + 1, epochs + 1):
+        for images, labels in batches(epoch, parts.step - (epoch - 1) * steps_per_epoch):
+            wait_if_asked(control, emit, meter)
+            if control.interrupted:
+                return
+            parts.model.train()
+            parts.loss.train()
+            with autocast(parts.device, parts.precision):
+                value = parts.loss(parts.model(images), labels)
+            parts.optimiser.zero_grad(set_to_none=True)
+            value.backward()
+            if parts.clip_norm:
+                nn.utils.clip_grad_norm_(parts.weights, parts.clip_norm)
+            parts.optimiser.step()
+            parts.schedule.step()
+            parts.step += 1
+            meter.add(value.detach(), len(images))  # read every few steps: reading one number makes a GPU wait
+            after_step(parts.step)
+        meter.read()
+        wait_if_asked(control, emit, meter)
+        after_epoch(epoch)
+        meter.restart_clock()
+        if control.stop_asked:
+            return
+
+
+def wait_if_asked(control: Control, emit: Emit, meter: Meter) -> None:
+    """Stand still while paused, saying so before and after. Raises Cancelled when the work is discarded."""
+    if control.paused:
+        meter.read()
+        emit(Waiting(control.reason))
+        control.gate()
+        emit(Resumed())
+        meter.restart_clock()
+    control.gate()

@@ -1,0 +1,147 @@
+"""How the workspace's database is opened and written: one place for the pragmas, the checks and the transactions."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from sqlite_utils.utils import sqlite3
+
+from workbench.problem import Problem
+
+APPLICATION_ID = 0x444D4C57  # "DMLW": tells a workspace from any other SQLite file
+CHECKED_UP_TO = 64 << 20  # bytes; the whole-file check of a larger database would delay the window
+WAIT = 10.0  # seconds for another writer
+
+Connection = sqlite3.Connection
+DatabaseError = sqlite3.DatabaseError
+OperationalError = sqlite3.OperationalError
+
+
+def open_writer(path: Path, *, create: bool = False) -> Connection:
+    """The writing connection: WAL, foreign keys, explicit transactions only.
+
+    Raises:
+        Problem: when the file is missing, empty, damaged, of another program or cannot be written.
+    """
+    _look_before_opening(path, create)
+    connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    try:
+        _check(connection, path)
+        connection.execute("pragma journal_mode = wal")
+        _set_pragmas(connection)
+        connection.execute("pragma journal_size_limit = 67108864")
+        if create:
+            connection.execute(f"pragma application_id = {APPLICATION_ID}")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise explain(error, path) from None
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_reader(path: Path) -> Connection:
+    """A read-only connection of its own; the caller closes it. Raises Problem as `open_writer` does."""
+    _look_before_opening(path, create=False)
+    try:
+        connection = sqlite3.connect(
+            f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("pragma query_only = on")
+        connection.execute("pragma trusted_schema = off")
+    except sqlite3.DatabaseError as error:
+        raise explain(error, path) from None
+    return connection
+
+
+@contextlib.contextmanager
+def writing(connection: Connection) -> Iterator[Connection]:
+    """One transaction that waits its turn: all of it or nothing. The only way to write.
+
+    Raises:
+        Problem: disk full, locked for longer than WAIT, read-only or damaged; nothing was written.
+    """
+    try:
+        connection.execute("begin immediate")
+        try:
+            yield connection
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("rollback")
+            raise
+        connection.execute("commit")
+    except sqlite3.DatabaseError as error:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+            raise
+        raise explain(error, _file_of(connection)) from error
+
+
+def explain(error: Exception, path: Path) -> Problem:
+    """The sentence for what SQLite said, decided at this one place."""
+    said = str(error).lower()
+    if "full" in said or "disk i/o" in said:
+        return Problem(
+            f"The disk of {path.parent} is full.",
+            kept="Everything written before is kept.",
+            todo="Free some space and go on.",
+        )
+    if "locked" in said or "busy" in said:
+        return Problem(
+            f"The workspace {path.parent} is being written by another program.", todo="Try again in a moment."
+        )
+    if "readonly" in said or "read-only" in said or "unable to open" in said:
+        return Problem(
+            f"The workspace {path.parent} cannot be written.",
+            kept="It was not changed.",
+            todo="Choose a folder where you may write.",
+        )
+    if "malformed" in said or "damaged" in said or "not a database" in said:
+        return Damaged(path)
+    return Problem(f"The workspace {path.parent} could not be read ({error}).")
+
+
+class Damaged(Problem):
+    """The database is not whole; the runs' folders still are."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"The database of the workspace {path.parent} is damaged.",
+            kept="The runs' folders beside it hold every curve, evaluation and checkpoint.",
+            todo="Run `workbench doctor --repair` on it to rebuild the database from them.",
+        )
+
+
+def _look_before_opening(path: Path, create: bool) -> None:
+    if not path.exists():
+        if create:
+            return
+        raise Problem(f"{path.parent} is not a workspace: it holds no {path.name}.", todo="Choose or make another.")
+    if path.stat().st_size == 0 and not create:
+        raise Damaged(path)
+    if not os.access(path, os.R_OK):
+        raise Problem(f"The workspace {path.parent} may not be read.", todo="Ask for the right to read it.")
+
+
+def _check(connection: Connection, path: Path) -> None:
+    tables = connection.execute("select count(*) from sqlite_master").fetchone()[0]
+    found = connection.execute("pragma application_id").fetchone()[0]
+    if tables and found != APPLICATION_ID:
+        raise Problem(f"{path} is an SQLite file of another program.", kept="It was not changed.")
+    if tables and path.stat().st_size <= CHECKED_UP_TO:
+        verdict = connection.execute("pragma quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise Damaged(path)
+
+
+def _set_pragmas(connection: Connection) -> None:
+    connection.execute("pragma synchronous = normal")
+    connection.execute("pragma foreign_keys = on")
+    connection.execute("pragma trusted_schema = off")
+
+
+def _file_of(connection: Connection) -> Path:
+    return Path(connection.execute("pragma database_list").fetchone()[2] or "memory")

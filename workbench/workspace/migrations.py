@@ -1,0 +1,107 @@
+"""The schema, as the list of steps that made it. A released step is never edited; add the next one."""
+
+from datetime import datetime
+from pathlib import Path
+
+from sqlite_utils import Database, Migrations
+
+from workbench.problem import Problem
+from workbench.workspace.connection import Connection, writing
+
+migration = Migrations("workbench")
+READABLE_UP_TO = 1  # raised only when an older Workbench could no longer read the file
+
+FIRST = """
+create table datasets (
+  id integer primary key, name text not null, root text not null, fingerprint text not null unique,
+  class_names text not null, pixels text not null, image_size integer not null, channels integer not null);
+create table samples (
+  dataset_id integer not null references datasets(id), id integer not null, "row" integer not null, path text not null,
+  label integer not null, class text not null, official text not null default '',
+  primary key (dataset_id, id)) without rowid;
+create unique index samples_by_row on samples (dataset_id, "row");
+create table runs (
+  id integer primary key, name text not null, config text not null, dataset_id integer references datasets(id),
+  seed integer not null, dataset text not null, loss text not null, backbone text not null,
+  status text not null check (status in
+    ('queued', 'running', 'waiting', 'stopped', 'done', 'cancelled', 'failed', 'interrupted')),
+  problem text not null default '', phase text not null default '',
+  done integer not null default 0, total integer not null default 0,
+  epoch integer not null default 0, epochs integer not null default 0,
+  images_per_second real not null default 0, memory_bytes integer not null default 0, seconds_left real not null default 0,
+  created text not null, started text, ended text, heartbeat text, seconds real not null default 0,
+  environment text not null default '{}', pid integer, host text,
+  note text not null default '', colour integer not null default 0, trashed text);
+create table metrics (id integer primary key, name text not null unique);
+create table scalar_points (
+  seq integer primary key, run_id integer not null references runs(id) on delete cascade,
+  metric_id integer not null references metrics(id), step integer not null, value real);
+create index scalars_by_curve on scalar_points (run_id, metric_id, step);
+create view scalars as
+  select p.run_id, m.name, p.step, p.value from scalar_points p join metrics m on m.id = p.metric_id;
+create table artefacts (
+  id integer primary key, run_id integer not null references runs(id) on delete cascade,
+  kind text not null check (kind in ('checkpoint', 'embeddings', 'proxies', 'projection', 'report', 'log')),
+  path text not null, bytes integer not null, blake2b text not null, step integer, created text not null,
+  unique (run_id, path));
+create table evaluations (
+  id integer primary key, run_id integer not null references runs(id) on delete cascade, epoch integer not null,
+  step integer not null, embeddings_id integer not null references artefacts(id),
+  proxies_id integer references artefacts(id), distance text not null, score real, metrics text not null,
+  created text not null, unique (run_id, epoch, distance));
+create table queries (
+  evaluation_id integer not null references evaluations(id) on delete cascade, sample_id integer not null,
+  place integer not null, label integer not null, ap real, first_hit integer not null, r integer not null,
+  "right" integer not null, neighbours text not null, similarities text not null,
+  unique (evaluation_id, sample_id));
+create index queries_by_ap on queries (evaluation_id, ap, sample_id);
+create index queries_by_first_hit on queries (evaluation_id, first_hit, sample_id);
+create index queries_by_label on queries (evaluation_id, label, sample_id);
+create view query_rows as
+  select q.evaluation_id, q.sample_id, s.class, q.label, q.ap, q.first_hit, q.r, q."right", s.path
+  from queries q join evaluations e on e.id = q.evaluation_id join runs r on r.id = e.run_id
+  join samples s on s.dataset_id = r.dataset_id and s.id = q.sample_id;
+create view neighbours as
+  select q.evaluation_id, q.sample_id as query_id, n.key + 1 as rank, s.id as sample_id, s.label as label,
+    v.value / 10000.0 as similarity
+  from queries q join evaluations e on e.id = q.evaluation_id join runs r on r.id = e.run_id,
+    json_each(q.neighbours) n, json_each(q.similarities) v
+  join samples s on s.dataset_id = r.dataset_id and s."row" = n.value where v.key = n.key;
+create table projections (
+  id integer primary key, evaluation_id integer not null references evaluations(id) on delete cascade,
+  coordinates_id integer not null references artefacts(id), method text not null, params text not null,
+  seed integer not null, trustworthiness real, versions text not null, created text not null);
+create table selections (
+  id integer primary key, name text not null, dataset_id integer not null references datasets(id),
+  samples text not null, note text not null default '', created text not null);
+create table tags (
+  run_id integer not null references runs(id) on delete cascade, tag text not null,
+  primary key (run_id, tag)) without rowid;
+"""
+
+
+@migration()
+def m001_first_schema(db: Database) -> None:
+    for statement in FIRST.split(";\n"):
+        if statement.strip():
+            db.execute(statement.strip().removesuffix(";"))
+
+
+def migrate(connection: Connection, path: Path | None = None) -> None:
+    """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
+    db = Database(connection)
+    found = connection.execute("pragma user_version").fetchone()[0]
+    if found > READABLE_UP_TO:
+        raise Problem(
+            "This workspace was made by a newer Workbench.",
+            kept="It was not changed.",
+            todo="Update Workbench to open it.",
+        )
+    if not migration.pending(db):
+        return
+    if path is not None and "runs" in db.table_names():
+        stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+        connection.execute("vacuum into ?", (str(path.with_name(f"{path.stem}-before-{stamp}.db")),))
+    with writing(connection):
+        migration.apply(db)
+        connection.execute(f"pragma user_version = {READABLE_UP_TO}")

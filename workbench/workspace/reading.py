@@ -1,0 +1,160 @@
+"""Rows out of the database: every question about runs that the window, the CLI and the reports ask."""
+
+import json
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.problem import Problem
+from workbench.workspace.connection import Connection
+from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
+
+RUN_COLUMNS = (
+    "id, name, status, problem, phase, created, ended, seed, config, dataset_id, dataset, loss, backbone, done, total, "
+    "epoch, epochs, images_per_second, memory_bytes, seconds_left, seconds, colour, note, pid, host, environment, trashed"
+)
+
+
+def runs(db: Connection, where: str, values: tuple[Any, ...]) -> list[Run]:
+    """Runs with their tags and the metrics of their best (highest MAP@R) and last evaluation, newest first."""
+    names = RUN_COLUMNS.split(", ")
+    found = [
+        dict(zip(names, row, strict=True))
+        for row in db.execute(f"select {RUN_COLUMNS} from runs where {where} order by id desc", values)
+    ]
+    tags: dict[int, list[str]] = {}
+    for run_id, tag in db.execute("select run_id, tag from tags order by tag"):
+        tags.setdefault(run_id, []).append(tag)
+    best, last = _best_and_last(db)
+    return [
+        Run(
+            **{**row, "environment": json.loads(row["environment"])},
+            tags=tuple(tags.get(row["id"], ())),
+            best=best.get(row["id"], ({}, 0))[0],
+            best_epoch=best.get(row["id"], ({}, 0))[1],
+            last=last.get(row["id"], {}),
+        )
+        for row in found
+    ]
+
+
+def _best_and_last(db: Connection) -> tuple[dict[int, tuple[dict[str, float], int]], dict[int, dict[str, float]]]:
+    best: dict[int, tuple[dict[str, float], int]] = {}
+    last: dict[int, dict[str, float]] = {}
+    # SQLite fills bare columns from the row that holds the maximum.
+    for run_id, _, metrics, epoch in db.execute(
+        "select run_id, max(ifnull(score, -1)), metrics, epoch from evaluations group by run_id"
+    ):
+        best[run_id] = (as_metrics(metrics), epoch)
+    for run_id, _, metrics in db.execute("select run_id, max(id), metrics from evaluations group by run_id"):
+        last[run_id] = as_metrics(metrics)
+    return best, last
+
+
+def as_metrics(text: str) -> dict[str, float]:
+    return {name: nan if value is None else value for name, value in json.loads(text).items()}
+
+
+def scalar_names(db: Connection, run_id: int) -> list[str]:
+    sql = "select name from metrics where id in (select distinct metric_id from scalar_points where run_id = ?)"
+    return sorted(name for (name,) in db.execute(sql, (run_id,)))
+
+
+def scalars(db: Connection, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+    sql = (
+        "select step, value from scalar_points where run_id = ? "
+        "and metric_id = (select id from metrics where name = ?) order by step, seq"
+    )
+    rows = db.execute(sql, (run_id, name)).fetchall()
+    steps = np.fromiter((step for step, _ in rows), np.int64, len(rows))
+    values = np.fromiter((nan if value is None else value for _, value in rows), np.float64, len(rows))
+    return steps, values
+
+
+EVALUATION_COLUMNS = "id, run_id, epoch, step, distance, metrics, created"
+
+
+def evaluations(db: Connection, where: str, value: int) -> list[Evaluation]:
+    sql = f"select {EVALUATION_COLUMNS} from evaluations where {where} = ? order by epoch, id"
+    return [
+        Evaluation(row[0], row[1], row[2], row[3], row[4], as_metrics(row[5]), row[6])
+        for row in db.execute(sql, (value,))
+    ]
+
+
+def queries(db: Connection, evaluation_id: int) -> Queries:
+    sql = 'select sample_id, label, ap, first_hit, r, "right" from queries where evaluation_id = ? order by place'
+    rows = db.execute(sql, (evaluation_id,)).fetchall()
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 6
+    return Queries(
+        sample_ids=np.array(columns[0], np.int64),
+        labels=np.array(columns[1], np.int64),
+        ap=np.array([nan if ap is None else ap for ap in columns[2]], np.float32),
+        first_hit=np.array(columns[3], np.int32),
+        r=np.array(columns[4], np.int32),
+        right=np.array(columns[5], bool),
+    )
+
+
+def query(db: Connection, evaluation_id: int, sample_id: int) -> Query:
+    sql = "select label, class, path, ap, first_hit, r from query_rows where evaluation_id = ? and sample_id = ?"
+    row = db.execute(sql, (evaluation_id, sample_id)).fetchone()
+    if row is None:
+        raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
+    label, class_name, path, ap, first_hit, r = row
+    return Query(sample_id, label, class_name, path, nan if ap is None else ap, first_hit, r)
+
+
+def neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[Neighbour]:
+    """The stored neighbours of one query, best first."""
+    row = db.execute(
+        "select q.neighbours, q.similarities, q.label, r.dataset_id from queries q "
+        "join evaluations e on e.id = q.evaluation_id join runs r on r.id = e.run_id "
+        "where q.evaluation_id = ? and q.sample_id = ?",
+        (evaluation_id, sample_id),
+    ).fetchone()
+    if row is None:
+        raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
+    packed, similarities, label, dataset_id = json.loads(row[0]), json.loads(row[1]), row[2], row[3]
+    sql = 'select "row", id, label, class from samples where dataset_id = ? and "row" in (select value from json_each(?))'
+    found = {each[0]: each[1:] for each in db.execute(sql, (dataset_id, row[0]))}
+    return [
+        Neighbour(rank, found[at][0], similarity / 10_000, found[at][1] == label, found[at][1], found[at][2])
+        for rank, (at, similarity) in enumerate(zip(packed, similarities, strict=True), start=1)
+    ]
+
+
+def dataset(db: Connection, dataset_id: int) -> Dataset:
+    sql = "select id, name, root, fingerprint, class_names, pixels, image_size, channels from datasets where id = ?"
+    row = db.execute(sql, (dataset_id,)).fetchone()
+    if row is None:
+        raise Problem(f"There is no data set {dataset_id} in this workspace.")
+    pixels = Path(row[5]) if row[5] else None
+    return Dataset(
+        *row[:4], tuple(json.loads(row[4])), pixels if pixels is not None and pixels.exists() else None, *row[6:]
+    )
+
+
+def samples(db: Connection, dataset_id: int) -> Samples:
+    sql = 'select id, "row", label, path, official from samples where dataset_id = ? order by "row"'
+    rows = db.execute(sql, (dataset_id,)).fetchall()
+    return Samples(
+        ids=np.fromiter((row[0] for row in rows), np.int64, len(rows)),
+        rows=np.fromiter((row[1] for row in rows), np.int64, len(rows)),
+        labels=np.fromiter((row[2] for row in rows), np.int64, len(rows)),
+        paths=[row[3] for row in rows],
+        official=[row[4] for row in rows],
+    )
+
+
+def projections(db: Connection, evaluation_id: int) -> list[Projection]:
+    sql = (
+        "select id, evaluation_id, method, params, seed, trustworthiness, versions, created from projections "
+        "where evaluation_id = ? order by id"
+    )
+    return [
+        Projection(row[0], row[1], row[2], json.loads(row[3]), row[4], row[5], json.loads(row[6]), row[7])
+        for row in db.execute(sql, (evaluation_id,))
+    ]

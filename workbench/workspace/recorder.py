@@ -1,0 +1,259 @@
+"""Events in, rows out: the only writer of a run. Commits five times a second, whatever the speed."""
+
+import json
+import math
+from io import BytesIO
+from pathlib import Path
+from time import monotonic
+from typing import IO, Any
+
+import numpy as np
+
+from workbench import files
+from workbench.control import Control
+from workbench.events import Ended, Evaluated, Event, Progress, Resumed, Saved, Scalar, Status, Waiting
+from workbench.problem import Problem
+from workbench.workspace.connection import Connection
+from workbench.workspace.workspace import Workspace, add_artefact, now
+
+COMMIT_EVERY = 0.2  # seconds; a killed run loses at most this much of its curve
+SIMILARITY_UNIT = 10_000  # similarities are stored as whole numbers of 1e-4
+
+
+class Recorder:
+    """Call it with events. Used by one thread only, the run's, wherever it was made.
+
+    Every event also goes to `journal.jsonl` in the run's folder, from which the database can be rebuilt.
+    On a full disk an attended run is paused and what was not written is kept in memory and tried again.
+
+    Args:
+        workspace: where the run lives.
+        run_id: the run.
+        control: of the run, to pause it; None raises the Problem instead.
+    """
+
+    def __init__(self, workspace: Workspace, run_id: int, control: Control | None = None) -> None:
+        self._workspace, self.run_id, self._control = workspace, run_id, control
+        self._folder = workspace.folder(run_id)
+        self._journal: IO[str] = (self._folder / "journal.jsonl").open("a", encoding="utf-8")
+        self._scalars: list[tuple[str, int, float | None]] = []
+        self._changes: dict[str, Any] = {}
+        self._metric_ids: dict[str, int] = {}
+        self._rows: dict[int, int] = {}
+        self._committed = monotonic()
+        self._active_since: float | None = None
+        self._seconds = workspace.run(run_id).seconds
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case Scalar(name, step, value):
+                self._scalars.append((name, step, value if math.isfinite(value) else None))
+            case Progress():
+                self._progress(event)
+            case Status(text):
+                self._changes["phase"] = text
+                self._begin()
+            case Waiting(reason):
+                self._pause_clock()
+                self._changes.update(status="waiting", problem=reason)
+                self._commit()
+            case Resumed():
+                self._begin()
+                self._changes.update(status="running", problem="")
+                self._commit()
+            case Evaluated():
+                self._commit()
+                self._evaluated(event)
+            case Saved(kind, path, epoch, step):
+                self._changes["epoch"] = max(epoch, self._changes.get("epoch", 0))
+                self._saved(kind, path, step)
+            case Ended(status, problem):
+                self._pause_clock()
+                self._changes.update(status=status, problem=problem, phase="", ended=now(), seconds_left=0.0)
+                self._commit()
+                self._journal.close()
+                return
+        if monotonic() - self._committed > COMMIT_EVERY:
+            self._commit()
+
+    def dataset(self, dataset_id: int) -> None:
+        """Tie the run to its data set; evaluations are stored by its rows."""
+        samples = self._workspace.samples(dataset_id)
+        self._rows = dict(zip(samples.ids.tolist(), samples.rows.tolist(), strict=True))
+        with self._workspace.writing() as db:
+            db.execute("update runs set dataset_id = ? where id = ?", (dataset_id, self.run_id))
+
+    def environment(self, facts: dict[str, Any]) -> None:
+        """Versions, device and parameters of this run, as JSON beside it."""
+        with self._workspace.writing() as db:
+            db.execute("update runs set environment = ? where id = ?", (json.dumps(facts), self.run_id))
+
+    def forget_after(self, step: int) -> None:
+        """Drop what an interrupted run recorded after the checkpoint it resumes from: it will be recorded again."""
+        with self._workspace.writing() as db:
+            db.execute("delete from scalar_points where run_id = ? and step > ?", (self.run_id, step))
+            db.execute(
+                "delete from projections where evaluation_id in "
+                "(select id from evaluations where run_id = ? and step > ?)",
+                (self.run_id, step),
+            )
+            db.execute("delete from evaluations where run_id = ? and step > ?", (self.run_id, step))
+
+    def _begin(self) -> None:
+        if self._active_since is None:
+            self._active_since = monotonic()
+            self._changes.update(status="running", problem="", ended=None)
+            with self._workspace.writing() as db:
+                db.execute("update runs set started = ifnull(started, ?) where id = ?", (now(), self.run_id))
+
+    def _pause_clock(self) -> None:
+        if self._active_since is not None:
+            self._seconds += monotonic() - self._active_since
+            self._active_since = None
+
+    def _progress(self, event: Progress) -> None:
+        self._begin()
+        self._changes.update(
+            done=event.done,
+            total=event.total,
+            images_per_second=event.images_per_second,
+            memory_bytes=event.memory_bytes,
+            seconds_left=event.seconds_left,
+            phase="Training",
+        )
+
+    def _commit(self) -> None:
+        self._committed = monotonic()
+        running = 0.0 if self._active_since is None else monotonic() - self._active_since
+        self._changes.update(heartbeat=now(), seconds=self._seconds + running)
+        try:
+            with self._workspace.writing() as db:
+                self._write(db)
+            self._write_journal()
+        except Problem as problem:
+            self._meet(problem)
+        except OSError as error:
+            self._meet(Problem(f"The run's journal could not be written ({error.strerror}).", kept="The run is paused."))
+        else:
+            self._scalars.clear()
+            self._changes.clear()
+
+    def _write(self, db: Connection) -> None:
+        missing = {name for name, _, _ in self._scalars} - self._metric_ids.keys()
+        for name in sorted(missing):
+            db.execute("insert or ignore into metrics (name) values (?)", (name,))
+            self._metric_ids[name] = db.execute("select id from metrics where name = ?", (name,)).fetchone()[0]
+        db.executemany(
+            "insert into scalar_points (run_id, metric_id, step, value) values (?, ?, ?, ?)",
+            [(self.run_id, self._metric_ids[name], step, value) for name, step, value in self._scalars],
+        )
+        columns = ", ".join(f'"{column}" = ?' for column in self._changes)
+        db.execute(f"update runs set {columns} where id = ?", (*self._changes.values(), self.run_id))
+
+    def _write_journal(self) -> None:
+        if self._scalars:
+            self._line({"scalars": self._scalars})
+        self._line({"run": self._changes})
+        self._journal.flush()
+
+    def _line(self, entry: dict[str, Any]) -> None:
+        self._journal.write(json.dumps(entry) + "\n")
+
+    def _meet(self, problem: Problem) -> None:
+        """A disk that cannot be written now: wait with the person, or end where nobody looks."""
+        self._metric_ids.clear()  # a rolled back transaction takes the names with it
+        if self._control is None or not self._control.attended:
+            raise problem
+        self._control.reason = str(problem)
+        self._control.pause()
+
+    def _evaluated(self, event: Evaluated) -> None:
+        embeddings = self._folder / f"embeddings-{event.epoch}.npy"
+        with files.atomic_write(embeddings) as file:
+            np.save(file, np.ascontiguousarray(event.embeddings, np.float32), allow_pickle=False)
+        proxies = self._store_proxies(event)
+        ranking = self._folder / f"ranking-{event.epoch}.npz"
+        neighbours = self._rows_of(event.neighbours)
+        similarities = np.rint(np.clip(event.similarities, -3e4, 3e4) * SIMILARITY_UNIT).astype(np.int32)
+        with files.atomic_write(ranking) as file:
+            np.savez(
+                file, sample_ids=event.sample_ids, labels=event.labels, ap=event.ap, first_hit=event.first_hit,
+                r=event.r, neighbours=neighbours, similarities=similarities,
+            )  # fmt: skip
+        with self._workspace.writing() as db:
+            store_evaluation(db, self._folder, self.run_id, event, neighbours, similarities, embeddings, proxies)
+        self._line(
+            {"evaluation": {"epoch": event.epoch, "step": event.step, "distance": event.distance,
+                            "metrics": _without_nan(event.metrics)}}
+        )  # fmt: skip
+
+    def _store_proxies(self, event: Evaluated) -> Path | None:
+        if event.proxies is None or event.proxy_labels is None:
+            return None
+        path = self._folder / f"proxies-{event.epoch}.npz"
+        whole = BytesIO()
+        np.savez(whole, vectors=event.proxies.astype(np.float32), labels=event.proxy_labels.astype(np.int64))
+        with files.atomic_write(path) as file:
+            file.write(whole.getvalue())
+        return path
+
+    def _rows_of(self, sample_ids: np.ndarray) -> np.ndarray:
+        """Sample ids [n, k] as rows of the data set [n, k] int32, which take a third of the space."""
+        known = np.fromiter(self._rows, np.int64, len(self._rows))
+        rows = np.fromiter(self._rows.values(), np.int64, len(self._rows))
+        order = np.argsort(known)
+        return rows[order[np.searchsorted(known[order], sample_ids)]].astype(np.int32)
+
+    def _saved(self, kind: str, path: Path, step: int) -> None:
+        with self._workspace.writing() as db:
+            add_artefact(db, self._folder, self.run_id, "checkpoint", path, step)
+        self._line({"checkpoint": {"kind": kind, "path": path.name, "step": step}})
+
+
+def store_evaluation(
+    db: Connection,
+    folder: Path,
+    run_id: int,
+    event: Evaluated,
+    neighbours: np.ndarray,
+    similarities: np.ndarray,
+    embeddings: Path,
+    proxies: Path | None,
+) -> int:
+    """The rows of one evaluation in the transaction at hand; an earlier one of the same epoch is replaced."""
+    same = "run_id = ? and epoch = ? and distance = ?"
+    db.execute(
+        f"delete from projections where evaluation_id in (select id from evaluations where {same})",
+        (run_id, event.epoch, event.distance),
+    )
+    db.execute(f"delete from evaluations where {same}", (run_id, event.epoch, event.distance))
+    embeddings_id = add_artefact(db, folder, run_id, "embeddings", embeddings, event.step)
+    proxies_id = None if proxies is None else add_artefact(db, folder, run_id, "proxies", proxies, event.step)
+    score = event.metrics.get("MAP@R")
+    evaluation_id = db.execute(
+        "insert into evaluations (run_id, epoch, step, embeddings_id, proxies_id, distance, score, metrics, created) "
+        "values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            run_id, event.epoch, event.step, embeddings_id, proxies_id, event.distance,
+            score if score is not None and math.isfinite(score) else None,
+            json.dumps(_without_nan(event.metrics)), now(),
+        ),
+    ).lastrowid  # fmt: skip
+    right = (event.first_hit == 1).astype(int)
+    columns = (
+        event.sample_ids.tolist(), range(len(event.labels)), event.labels.tolist(),
+        [None if math.isnan(ap) else ap for ap in event.ap.tolist()],
+        event.first_hit.tolist(), event.r.tolist(), right.tolist(),
+        [json.dumps(row, separators=(",", ":")) for row in neighbours.tolist()],
+        [json.dumps(row, separators=(",", ":")) for row in similarities.tolist()],
+    )  # fmt: skip
+    db.executemany(
+        "insert into queries (evaluation_id, sample_id, place, label, ap, first_hit, r, \"right\", neighbours, "
+        "similarities) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        ((evaluation_id, *row) for row in zip(*columns, strict=True)),
+    )
+    return int(evaluation_id)
+
+
+def _without_nan(metrics: dict[str, float]) -> dict[str, float | None]:
+    return {name: value if math.isfinite(value) else None for name, value in metrics.items()}

@@ -1,0 +1,131 @@
+"""What the workspace hands out: plain frozen rows, named as in the schema."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+LIVE = ("queued", "running", "waiting")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run with its progress, and the metrics of its best and last evaluation (fractions)."""
+
+    id: int
+    name: str
+    status: str
+    problem: str
+    phase: str
+    created: str  # ISO 8601, UTC
+    ended: str | None
+    seed: int
+    config: str  # TOML
+    dataset_id: int | None
+    dataset: str
+    loss: str
+    backbone: str
+    done: int  # steps
+    total: int
+    epoch: int
+    epochs: int
+    images_per_second: float
+    memory_bytes: int
+    seconds_left: float
+    seconds: float  # of work so far, pauses left out
+    colour: int  # index into the palette of runs
+    note: str
+    tags: tuple[str, ...]
+    pid: int | None
+    host: str | None
+    environment: dict[str, Any]
+    best: dict[str, float] = field(default_factory=dict)
+    last: dict[str, float] = field(default_factory=dict)
+    best_epoch: int = 0
+    trashed: str | None = None
+
+    @property
+    def live(self) -> bool:
+        return self.status in LIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One evaluation of the test half; `metrics` are fractions, with 95% limits as "NAME/low" and "NAME/high"."""
+
+    id: int
+    run_id: int
+    epoch: int
+    step: int
+    distance: str
+    metrics: dict[str, float]
+    created: str
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    rank: int  # from 1
+    sample_id: int
+    similarity: float  # cosine, or minus the distance; stored to 1e-4
+    right: bool  # of the query's class
+    label: int
+    class_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    sample_id: int
+    label: int
+    class_name: str
+    path: str
+    ap: float  # NaN when the class has no other sample
+    first_hit: int  # rank of the first true neighbour; 0 when there is none
+    r: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Queries:
+    """All queries of one evaluation as columns, in the order of its embeddings."""
+
+    sample_ids: np.ndarray  # [n] int64
+    labels: np.ndarray  # [n] int64
+    ap: np.ndarray  # [n] float32
+    first_hit: np.ndarray  # [n] int32
+    r: np.ndarray  # [n] int32
+    right: np.ndarray  # [n] bool
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    id: int
+    name: str
+    root: str
+    fingerprint: str
+    class_names: tuple[str, ...]
+    pixels: Path | None  # the cache of decoded images; None when it is gone
+    image_size: int
+    channels: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """All samples of a data set as columns, by row of the pixel cache."""
+
+    ids: np.ndarray  # [n] int64
+    rows: np.ndarray  # [n] int64
+    labels: np.ndarray  # [n] int64
+    paths: list[str]
+    official: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    id: int
+    evaluation_id: int
+    method: str
+    params: dict[str, Any]
+    seed: int
+    trustworthiness: float | None
+    versions: dict[str, str]
+    created: str

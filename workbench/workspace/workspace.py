@@ -1,0 +1,397 @@
+"""The public door to a workspace: a folder with one database and one folder per run."""
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import psutil
+
+from workbench import files
+from workbench.problem import Problem
+from workbench.workspace import reading
+from workbench.workspace.connection import Connection, open_reader, open_writer, writing
+from workbench.workspace.migrations import migrate
+from workbench.workspace.rows import LIVE, Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+    from workbench.datasets.image_set import ImageSet
+    from workbench.datasets.pictures import Pictures
+
+DATABASE = "workspace.db"
+
+
+def now() -> str:
+    """This moment as ISO 8601 in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class Workspace:
+    """Runs, curves, evaluations, neighbours and maps in one folder; see docs/workspace.md for the schema.
+
+    Safe to call from any thread. Reading and writing are short; nothing is cached.
+
+    Args:
+        path: the folder.
+        create: make the folder and the database when they are missing.
+
+    Raises:
+        Problem: not a workspace, damaged, made by a newer Workbench, or a folder that cannot be read.
+    """
+
+    def __init__(self, path: Path | str, create: bool = False) -> None:
+        self.path = Path(path)
+        self.database = self.path / DATABASE
+        self._lock = threading.RLock()
+        if create and not self.database.exists():
+            self._make_folder()
+        self.read_only = self.database.exists() and not (
+            os.access(self.path, os.W_OK) and os.access(self.database, os.W_OK)
+        )
+        if self.read_only:
+            self._db = open_reader(self.database)
+        else:
+            self._db = open_writer(self.database, create=create and not self.database.exists())
+            try:
+                migrate(self._db, self.database)
+            except BaseException:
+                self._db.close()
+                raise
+
+    def close(self) -> None:
+        """Close the connection; the object is of no use afterwards."""
+        with self._lock:
+            self._db.close()
+
+    def __enter__(self) -> "Workspace":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def reader(self) -> Connection:
+        """A new read-only connection, for a table model or a follower; the caller closes it."""
+        return open_reader(self.database)
+
+    def folder(self, run_id: int) -> Path:
+        """Where a run keeps its config, checkpoints, embeddings and journal."""
+        return self.path / "runs" / str(run_id)
+
+    # Reading
+
+    def runs(self, trashed: bool = False) -> list[Run]:
+        """All runs, newest first; with `trashed` those in the trash instead."""
+        with self._lock:
+            return reading.runs(self._db, "trashed is not null" if trashed else "trashed is null", ())
+
+    def run(self, run_id: int) -> Run:
+        """One run, in the trash or not. Raises Problem when there is none of that number."""
+        with self._lock:
+            found = reading.runs(self._db, "id = ?", (run_id,))
+        if not found:
+            raise Problem(f"There is no run {run_id} in {self.path}.", todo="`workbench list runs` shows them.")
+        return found[0]
+
+    def scalar_names(self, run_id: int) -> list[str]:
+        with self._lock:
+            return reading.scalar_names(self._db, run_id)
+
+    def scalars(self, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """One curve: steps [n] int64 and values [n] float64 with NaN where training met one."""
+        with self._lock:
+            return reading.scalars(self._db, run_id, name)
+
+    def evaluations(self, run_id: int) -> list[Evaluation]:
+        with self._lock:
+            return reading.evaluations(self._db, "run_id", run_id)
+
+    def evaluation(self, evaluation_id: int) -> Evaluation:
+        with self._lock:
+            found = reading.evaluations(self._db, "id", evaluation_id)
+        if not found:
+            raise Problem(f"There is no evaluation {evaluation_id} in {self.path}.")
+        return found[0]
+
+    def embeddings(self, evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sample ids [n] int64, labels [n] int64 and embeddings [n, d] float32 (a read-only memory map)."""
+        with self._lock:
+            rows = self._db.execute(
+                "select sample_id, label from queries where evaluation_id = ? order by place", (evaluation_id,)
+            ).fetchall()
+        vectors = np.load(self._artefact(evaluation_id, "embeddings_id"), mmap_mode="r", allow_pickle=False)
+        ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        return ids, np.fromiter((row[1] for row in rows), np.int64, len(rows)), vectors
+
+    def proxies(self, evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Class proxies at that evaluation: vectors [p, d] float32 and labels [p] int64; None for losses without."""
+        path = self._artefact(evaluation_id, "proxies_id", needed=False)
+        if path is None:
+            return None
+        with np.load(path, allow_pickle=False) as stored:
+            return stored["vectors"], stored["labels"]
+
+    def queries(self, evaluation_id: int) -> Queries:
+        with self._lock:
+            return reading.queries(self._db, evaluation_id)
+
+    def query(self, evaluation_id: int, sample_id: int) -> Query:
+        with self._lock:
+            return reading.query(self._db, evaluation_id, sample_id)
+
+    def neighbours(self, run_id: int, query: int, evaluation_id: int | None = None) -> list[Neighbour]:
+        """The stored neighbours of a query, best first; of the run's last evaluation unless one is named."""
+        with self._lock:
+            if evaluation_id is None:
+                every = reading.evaluations(self._db, "run_id", run_id)
+                if not every:
+                    raise Problem(f"Run {run_id} has no evaluation yet.")
+                evaluation_id = every[-1].id
+            return reading.neighbours(self._db, evaluation_id, query)
+
+    def dataset(self, dataset_id: int) -> Dataset:
+        with self._lock:
+            return reading.dataset(self._db, dataset_id)
+
+    def samples(self, dataset_id: int) -> Samples:
+        with self._lock:
+            return reading.samples(self._db, dataset_id)
+
+    def pictures(self, dataset_id: int) -> "Pictures":
+        """Images of a data set by sample id: from the pixel cache, in full from the original file."""
+        from workbench.datasets.pictures import Pictures
+
+        data, samples = self.dataset(dataset_id), self.samples(dataset_id)
+        ids = samples.ids.tolist()
+        root = Path(data.root) if data.root else None
+        originals = dict(zip(ids, (root / path for path in samples.paths), strict=True)) if root else {}
+        return Pictures(dict(zip(ids, samples.rows.tolist(), strict=True)), data.pixels, originals)
+
+    def projections(self, evaluation_id: int) -> list[Projection]:
+        with self._lock:
+            return reading.projections(self._db, evaluation_id)
+
+    def coordinates(self, projection_id: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Points [n, 2] float32 in the order of the embeddings, and proxies [p, 2] or None."""
+        with self._lock:
+            row = self._db.execute(
+                "select a.run_id, a.path from projections p join artefacts a on a.id = p.coordinates_id where p.id = ?",
+                (projection_id,),
+            ).fetchone()
+        if row is None:
+            raise Problem(f"There is no map {projection_id} in {self.path}.")
+        with np.load(self._existing(row[0], row[1]), allow_pickle=False) as stored:
+            return stored["points"], (stored["proxies"] if "proxies" in stored else None)
+
+    def artefacts(self, run_id: int, kind: str) -> list[Path]:
+        """Files of one kind ('checkpoint', 'report', ...) of a run, oldest first."""
+        with self._lock:
+            rows = self._db.execute(
+                "select path from artefacts where run_id = ? and kind = ? order by id", (run_id, kind)
+            ).fetchall()
+        return [self.folder(run_id) / path for (path,) in rows]
+
+    # Writing
+
+    def create_run(self, config: "RunConfig") -> int:
+        """A new queued run with its folder and config file; returns its number."""
+        text = config.to_toml()
+        values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, now())
+        with self.writing() as db:
+            colour = db.execute("select count(*) from runs").fetchone()[0]
+            run_id = db.execute(
+                "insert into runs (name, config, seed, dataset, loss, backbone, created, status, epochs, colour) "
+                "values (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
+                (*values, config.training.epochs, colour),
+            ).lastrowid
+            self._owned(db, run_id)
+        self.folder(run_id).mkdir(parents=True, exist_ok=True)
+        with files.atomic_write(self.folder(run_id) / "config.toml") as file:
+            file.write(text.encode())
+        return int(run_id)
+
+    def take_over(self, run_id: int) -> None:
+        """Mark a run as this process's own, before it is resumed."""
+        with self.writing() as db:
+            self._owned(db, run_id)
+
+    def rename(self, run_id: int, name: str) -> None:
+        self._set(run_id, "name", name)
+
+    def set_note(self, run_id: int, note: str) -> None:
+        self._set(run_id, "note", note)
+
+    def set_colour(self, run_id: int, colour: int) -> None:
+        self._set(run_id, "colour", colour)
+
+    def set_tags(self, run_id: int, tags: list[str]) -> None:
+        with self.writing() as db:
+            db.execute("delete from tags where run_id = ?", (run_id,))
+            wanted = sorted({tag.strip() for tag in tags if tag.strip()})
+            db.executemany("insert into tags (run_id, tag) values (?, ?)", [(run_id, tag) for tag in wanted])
+
+    def set_status(self, run_id: int, status: str, problem: str = "") -> None:
+        """Set a run's state from outside of it, as when a queued run is withdrawn."""
+        with self.writing() as db:
+            db.execute("update runs set status = ?, problem = ? where id = ?", (status, problem, run_id))
+
+    def trash(self, run_id: int) -> None:
+        """Put a run into the trash; nothing is deleted. Raises Problem while it is running."""
+        if self.run(run_id).status in ("running", "waiting"):
+            raise Problem("This run is still working.", todo="Stop or cancel it first.")
+        self._set(run_id, "trashed", now())
+
+    def restore(self, run_id: int) -> None:
+        self._set(run_id, "trashed", None)
+
+    def delete(self, run_id: int) -> None:
+        """Delete a run in the trash for ever, with its folder. Raises Problem when it is not in the trash."""
+        if self.run(run_id).trashed is None:
+            raise Problem("Only a run in the trash can be deleted.", kept="It was not changed.")
+        with self.writing() as db:
+            db.execute("delete from projections where evaluation_id in (select id from evaluations where run_id = ?)", (run_id,))
+            db.execute("delete from evaluations where run_id = ?", (run_id,))
+            db.execute("delete from runs where id = ?", (run_id,))
+        shutil.rmtree(self.folder(run_id), ignore_errors=True)
+
+    def empty_trash(self) -> int:
+        """Delete every run in the trash; returns how many."""
+        gone = self.runs(trashed=True)
+        for run in gone:
+            self.delete(run.id)
+        return len(gone)
+
+    def sweep_dead_runs(self) -> list[int]:
+        """Mark runs whose process of this machine is gone as interrupted; returns their numbers."""
+        dead = [
+            run.id
+            for run in self.runs()
+            if run.status in LIVE and run.host == socket.gethostname() and not psutil.pid_exists(run.pid or -1)
+        ]
+        for run_id in dead:
+            self.set_status(run_id, "interrupted", "The program that ran it ended. What was saved is kept.")
+        return dead
+
+    def register_dataset(self, image_set: "ImageSet", pixels: Path) -> int:
+        """The number of a decoded data set, stored with its samples at the first time; `pixels` is its cache."""
+        key = f"{image_set.fingerprint}-{image_set.image_size}x{image_set.channels}"
+        root = "" if image_set.root is None else os.fsencode(image_set.root).decode("utf-8", "replace")
+        with self.writing() as db:
+            row = db.execute("select id from datasets where fingerprint = ?", (key,)).fetchone()
+            if row is not None:
+                db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels), row[0]))
+                return int(row[0])
+            names = image_set.class_names
+            dataset_id = db.execute(
+                "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
+                "values (?, ?, ?, ?, ?, ?, ?)",
+                (image_set.name, root, key, json.dumps(list(names)), str(pixels), image_set.image_size, image_set.channels),
+            ).lastrowid
+            labels, ids = image_set.labels.tolist(), image_set.sample_ids.tolist()
+            official = image_set.official or [""] * len(ids)
+            db.executemany(
+                'insert into samples (dataset_id, id, "row", path, label, class, official) values (?, ?, ?, ?, ?, ?, ?)',
+                (
+                    (dataset_id, ids[row], row, image_set.paths[row], labels[row], names[labels[row]], official[row])
+                    for row in range(len(ids))
+                ),
+            )
+            return int(dataset_id)
+
+    def add_artefact(self, run_id: int, kind: str, path: Path, step: int | None = None) -> int:
+        """Record a file, with its size and hash; inside the run's folder it is stored by its relative path."""
+        with self.writing() as db:
+            return add_artefact(db, self.folder(run_id), run_id, kind, path, step)
+
+    def add_projection(
+        self,
+        evaluation_id: int,
+        method: str,
+        params: dict[str, Any],
+        seed: int,
+        points: np.ndarray,
+        proxies: np.ndarray | None,
+        trustworthiness: float | None,
+        versions: dict[str, str],
+    ) -> int:
+        """Store a map: points [n, 2] in the order of the embeddings, proxies [p, 2] or None; returns its number."""
+        run_id = self.evaluation(evaluation_id).run_id
+        stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
+        path = self.folder(run_id) / f"map-{evaluation_id}-{method}-{stamp}.npz"
+        arrays = {"points": points.astype(np.float32)}
+        if proxies is not None:
+            arrays["proxies"] = proxies.astype(np.float32)
+        with files.atomic_write(path) as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+        with self.writing() as db:
+            artefact = add_artefact(db, self.folder(run_id), run_id, "projection", path, None)
+            return int(
+                db.execute(
+                    "insert into projections (evaluation_id, coordinates_id, method, params, seed, trustworthiness, "
+                    "versions, created) values (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (evaluation_id, artefact, method, json.dumps(params), seed, trustworthiness, json.dumps(versions), now()),
+                ).lastrowid
+            )
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction of this workspace; raises Problem when it is read-only, full or locked."""
+        if self.read_only:
+            raise Problem(f"The workspace {self.path} is open for reading only.", kept="It was not changed.")
+        with self._lock, writing(self._db) as db:
+            yield db
+
+    def _make_folder(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            (self.path / "runs").mkdir(exist_ok=True)
+        except OSError as error:
+            raise Problem(
+                f"The folder {self.path} cannot be made ({error.strerror}).", todo="Choose a folder where you may write."
+            ) from None
+
+    def _owned(self, db: Connection, run_id: int) -> None:
+        owner = (os.getpid(), socket.gethostname(), run_id)
+        db.execute("update runs set pid = ?, host = ? where id = ?", owner)
+
+    def _set(self, run_id: int, column: str, value: object) -> None:
+        with self.writing() as db:
+            db.execute(f'update runs set "{column}" = ? where id = ?', (value, run_id))
+
+    def _artefact(self, evaluation_id: int, column: str, needed: bool = True) -> Path | None:
+        with self._lock:
+            row = self._db.execute(
+                f'select a.run_id, a.path from evaluations e join artefacts a on a.id = e."{column}" where e.id = ?',
+                (evaluation_id,),
+            ).fetchone()
+        if row is None:
+            if needed:
+                raise Problem(f"There is no evaluation {evaluation_id} in {self.path}.")
+            return None
+        return self._existing(row[0], row[1])
+
+    def _existing(self, run_id: int, relative: str) -> Path:
+        path = self.folder(run_id) / relative
+        if not path.exists():
+            raise Problem(f"The file {path} is missing.", kept="The rest of the run is kept.", todo="Put it back.")
+        return path
+
+
+def add_artefact(db: Connection, folder: Path, run_id: int, kind: str, path: Path, step: int | None) -> int:
+    """One row for one whole file; a file written again keeps its number."""
+    stored = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+    values = (run_id, kind, stored, path.stat().st_size, files.digest(path), step, now())
+    db.execute(
+        "insert into artefacts (run_id, kind, path, bytes, blake2b, step, created) values (?, ?, ?, ?, ?, ?, ?) "
+        "on conflict (run_id, path) do update set bytes = excluded.bytes, blake2b = excluded.blake2b, "
+        "step = excluded.step, created = excluded.created",
+        values,
+    )
+    return int(db.execute("select id from artefacts where run_id = ? and path = ?", (run_id, stored)).fetchone()[0])
