@@ -210,14 +210,14 @@ class Preset:
 
 
 def presets() -> list[Preset]:
-    """The presets in the order of their file names. Parameters are not checked against the catalog here."""
+    """The presets by their `order`. Parameters are not checked against the catalog here."""
     found = []
-    for path in sorted((resources() / "presets").glob("*.toml")):
+    for path in (resources() / "presets").glob("*.toml"):
         given = tomllib.loads(path.read_text("utf-8"))
-        summary = given.pop("summary", "")
+        order, summary = given.pop("order"), given.pop("summary")
         config = RunConfig.model_validate(given)
-        found.append(Preset(path.stem, config.name, summary, config))
-    return found
+        found.append((order, Preset(path.stem, config.name, summary, config)))
+    return [preset for _, preset in sorted(found, key=lambda each: each[0])]
 
 
 def sections() -> dict[str, dict[str, Any]]:

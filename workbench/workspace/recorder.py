@@ -14,6 +14,7 @@ from workbench.control import Control
 from workbench.events import Ended, Evaluated, Event, Progress, Resumed, Saved, Scalar, Status, Waiting
 from workbench.problem import Problem
 from workbench.workspace.connection import Connection
+from workbench.workspace.dataset_copy import keep_dataset
 from workbench.workspace.workspace import Workspace, add_artefact, now
 
 COMMIT_EVERY = 0.2  # seconds; a killed run loses at most this much of its curve
@@ -82,11 +83,13 @@ class Recorder:
         self._rows = dict(zip(samples.ids.tolist(), samples.rows.tolist(), strict=True))
         with self._workspace.writing() as db:
             db.execute("update runs set dataset_id = ? where id = ?", (dataset_id, self.run_id))
+            keep_dataset(db, dataset_id, self._folder)
 
     def environment(self, facts: dict[str, Any]) -> None:
         """Versions, device and parameters of this run, as JSON beside it."""
         with self._workspace.writing() as db:
             db.execute("update runs set environment = ? where id = ?", (json.dumps(facts), self.run_id))
+        self._line({"environment": facts})
 
     def forget_after(self, step: int) -> None:
         """Drop what an interrupted run recorded after the checkpoint it resumes from: it will be recorded again."""
@@ -98,6 +101,7 @@ class Recorder:
                 (self.run_id, step),
             )
             db.execute("delete from evaluations where run_id = ? and step > ?", (self.run_id, step))
+        self._line({"forget": step})
 
     def _begin(self) -> None:
         if self._active_since is None:

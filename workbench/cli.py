@@ -1,0 +1,243 @@
+"""The command line: the same engine and the same words as the window."""
+
+import logging
+import os
+import signal
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench import __version__
+from workbench import catalog as catalogs
+from workbench.config import BadConfig, RunConfig, presets
+from workbench.control import Control
+from workbench.problem import Problem
+from workbench.terminal import ProgressLine
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Run
+
+KINDS = {
+    "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
+    "augmentations": "augmentation",
+}  # fmt: skip
+FORMATS = ("html", "pdf", "latex", "csv", "figures")
+INTERRUPTED = 130
+
+
+def default_workspace() -> Path:
+    """Where runs go when nothing is said: WORKBENCH_WORKSPACE, or the folder Workbench in the home folder."""
+    return Path(os.environ.get("WORKBENCH_WORKSPACE") or Path.home() / "Workbench")
+
+
+class Commands(click.Group):
+    """Exit status: 0 done, 1 a problem (one sentence), 2 wrong usage or config, 130 interrupted with a checkpoint kept."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Problem as problem:
+            if ctx.params.get("debug"):
+                raise
+            click.echo(str(problem), err=True)
+            sys.exit(2 if isinstance(problem, BadConfig) else 1)
+
+
+workspace_option = click.option(
+    "--workspace", "-w", "folder", type=click.Path(path_type=Path, file_okay=False), default=None,
+    help="Folder of runs; made when it is missing. By default WORKBENCH_WORKSPACE, or Workbench in the home folder.",
+)  # fmt: skip
+
+
+@click.group(cls=Commands)
+@click.version_option(__version__, prog_name="workbench")
+@click.option("--debug", is_flag=True, help="Show the traceback of a problem.")
+def cli(debug: bool) -> None:
+    """Train, evaluate and report deep metric learning experiments."""
+    logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+
+
+@cli.command()
+@click.argument("config")
+@workspace_option
+@click.option("--resume", is_flag=True, help="Go on with the newest unfinished run of this config.")
+@click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field, such as training.epochs=3.")
+@click.option("--report/--no-report", default=False, help="Also write an HTML report into the run's folder.")
+@click.option("--quiet", is_flag=True, help="No progress; only the last line.")
+def run(config: str, folder: Path | None, resume: bool, changes: tuple[str, ...], report: bool, quiet: bool) -> None:
+    """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`)."""
+    wanted = read_config(config, changes)
+    workspace = Workspace(folder or default_workspace(), create=True)
+    try:
+        sys.exit(run_here(wanted, workspace, resume=resume, report=report, quiet=quiet))
+    finally:
+        workspace.close()
+
+
+@cli.command()
+@workspace_option
+@click.option("--epochs", type=click.IntRange(1, 1000), default=None, help="Passes over the data; the preset's by default.")
+def sample(folder: Path | None, epochs: int | None) -> None:
+    """Run the sample project (Digits, small CNN, CE) here, and write its report."""
+    wanted = read_config("sample-digits", () if epochs is None else (f"training.epochs={epochs}",))
+    workspace = Workspace(folder or default_workspace(), create=True)
+    try:
+        sys.exit(run_here(wanted, workspace, resume=False, report=True, quiet=False))
+    finally:
+        workspace.close()
+
+
+@cli.command("report")
+@click.argument("run_id", metavar="RUN", type=int)
+@workspace_option
+@click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), default=("html",), show_default=True)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, help="Folder; by default the run's.")
+def report_run(run_id: int, folder: Path | None, formats: tuple[str, ...], out: Path | None) -> None:
+    """Write the report of run RUN (its number in `workbench list runs`)."""
+    from workbench.reports import write_report
+
+    with Workspace(folder or default_workspace()) as workspace:
+        for path in write_report(workspace, run_id, out or workspace.folder(run_id) / "report", formats=formats):
+            click.echo(path)
+
+
+@cli.command("list")
+@click.argument("what", type=click.Choice([*KINDS, "presets", "runs"]))
+@workspace_option
+def list_entries(what: str, folder: Path | None) -> None:
+    """Show what a config file can name, with each parameter, its default and range; presets; or the runs."""
+    if what == "runs":
+        with Workspace(folder or default_workspace()) as workspace:
+            workspace.sweep_dead_runs()
+            for each in workspace.runs():
+                click.echo(_run_line(each))
+        return
+    if what == "presets":
+        for preset in presets():
+            click.echo(f"{preset.key:24} {preset.title}\n{'':24} {preset.summary}")
+        return
+    for key, described in catalogs.current().items():
+        kind, _, name = key.partition("/")
+        if kind == KINDS[what]:
+            click.echo(f"{name:28} {described['help']}  [{described['source']}]")
+            for field, facts in described["params"].items():
+                click.echo(f"    {field} = {facts['default']!r}{_range(facts)}  {facts['description']}")
+
+
+@cli.command()
+@workspace_option
+@click.option("--repair", is_flag=True, help="Rebuild a damaged workspace's database from its runs' folders.")
+@click.option("--quiet", is_flag=True, help="Print problems only.")
+def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
+    """Check versions, device, Qt and, with --workspace, a workspace."""
+    from workbench.doctor import look, repair_workspace
+
+    if repair:
+        click.echo(repair_workspace(folder or default_workspace()))
+        return
+    findings = look(folder)
+    for finding in findings:
+        if not quiet or not finding.good:
+            click.echo(f"{'ok     ' if finding.good else 'problem'}  {finding.what}: {finding.said}")
+    sys.exit(0 if all(finding.good for finding in findings) else 1)
+
+
+def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
+    """A config file or preset with `FIELD=VALUE` changes. Raises BadConfig naming each bad field."""
+    by_key = {preset.key: preset.config for preset in presets()}
+    config = by_key[name] if name in by_key and not Path(name).exists() else RunConfig.from_toml(name)
+    values = config.model_dump()
+    for change in changes:
+        field, equals, text = change.partition("=")
+        if not equals:
+            raise BadConfig(f"--set {change}", {field: "Say it as FIELD=VALUE."})
+        *parents, last = field.split(".")
+        place: Any = values
+        for parent in parents:
+            if not isinstance(place.get(parent), dict):
+                raise BadConfig(f"--set {change}", {field: "There is no such field."})
+            place = place[parent]
+        place[last] = _value(text)
+    found, errors = RunConfig.from_values(values, catalogs.current())
+    if found is None:
+        raise BadConfig(name, errors)
+    return found
+
+
+def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:
+    """Train on a worker thread with a progress line; returns the exit status."""
+    from workbench.experiment import make_job, prepare_run
+
+    workspace.sweep_dead_runs()
+    run_id = _unfinished(workspace, config) if resume else prepare_run(config, workspace)
+    if resume:
+        workspace.take_over(run_id)
+    control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
+    job = make_job(workspace, run_id, control, line, resume=resume)
+
+    def interrupt(*_: object) -> None:
+        if control.interrupted:
+            control.cancel()
+        control.interrupt()
+        line.say("Stopping before the next step; a checkpoint is kept. Press Ctrl+C again to discard.")
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        job.start()
+        while not job.join(0.2):
+            pass
+    finally:
+        signal.signal(signal.SIGINT, before)
+    done = workspace.run(run_id)
+    line.finish(f"Run {run_id} {done.status}. {_scores(done)}".rstrip())
+    if done.status in ("failed", "cancelled"):
+        raise Problem(done.problem or f"Run {run_id} was cancelled.")
+    if control.interrupted:
+        click.echo(f"Go on with: workbench run CONFIG --workspace {workspace.path} --resume", err=True)
+        return INTERRUPTED
+    if report:
+        from workbench.reports import write_report
+
+        line.say("Writing the report")
+        for path in write_report(workspace, run_id, workspace.folder(run_id) / "report", formats=("html",)):
+            click.echo(path)
+    return 0
+
+
+def _unfinished(workspace: Workspace, config: RunConfig) -> int:
+    text = config.to_toml()
+    for each in workspace.runs():
+        if each.config == text and each.status in ("stopped", "failed", "interrupted"):
+            return each.id
+    raise Problem(
+        f"There is no unfinished run of this config in {workspace.path}.", todo="Leave --resume out to start one."
+    )
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _range(facts: dict[str, Any]) -> str:
+    if "enum" in facts:
+        return f" ({' | '.join(facts['enum'])})"
+    low = next((f"{sign}{facts[key]}" for key, sign in (("minimum", "≥ "), ("exclusiveMinimum", "> ")) if key in facts), "")
+    high = next((f"{sign}{facts[key]}" for key, sign in (("maximum", "≤ "), ("exclusiveMaximum", "< ")) if key in facts), "")
+    said = ", ".join(part for part in (low, high) if part)
+    return f" ({said})" if said else ""
+
+
+def _scores(run: Run) -> str:
+    if not run.best:
+        return ""
+    return f"Best MAP@R {run.best['MAP@R']:.2%}, R@1 {run.best['recall@1']:.2%} at epoch {run.best_epoch}."
+
+
+def _run_line(run: Run) -> str:
+    best = f"R@1 {run.best['recall@1']:.2%}  MAP@R {run.best['MAP@R']:.2%}" if run.best else "not evaluated"
+    return f"{run.id:>4}  {run.status:11}  {run.dataset:10} {run.backbone:14} {run.loss:14} {best}  {run.name}"

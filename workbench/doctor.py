@@ -1,0 +1,110 @@
+"""What is installed, what it can do, and whether a workspace is whole; and its repair."""
+
+import json
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from workbench.problem import Problem
+from workbench.workspace.connection import sqlite3
+from workbench.workspace.rebuild import rebuild
+from workbench.workspace.workspace import DATABASE, Workspace
+
+PACKAGES = (
+    "PySide6-Essentials", "pyqtgraph", "torch", "torchvision", "faiss-cpu", "umap-learn", "scikit-learn",
+    "pytorch-metric-learning", "sqlite-utils", "pydantic", "matplotlib",
+)  # fmt: skip
+SAFE_SQLITE = ((3, 51, 3), (3, 50, 7), (3, 44, 6))  # the WAL-reset fault is mended in these
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    what: str
+    said: str
+    good: bool = True
+
+
+def look(workspace: Path | None = None) -> list[Finding]:
+    """Every check as one finding; a bad one says what to do."""
+    findings = [Finding("Python", platform.python_version(), sys.version_info >= (3, 11))]
+    findings += [_package(name) for name in PACKAGES]
+    findings += [_signals(), _sqlite(), _device(), _display()]
+    if workspace is not None:
+        findings.append(_workspace(workspace))
+    return findings
+
+
+def qt_loses_references() -> bool:
+    """PySide6 6.12.0 drops a reference to True at each emit on Python below 3.12 and dies after some hundred."""
+    return sys.version_info < (3, 12) and version("PySide6-Essentials").startswith("6.12.0")
+
+
+def repair_workspace(folder: Path) -> str:
+    """Rebuild a damaged database from the runs' folders; the old file is kept beside it. Returns what was found."""
+    database = folder / DATABASE
+    try:
+        with Workspace(folder) as workspace:
+            return f"{folder} is whole: {len(workspace.runs())} runs. Nothing was changed."
+    except Problem:
+        if not (folder / "runs").is_dir():
+            raise
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    if database.exists():
+        database.rename(database.with_name(f"{DATABASE}.damaged-{stamp}"))
+    for left in ("-wal", "-shm"):
+        database.with_name(DATABASE + left).unlink(missing_ok=True)
+    with Workspace(folder, create=True) as workspace:
+        report = rebuild(workspace)
+    return f"Rebuilt {database}: {report}"
+
+
+def _package(name: str) -> Finding:
+    try:
+        return Finding(name, version(name))
+    except PackageNotFoundError:
+        return Finding(name, "is not installed. Run the bootstrap again.", good=False)
+
+
+def _signals() -> Finding:
+    if qt_loses_references():
+        return Finding("Qt signals", "PySide6 6.12.0 crashes on Python 3.11. Install another version.", good=False)
+    return Finding("Qt signals", "this PySide6 and this Python go together")
+
+
+def _sqlite() -> Finding:
+    found = sqlite3.sqlite_version
+    number = tuple(int(part) for part in found.split("."))
+    safe = number >= SAFE_SQLITE[0] or any(number[:2] == good[:2] and number >= good for good in SAFE_SQLITE)
+    said = found if safe else f"{found} has the WAL-reset fault; keep one program per workspace at a time"
+    return Finding("SQLite", said)
+
+
+def _device() -> Finding:
+    import torch
+
+    from workbench.training.device import choose, describe
+
+    facts = describe(choose("auto"))
+    return Finding("Device", f"{facts['device']}, {facts['threads']} threads, {facts['memory_gib']} GiB, torch {torch.__version__}")
+
+
+def _display() -> Finding:
+    if not sys.platform.startswith("linux") or os.environ.get("QT_QPA_PLATFORM"):
+        return Finding("Display", "left to Qt")
+    named = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
+    return Finding("Display", named or "none: the window cannot open, the command line can")
+
+
+def _workspace(folder: Path) -> Finding:
+    try:
+        with Workspace(folder) as workspace:
+            runs = workspace.runs()
+            missing = [run.id for run in runs if not (workspace.folder(run.id) / "config.toml").exists()]
+            sizes = json.dumps(missing) if missing else "none"
+            return Finding("Workspace", f"{len(runs)} runs; folders missing: {sizes}", good=not missing)
+    except Problem as problem:
+        return Finding("Workspace", str(problem), good=False)

@@ -1,0 +1,254 @@
+"""One experiment assembled: data, model, loss and optimiser from a config; training, evaluation, checkpoints."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch  # noqa: TID253 - only experiment.py imports this file, inside functions
+
+from workbench import registry
+from workbench.backbones.model import build_model
+from workbench.catalog import cache_folder
+from workbench.config import RunConfig
+from workbench.control import Control
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.pixels import decoded
+from workbench.datasets.split import Split
+from workbench.evaluation.retrieval import retrieve
+from workbench.events import Emit, Evaluated, Saved, Scalar, Status
+from workbench.losses import build_loss
+from workbench.losses.anatomy import spce
+from workbench.problem import Problem
+from workbench.training import checkpoint, device
+from workbench.training.feed import Feed
+from workbench.training.optimisers import build_optimiser, build_schedule
+from workbench.training.probe import Probe, embed
+from workbench.training.trainer import Parts, train
+
+Tell = Callable[[str, int, int], None]
+MULTIPLIED = ("recall@1", "recall@2", "recall@4", "recall@8", "P@1", "P@R", "MAP@R")
+
+
+@dataclass(slots=True)
+class Data:
+    """A decoded data set with its two halves."""
+
+    images: ImageSet
+    pixels: np.ndarray  # uint8 [n, H, W, C]
+    cache: Path
+    split: Split
+
+
+def load_data(config: RunConfig, tell: Tell) -> Data:
+    """Find, decode (once) and split the data set. Raises Problem when it cannot be used; `tell` may raise Cancelled."""
+    registry.discover("workbench.datasets")
+    params = _params("dataset", config)
+    found = registry.entry("dataset", config.dataset.name).build(params, progress=tell)
+    images, pixels, cache = decoded(found, cache_folder() / "pixels", tell)
+    split = registry.entry("split", config.split.name).build(_params("split", config), images, config.seed)
+    return Data(images, pixels, cache, split)
+
+
+def build_parts(config: RunConfig, data: Data, total_steps: int) -> Parts:
+    """Model, loss, optimiser and schedule on the chosen device, seeded."""
+    checkpoint.seed_everything(config.seed, config.training.deterministic)
+    where = device.choose(config.device)
+    model = build_model(config.backbone.name, config.backbone.params, config.embedding, data.images.channels)
+    classes = len(training_classes(data))
+    with torch.no_grad():
+        side = min(32, data.images.image_size) if data.images.image_size < 64 else 64
+        model.eval()
+        width = model(torch.zeros(1, data.images.channels, side, side)).shape[1]
+    loss = build_loss(config.loss.name, num_classes=classes, embedding_dim=width, **config.loss.params)
+    model.to(where)
+    loss.to(where)
+    if where.type == "cuda":
+        model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    optimiser = build_optimiser(config.training, model, loss)
+    schedule = build_schedule(config.training, optimiser, total_steps)
+    return Parts(
+        model, loss, optimiser, schedule, where, precision=config.training.precision, clip_norm=config.training.clip_norm
+    )
+
+
+def training_classes(data: Data) -> np.ndarray:
+    """Labels that occur in the training half, sorted: the loss's class c is the c-th of them."""
+    return np.unique(data.images.labels[data.split.train])
+
+
+class Engine:
+    """One run from its parts to its last checkpoint. Used by one thread.
+
+    Args:
+        config: what to run; already checked.
+        folder: of the run, for checkpoints.
+        control: asked between steps.
+        emit: told everything.
+    """
+
+    def __init__(self, config: RunConfig, data: Data, folder: Path, control: Control, emit: Emit) -> None:
+        self.config, self.data, self.folder, self.control, self.emit = config, data, folder, control, emit
+        train_rows, test_rows = data.split.train, data.split.test
+        self.classes = training_classes(data)
+        labels = np.searchsorted(self.classes, data.images.labels[train_rows])
+        self.sampler = registry.entry("sampler", config.sampler.name).build(
+            _params("sampler", config), labels=labels, batch_size=config.training.batch_size, seed=config.seed
+        )
+        self.augmentation = registry.entry("augmentation", config.augmentation.name).build(_params("augmentation", config))
+        self.total = config.training.epochs * self.sampler.steps_per_epoch
+        emit(Status("Building the model"))
+        self.parts = build_parts(config, data, self.total)
+        self.feed = Feed(data.pixels, train_rows, labels, self.parts.device)
+        self.test_feed = Feed(data.pixels, test_rows, data.images.labels[test_rows], self.parts.device)
+        self.test_ids = data.images.sample_ids[test_rows]
+        self.best = -1.0
+        settings = config.evaluation
+        self.probe = Probe(
+            self.parts.model, self.parts.loss, self.feed, self.augmentation,
+            size=settings.probe_size, every=settings.probe_every, num_classes=len(self.classes), seed=config.seed,
+            spce=spce, emit=emit,
+        )  # fmt: skip
+
+    def run(self) -> None:
+        """Train to the end, a stop or an interruption. Raises Problem (with what is kept) or Cancelled."""
+        if self.parts.step == 0 and self.config.evaluation.untrained:
+            self.evaluate(0)
+        self.probe.measure(self.parts.step)
+        batches = self.feed.training(self.sampler, self.augmentation, self.config.seed)
+        try:
+            train(
+                self.parts, batches, epochs=self.config.training.epochs, steps_per_epoch=self.sampler.steps_per_epoch,
+                control=self.control, emit=self.emit, after_step=self.probe.after_step, after_epoch=self._after_epoch,
+            )  # fmt: skip
+        except (RuntimeError, MemoryError) as error:
+            if not device.is_out_of_memory(error):
+                raise
+            raise self._out_of_memory() from None
+        if self.control.interrupted:
+            self.save("last", (self.parts.step - 1) // self.sampler.steps_per_epoch)
+
+    def evaluate(self, epoch: int) -> dict[str, float]:
+        """Embed the test half and measure retrieval; emits Evaluated and one scalar per metric. Fractions."""
+        self.emit(Status("Evaluating"))
+        embeddings = embed(self.parts.model, self.test_feed, self.augmentation).cpu().numpy()
+        if not np.isfinite(embeddings).all():
+            raise Problem(
+                "The embeddings are not finite: training has diverged.",
+                kept="The checkpoints before it are kept.",
+                todo="Start again with a smaller learning rate.",
+            )
+        settings = self.config.evaluation
+        labels = self.test_feed.labels.cpu().numpy()
+        found = retrieve(
+            embeddings, labels, self.test_ids, k=settings.neighbours, distance=settings.distance,
+            device=str(self.parts.device),
+        )  # fmt: skip
+        for name in MULTIPLIED:
+            if name in found.metrics:
+                self.emit(Scalar(f"test/{name}", self.parts.step, found.metrics[name]))
+        proxies, proxy_labels = self._proxies()
+        self.emit(
+            Evaluated(
+                epoch, self.parts.step, settings.distance, found.metrics, self.test_ids, labels, embeddings, found.ap,
+                found.first_hit, found.r, found.neighbours, found.similarities, proxies, proxy_labels,
+            )  # fmt: skip
+        )
+        return found.metrics
+
+    def save(self, kind: str, epoch: int) -> Path:
+        """Write a checkpoint that resumes bit for bit on the CPU: model, loss, optimiser, schedule, random states."""
+        path = self.folder / f"{kind}.pt"
+        parts = self.parts
+        checkpoint.save(
+            path,
+            {
+                "model": parts.model.state_dict(),
+                "loss": parts.loss.state_dict(),
+                "optimiser": parts.optimiser.state_dict(),
+                "schedule": {"last_epoch": parts.schedule.last_epoch},
+                "random": checkpoint.rng_state(),
+                "step": parts.step,
+                "epoch": epoch,
+                "best": self.best,
+                "config": self.config.to_toml(),
+            },
+        )
+        self.emit(Saved("best" if kind == "best" else "last", path, epoch, parts.step))
+        return path
+
+    def resume(self, path: Path) -> None:
+        """Go on from a checkpoint of this run. Raises Problem when it is damaged or of another configuration."""
+        state = checkpoint.load(path)
+        parts = self.parts
+        try:
+            parts.model.load_state_dict(state["model"])
+            parts.loss.load_state_dict(state["loss"])
+            parts.optimiser.load_state_dict(state["optimiser"])
+        except (KeyError, RuntimeError, ValueError) as error:
+            reason = str(error).partition("\n")[0]
+            raise Problem(f"{path} does not fit this run ({reason}).", kept="It was not changed.") from None
+        parts.step = int(state["step"])
+        for _ in range(parts.step):
+            parts.schedule.last_epoch += 1
+        rates = [base * scale(parts.step) for base, scale in zip(parts.schedule.base_lrs, parts.schedule.lr_lambdas, strict=True)]  # type: ignore[attr-defined]
+        for group, rate in zip(parts.optimiser.param_groups, rates, strict=True):
+            group["lr"] = rate
+        self.best = float(state["best"])
+        checkpoint.set_rng_state(state["random"])
+
+    def _after_epoch(self, epoch: int) -> None:
+        self.probe.measure(self.parts.step)
+        last = epoch == self.config.training.epochs or self.control.stop_asked
+        if last or epoch % self.config.evaluation.every == 0:
+            metrics = self.evaluate(epoch)
+            score = metrics.get("MAP@R", -1.0)
+            if score > self.best:
+                self.best = score
+                self.save("best", epoch)
+        self.save("last", epoch)
+
+    def _proxies(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        class_proxies = getattr(self.parts.loss, "class_proxies", None)
+        if class_proxies is None:
+            return None, None
+        vectors, labels = class_proxies()
+        return vectors.detach().float().cpu().numpy(), self.classes[labels.detach().cpu().numpy()]
+
+    def _out_of_memory(self) -> Problem:
+        if self.parts.device.type == "cuda":
+            self.parts.optimiser.zero_grad(set_to_none=True)
+            torch.cuda.empty_cache()
+        batch = self.config.training.batch_size
+        return Problem(
+            f"A batch of {batch} images does not fit into the memory of {self.parts.device}.",
+            kept="The run and its checkpoints are kept.",
+            todo=f"Try a batch of {max(2, batch // 2)}.",
+        )
+
+
+def time_steps(engine: Engine, steps: int, cancelled: Callable[[], bool]) -> float:
+    """Median seconds per training step over a few dry steps; the weights are spoilt afterwards."""
+    batches = engine.feed.training(engine.sampler, engine.augmentation, engine.config.seed)
+    taken: list[float] = []
+    parts = engine.parts
+    parts.model.train()
+    for images, labels in batches(1, 0):
+        since = perf_counter()
+        with device.autocast(parts.device, parts.precision):
+            value = parts.loss(parts.model(images), labels)
+        parts.optimiser.zero_grad(set_to_none=True)
+        value.backward()
+        parts.optimiser.step()
+        value.item()
+        taken.append(perf_counter() - since)
+        if len(taken) >= steps or cancelled():
+            break
+    return float(np.median(taken[1:] or taken))
+
+
+def _params(kind: str, config: RunConfig) -> Any:
+    choice = config.choice(kind)
+    return registry.entry(kind, choice.name).params(**choice.params)

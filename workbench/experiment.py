@@ -1,0 +1,236 @@
+"""The door to the engine: prepare, run, try out, embed. Light to import; torch is loaded inside the functions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench import __version__
+from workbench.config import RunConfig
+from workbench.control import Cancelled, Control
+from workbench.events import Emit, Event, Status
+from workbench.jobs import Job
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
+
+if TYPE_CHECKING:
+    from workbench.engine import Data, Engine
+
+NAMED_VERSIONS = ("torch", "torchvision", "numpy", "pytorch-metric-learning", "umap-learn", "faiss-cpu", "PySide6-Essentials")
+DRY_STEPS = 4
+
+
+def prepare_run(config: RunConfig, workspace: Workspace) -> int:
+    """A queued run in the workspace; returns its number. Raises Problem when the workspace cannot be written."""
+    return workspace.create_run(config)
+
+
+def make_job(
+    workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False
+) -> Job:
+    """The job that trains a prepared run; `start` it. Everything is recorded first, then told to `listen`."""
+    recorder = Recorder(workspace, run_id, control)
+
+    def emit(event: Event) -> None:
+        recorder(event)
+        if listen is not None:
+            listen(event)
+
+    def work(control: Control, emit: Emit) -> None:
+        run(workspace, run_id, control, emit, recorder, resume=resume)
+
+    return Job(f"run {run_id}", work, emit, control)
+
+
+def run(
+    workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False
+) -> None:
+    """Do a prepared run on this thread. With `resume` it goes on from its last checkpoint.
+
+    Raises:
+        Problem: data, device, disk or numbers; says what is kept.
+        Cancelled: the person discarded it.
+    """
+    emit(Status("Loading the engine"))
+    from workbench.engine import Engine, load_data
+
+    config = RunConfig.from_toml_text(workspace.run(run_id).config)
+    tell = _teller(control, emit)
+    data = load_data(config, tell)
+    recorder.dataset(workspace.register_dataset(data.images, data.cache))
+    engine = Engine(config, data, workspace.folder(run_id), control, emit)
+    recorder.environment(environment(engine, data))
+    if resume:
+        last = last_checkpoint(workspace, run_id)
+        engine.resume(last)
+        recorder.forget_after(engine.parts.step)
+    engine.run()
+
+
+def last_checkpoint(workspace: Workspace, run_id: int) -> Path:
+    """The run's newest checkpoint. Raises Problem when there is none."""
+    path = workspace.folder(run_id) / "last.pt"
+    if not path.exists():
+        raise Problem(f"Run {run_id} has no checkpoint to go on from.", todo="Start it anew.")
+    return path
+
+
+def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
+    """The checkpoint of the best evaluation, or the last. Raises Problem when there is none."""
+    path = workspace.folder(run_id) / "best.pt"
+    return path if path.exists() else last_checkpoint(workspace, run_id)
+
+
+def environment(engine: "Engine", data: "Data") -> dict[str, Any]:
+    """Facts that a report needs to repeat the run."""
+    from workbench.training import device
+
+    return {
+        "workbench": __version__,
+        **device.describe(engine.parts.device),
+        "versions": {name: version(name) for name in NAMED_VERSIONS},
+        "data": {
+            "fingerprint": data.images.fingerprint,
+            "images": len(data.images.paths),
+            "classes": len(data.images.class_names),
+            "train": len(data.split.train),
+            "test": len(data.split.test),
+            "classes_disjoint": data.split.classes_disjoint,
+            "note": data.split.note,
+            "left_out": data.images.problems[:1000],
+            "left_out_count": len(data.images.problems),
+        },
+        "parameters": sum(weight.numel() for weight in engine.parts.weights),
+        "steps_per_epoch": engine.sampler.steps_per_epoch,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What a run would be, from a look at the data and a few dry steps."""
+
+    images: int
+    classes: int
+    train: int
+    test: int
+    train_classes: int
+    test_classes: int
+    classes_disjoint: bool
+    image_size: int
+    device: str
+    parameters: int
+    steps_per_epoch: int
+    seconds_per_step: float
+    seconds_per_epoch: float
+    seconds: float  # of the whole run, evaluations left out
+    memory_bytes: int
+    note: str = ""
+    sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]
+    problems: list[tuple[str, str]] = field(default_factory=list)  # (path, reason) of images left out
+
+
+def preflight(
+    config: RunConfig,
+    progress: Callable[[str, int, int], None] = lambda text, done, total: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Preflight:
+    """Look at the data and take a few dry steps; nothing is stored but the pixel cache.
+
+    Raises:
+        Problem: what would stop the run.
+        Cancelled: `cancelled` said so.
+    """
+    progress("Loading the engine", 0, 0)
+    from workbench.engine import Engine, load_data, time_steps, training_classes
+    from workbench.training import device
+
+    def tell(text: str, done: int, total: int) -> None:
+        if cancelled():
+            raise Cancelled
+        progress(text, done, total)
+
+    data = load_data(config, tell)
+    tell("Trying a few steps", 0, 0)
+    engine = Engine(config, data, Path(), Control(), lambda event: None)
+    since = perf_counter()
+    try:
+        per_step = time_steps(engine, DRY_STEPS, cancelled)
+    except (RuntimeError, MemoryError) as error:
+        if not device.is_out_of_memory(error):
+            raise
+        raise engine._out_of_memory() from None
+    tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
+    steps, images = engine.sampler.steps_per_epoch, data.images
+    shown = np.random.default_rng(config.seed).permutation(data.split.train)[:5]
+    return Preflight(
+        images=len(images.paths),
+        classes=len(images.class_names),
+        train=len(data.split.train),
+        test=len(data.split.test),
+        train_classes=len(training_classes(data)),
+        test_classes=len(np.unique(images.labels[data.split.test])),
+        classes_disjoint=data.split.classes_disjoint,
+        image_size=images.image_size,
+        device=device.describe(engine.parts.device)["device"],
+        parameters=sum(weight.numel() for weight in engine.parts.weights),
+        steps_per_epoch=steps,
+        seconds_per_step=per_step,
+        seconds_per_epoch=per_step * steps,
+        seconds=per_step * steps * config.training.epochs,
+        memory_bytes=device.memory_in_use(engine.parts.device),
+        note=data.split.note,
+        sample_pictures=[np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown],
+        problems=list(images.problems),
+    )
+
+
+def embed_images(workspace: Workspace, run_id: int, images: list[np.ndarray]) -> np.ndarray:
+    """Embeddings [m, d] float32 of a person's own images (uint8 [h, w, 3]) under the run's best checkpoint, on the CPU.
+
+    Raises:
+        Problem: no checkpoint, or one that does not fit.
+    """
+    import torch
+
+    from workbench import registry
+    from workbench.backbones.model import build_model
+    from workbench.datasets.images import square
+    from workbench.training import checkpoint
+
+    info = workspace.run(run_id)
+    if info.dataset_id is None:
+        raise Problem(f"Run {run_id} has not read its data yet.", todo="Wait for its first epoch.")
+    config = RunConfig.from_toml_text(info.config)
+    data = workspace.dataset(info.dataset_id)
+    backbone = {**config.backbone.params}
+    if backbone.get("weights", "none") != "none":
+        backbone["weights"] = "none"  # the checkpoint holds them
+    state = checkpoint.load(best_checkpoint(workspace, run_id))
+    registry.discover("workbench.datasets")
+    model = build_model(config.backbone.name, backbone, config.embedding, data.channels)
+    try:
+        model.load_state_dict(state["model"])
+    except (KeyError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise Problem(f"The checkpoint of run {run_id} does not fit its config ({reason}).") from None
+    entry = registry.entry("augmentation", config.augmentation.name)
+    augmentation = entry.build(entry.params(**config.augmentation.params))
+    pixels = np.stack([square(image, data.image_size, data.channels) for image in images])  # [m, S, S, C]
+    batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
+    model.eval()
+    with torch.no_grad():
+        found: np.ndarray = model(augmentation.evaluate(batch)).float().numpy()
+    return found
+
+
+def _teller(control: Control, emit: Emit) -> Callable[[str, int, int], None]:
+    def tell(text: str, done: int, total: int) -> None:
+        control.gate()
+        emit(Status(text, done, total))
+
+    return tell

@@ -1,0 +1,81 @@
+"""A run as one moving line of the terminal, or as one line per evaluation where nothing moves."""
+
+import sys
+from time import monotonic
+
+from workbench.events import Ended, Evaluated, Event, Progress, Scalar, Status, Waiting
+
+WIDTH = 24  # characters of the bar
+EVERY = 0.2  # seconds
+
+
+class ProgressLine:
+    """Call it with events, from any one thread."""
+
+    def __init__(self, epochs: int, *, quiet: bool = False) -> None:
+        self._epochs, self._quiet = epochs, quiet
+        self._moving = sys.stderr.isatty()
+        self._drawn = 0.0
+        self._loss = float("nan")
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case Scalar("batch/loss", _, value):
+                self._loss = value
+            case Progress():
+                self._draw(event)
+            case Status(text, _, total):
+                if self._moving and monotonic() - self._drawn > EVERY:
+                    self._drawn = monotonic()
+                    self._put(text if not total else f"{text} {event.done:,} of {total:,}")
+            case Evaluated(epoch=epoch, metrics=metrics):
+                self.say(
+                    f"Epoch {epoch} / {self._epochs}   R@1 {metrics['recall@1']:.2%}   MAP@R {metrics['MAP@R']:.2%}"
+                    + ("   (untrained)" if epoch == 0 else f"   loss {self._loss:.4f}")
+                )
+            case Waiting(reason) if reason:
+                self.say(reason)
+            case Ended():
+                self._clear()
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        if not self._quiet:
+            self._clear()
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
+
+    def finish(self, text: str) -> None:
+        """The last line, on standard output."""
+        self._clear()
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+
+    def _draw(self, progress: Progress) -> None:
+        if self._quiet or not self._moving or monotonic() - self._drawn < EVERY:
+            return
+        self._drawn = monotonic()
+        share = progress.done / max(1, progress.total)
+        bar = "█" * round(share * WIDTH)
+        self._put(
+            f"{bar:░<{WIDTH}} {share:4.0%}  step {progress.done} / {progress.total}  loss {self._loss:.4f}  "
+            f"{progress.images_per_second:,.0f} img/s  {duration(progress.seconds_left)} left"
+        )
+
+    def _put(self, text: str) -> None:
+        sys.stderr.write(f"\r\x1b[2K{text[:118]}")
+        sys.stderr.flush()
+
+    def _clear(self) -> None:
+        if self._moving and not self._quiet:
+            sys.stderr.write("\r\x1b[2K")
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words of two units: "2 min 10 s"."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

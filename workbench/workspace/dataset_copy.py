@@ -1,0 +1,40 @@
+"""The data set's rows beside each run, so that a lost database can be rebuilt from the folders alone."""
+
+import json
+from pathlib import Path
+
+from workbench import files
+from workbench.workspace.connection import Connection
+
+
+def restore_dataset(db: Connection, folder: Path) -> int | None:
+    """The data set's rows, from the copy that every run keeps beside its config."""
+    path = folder / "dataset.json"
+    if not path.exists():
+        return None
+    facts = json.loads(path.read_text("utf-8"))
+    row = db.execute("select id from datasets where fingerprint = ?", (facts["fingerprint"],)).fetchone()
+    if row is not None:
+        return int(row[0])
+    dataset_id = db.execute(
+        "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
+        "values (:name, :root, :fingerprint, :class_names, :pixels, :image_size, :channels)",
+        {**facts, "class_names": json.dumps(facts["class_names"])},
+    ).lastrowid
+    db.executemany(
+        'insert into samples (dataset_id, id, "row", path, label, class, official) values (?, ?, ?, ?, ?, ?, ?)',
+        ((dataset_id, *sample) for sample in facts["samples"]),
+    )
+    return int(dataset_id)
+
+
+def keep_dataset(db: Connection, dataset_id: int, folder: Path) -> None:
+    """Write the data set's rows beside a run, so that its evaluations can be rebuilt."""
+    names = ("name", "root", "fingerprint", "class_names", "pixels", "image_size", "channels")
+    row = db.execute(f"select {', '.join(names)} from datasets where id = ?", (dataset_id,)).fetchone()
+    facts = dict(zip(names, row, strict=True))
+    sql = 'select id, "row", path, label, class, official from samples where dataset_id = ? order by "row"'
+    samples = [list(sample) for sample in db.execute(sql, (dataset_id,))]
+    whole = {**facts, "class_names": json.loads(facts["class_names"]), "samples": samples}
+    with files.atomic_write(folder / "dataset.json") as file:
+        file.write(json.dumps(whole, ensure_ascii=False).encode())
