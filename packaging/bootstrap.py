@@ -1,0 +1,408 @@
+"""Two commands from a fresh clone: `python3 packaging/bootstrap.py run` and `python3 packaging/bootstrap.py test`.
+
+Standard library only. The file must parse on Python 3.6, so that an old Python gets a sentence and not a traceback.
+"""
+
+import ctypes
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+OLDEST = (3, 11)
+
+
+def sentence_for_old_python(version):
+    return "Workbench needs Python {}.{} or newer; this is Python {}.{}. Start this file with a newer one.".format(
+        *OLDEST, *version[:2]
+    )
+
+
+if sys.version_info[:2] < OLDEST:
+    sys.exit(sentence_for_old_python(sys.version_info))
+
+import tomllib  # noqa: E402 - only there since Python 3.11
+
+ROOT = Path(__file__).resolve().parents[1]
+USAGE = """Usage: python3 packaging/bootstrap.py run [-- ARGS]     the window, or the CLI with ARGS
+       python3 packaging/bootstrap.py test [-- ARGS]    the tests; ARGS go to pytest"""
+
+# Name that the loader knows, Debian and Ubuntu package. Read off the Qt libraries and numba's thread pool with ldd.
+LIBRARIES = (
+    ("libEGL.so.1", "libegl1"),
+    ("libGL.so.1", "libgl1"),
+    ("libxkbcommon.so.0", "libxkbcommon0"),
+    ("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
+    ("libX11-xcb.so.1", "libx11-xcb1"),
+    ("libxcb.so.1", "libxcb1"),
+    ("libxcb-cursor.so.0", "libxcb-cursor0"),
+    ("libxcb-glx.so.0", "libxcb-glx0"),
+    ("libxcb-icccm.so.4", "libxcb-icccm4"),
+    ("libxcb-image.so.0", "libxcb-image0"),
+    ("libxcb-keysyms.so.1", "libxcb-keysyms1"),
+    ("libxcb-randr.so.0", "libxcb-randr0"),
+    ("libxcb-render.so.0", "libxcb-render0"),
+    ("libxcb-render-util.so.0", "libxcb-render-util0"),
+    ("libxcb-shape.so.0", "libxcb-shape0"),
+    ("libxcb-shm.so.0", "libxcb-shm0"),
+    ("libxcb-sync.so.1", "libxcb-sync1"),
+    ("libxcb-xfixes.so.0", "libxcb-xfixes0"),
+    ("libxcb-xinerama.so.0", "libxcb-xinerama0"),
+    ("libxcb-xkb.so.1", "libxcb-xkb1"),
+    ("libfontconfig.so.1", "libfontconfig1"),
+    ("libfreetype.so.6", "libfreetype6"),
+    ("libdbus-1.so.3", "libdbus-1-3"),
+    ("libgthread-2.0.so.0", "libglib2.0-0"),
+    ("libgomp.so.1", "libgomp1"),
+)
+
+NO_NETWORK = (
+    "name resolution|NameResolutionError|getaddrinfo failed|nodename nor servname|Name or service not known"
+    "|NewConnectionError|Failed to establish a new connection|ConnectTimeoutError|ReadTimeoutError|Read timed out"
+    "|ProxyError|Network is unreachable|No route to host|Connection refused|ConnectionResetError|Connection aborted"
+    "|IncompleteRead|ProtocolError"
+)
+NO_TRUST = "SSLError|SSLCertVerificationError|CERTIFICATE_VERIFY_FAILED"
+DISK_FULL = r"No space left on device|Errno 28\b|WinError 112\b|Disk quota exceeded|Errno 122\b"
+
+
+class Trouble(Exception):  # noqa: N818 - the world's fault, not a defect
+    """The one sentence that ends the command with exit status 1."""
+
+
+# ---------------------------------------------------------------- what is there
+
+
+class Environment:
+    """The `.venv` of one checkout: where its parts are, and whether it is whole.
+
+    Whole means: its stamp, written last, names this checkout, this Python and these versions.
+    """
+
+    def __init__(self, root):
+        self.root = root
+        self.folder = root / ".venv"
+        self.stamp = self.folder / "workbench.json"
+        self.log = self.folder / "install.log"
+        windows = os.name == "nt"
+        self.python = self.folder / ("Scripts/python.exe" if windows else "bin/python")
+        version = "python{}.{}".format(*sys.version_info[:2])
+        self.packages = self.folder / ("Lib/site-packages" if windows else "lib/" + version + "/site-packages")
+
+    def maker(self):
+        """What made the environment: another one of these means that it has to be made again."""
+        version = "{} {}.{}".format(platform.python_implementation(), *sys.version_info[:2])
+        return [version, platform.system(), platform.machine(), str(self.root)]
+
+    def versions(self):
+        """Hash of what is to be installed: a change means that pip has to look again."""
+        named = (self.root / "pyproject.toml", self.root / "packaging" / "constraints.txt")
+        return hashlib.sha256(b"\0".join(path.read_bytes() for path in named)).hexdigest()
+
+    def read_stamp(self):
+        """What the last finished install wrote; empty when there was none, or the stamp is damaged."""
+        try:
+            stamp = json.loads(self.stamp.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return stamp if isinstance(stamp, dict) else {}
+
+    def write_stamp(self, extras):
+        stamp = {"maker": self.maker(), "versions": self.versions(), "extras": sorted(extras)}
+        half = self.stamp.with_suffix(".half")
+        half.write_text(json.dumps(stamp), encoding="utf-8")
+        os.replace(half, self.stamp)
+
+    def lacks(self, extras):
+        """What is to be done so that `extras` can be used: "nothing", "install" or "make" (all of it, from nothing)."""
+        stamp = self.read_stamp()
+        if stamp.get("maker") != self.maker() or not self.python.exists() or not self.packages.is_dir():
+            return "make"
+        if stamp.get("versions") != self.versions() or not set(extras) <= set(stamp.get("extras", ())):
+            return "install"
+        return "nothing"
+
+
+def requirements(root, extras):
+    """The lines of pyproject.toml that pip gets."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project["dependencies"] + [
+        line for extra in extras for line in project["optional-dependencies"].get(extra, [])
+    ]
+
+
+# ---------------------------------------------------------------- system libraries
+
+
+def is_missing(library):
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return True
+    return False
+
+
+def lacks_ensurepip():
+    """Debian's python3 comes without the part that fills a new environment."""
+    try:
+        import ensurepip  # noqa: F401 - asked for, not used
+    except ImportError:
+        return True
+    return False
+
+
+def command_for(missing, which=shutil.which):
+    """The command that installs these (library, package) pairs on this machine; empty when the system is not known."""
+    capabilities = [f"'{library}()(64bit)'" for library, _ in missing if ".so" in library]
+    if which("apt-get"):
+        return "apt-get install -y --no-install-recommends " + " ".join(package for _, package in missing)
+    if which("dnf"):
+        return "dnf install -y " + " ".join(capabilities)
+    if which("zypper"):
+        return "zypper install -y " + " ".join(capabilities)
+    return ""
+
+
+def missing_parts(qt, new):
+    """What the system lacks, as (library, package): for Qt's window, and for a new environment."""
+    missing = [pair for pair in LIBRARIES if is_missing(pair[0])] if qt else []
+    if new and lacks_ensurepip():
+        missing.append(("ensurepip", "python{}.{}-venv".format(*sys.version_info[:2])))
+    return missing
+
+
+def check_system(qt, new):
+    """Qt says only "could not load the plugin" when one of these is missing, so they are asked for before it starts."""
+    missing = missing_parts(qt, new) if platform.system() == "Linux" else []
+    if not missing:
+        return
+    command = command_for(missing)
+    if os.geteuid() == 0 and command.startswith("apt-get"):
+        install_with_apt(command)
+        missing = missing_parts(qt, new)
+    if missing:
+        raise Trouble(sentence_for_libraries(missing, command))
+
+
+def sentence_for_libraries(missing, command):
+    names = ", ".join(library for library, _ in missing)
+    if not command:
+        return f"Parts of the system are missing: {names}. Install them and call this again."
+    return f"Parts of the system are missing ({names}). Install them with\n\n    sudo {command}\n"
+
+
+def install_with_apt(command):
+    """As root on Debian and Ubuntu. A fresh container has no package lists, so a first failure fetches them."""
+    say("Installing system libraries: " + command)
+    env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    for attempt in (command, "apt-get update", command):
+        done = subprocess.run(attempt.split(), env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if attempt == command and done.returncode == 0:
+            return
+    raise Trouble(f"The system libraries could not be installed; `{command}` ended with: {last_line(done.stdout)}")
+
+
+# ---------------------------------------------------------------- installing
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def last_line(output):
+    lines = output.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else "no message"
+
+
+def space_needed():
+    """Bytes for the environment and for pip's downloads: on Linux torch brings the CUDA libraries."""
+    return (11 if platform.system() == "Linux" else 3) * 10**9
+
+
+def check_space(folder, free=None):
+    free = shutil.disk_usage(folder).free if free is None else free
+    if free < space_needed():
+        raise Trouble(
+            f"The disk of {folder} has {free / 1e9:.1f} GB free and the installation takes about "
+            f"{space_needed() / 1e9:.0f} GB: make room and call this again."
+        )
+
+
+def sentence_for_pip(log):
+    """Why pip gave up, read off its output."""
+    if re.search(DISK_FULL, log):
+        return "The disk became full while installing: make room and call this again."
+    if re.search(NO_TRUST, log):
+        return "The package server's certificate was not accepted: check the clock and the proxy of this machine."
+    if re.search(NO_NETWORK, log):
+        return "The packages could not be fetched: there is no connection to the package server. Check the network."
+    absent = re.search(r"No matching distribution found for (\S+)", log)
+    if absent:
+        here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+        return f"There is no build of {absent.group(1)} for {here}."
+    errors = re.findall(r"^ERROR: (.+)$", log, re.MULTILINE)
+    return "The packages could not be installed" + (": " + errors[-1].rstrip(".") if errors else "") + "."
+
+
+def shown(line):
+    """pip's line, shortened for the person; empty for most of them."""
+    fetched = re.match(r"\s*Downloading (\S+?)-(\d[^-]*)-\S+\.whl \(([\d.]+ [MG]B)\)", line)
+    if fetched:
+        return "  {} {} ({})".format(*fetched.groups())
+    packages = re.match(r"Installing collected packages: (.+)", line)
+    if packages:
+        return "  unpacking {} packages".format(len(packages.group(1).split(", ")))
+    return ""
+
+
+def follow(command, env, log):
+    """Run pip, show how it gets on, keep all it says in `log`. Returns its exit status."""
+    start = time.monotonic()
+    with log.open("w", encoding="utf-8") as kept:
+        pip = subprocess.Popen(
+            command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace"
+        )
+        try:
+            for line in pip.stdout:
+                kept.write(line)
+                if shown(line):
+                    say(f"{time.monotonic() - start:5.0f} s{shown(line)}")
+            return pip.wait()
+        finally:
+            pip.kill()  # after Ctrl+C; nothing when it has ended
+            pip.wait()
+
+
+def make(environment):
+    """An empty `.venv`, whatever stood there before."""
+    if Path(sys.prefix).resolve() == environment.folder.resolve():
+        raise Trouble("The .venv has to be made again: call this with the Python of the system, not with its own.")
+    check_space(environment.root)
+    command = [sys.executable, "-m", "venv", "--clear", str(environment.folder)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        reason = done.stdout.decode("utf-8", "replace")
+        full = "the disk is full" if re.search(DISK_FULL, reason) else last_line(done.stdout)
+        raise Trouble("The folder {} could not be made: {}.".format(environment.folder, full.rstrip(".")))
+
+
+def install(environment, extras):
+    """The pinned packages, and a .pth file that puts this checkout on the environment's path."""
+    environment.stamp.unlink(missing_ok=True)
+    downloads = environment.folder / "downloads"  # on the same disk as .venv: /tmp is often small
+    downloads.mkdir(exist_ok=True)
+    pins = environment.root / "packaging" / "constraints.txt"
+    pip = [str(environment.python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    pip += ["--progress-bar", "off", "--only-binary", ":all:", "-c", str(pins)]
+    status = follow(
+        pip + requirements(environment.root, extras),
+        dict(os.environ, TMPDIR=str(downloads), TEMP=str(downloads), TMP=str(downloads)),
+        environment.log,
+    )
+    shutil.rmtree(downloads, ignore_errors=True)
+    if status:
+        reason = sentence_for_pip(environment.log.read_text(encoding="utf-8", errors="replace"))
+        raise Trouble(f"{reason} Details: {environment.log}")
+    (environment.packages / "workbench-checkout.pth").write_text(str(environment.root) + "\n", encoding="utf-8")
+
+
+def write_catalog(environment):
+    """The list of losses, data sets and backbones that the window draws its forms from before torch is loaded."""
+    code = "from workbench import catalog; catalog.write_now()"
+    command = [str(environment.python), "-c", code]
+    done = subprocess.run(command, cwd=environment.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        say("The list of losses and data sets could not be prepared: " + last_line(done.stdout))
+
+
+def prepare(environment, extras, qt):
+    """Whatever is needed, and nothing when all is there."""
+    work = environment.lacks(extras)
+    check_system(qt, new=work == "make")
+    if work == "nothing":
+        return
+    if work == "make":
+        size = "about 3 GB" if platform.system() == "Linux" else "under 1 GB"
+        say(f"Installing into {environment.folder} ({size} to fetch, some minutes).")
+        make(environment)
+    else:
+        say(f"The versions have changed: bringing {environment.folder} up to date.")
+        extras = sorted({*extras, *environment.read_stamp().get("extras", ())})
+    install(environment, extras)
+    write_catalog(environment)
+    environment.write_stamp(extras)
+
+
+# ---------------------------------------------------------------- the two commands
+
+
+def has_display(system, variables):
+    return system != "Linux" or bool(variables.get("DISPLAY") or variables.get("WAYLAND_DISPLAY"))
+
+
+def program(arguments, display):
+    """What follows `python`: the CLI with the person's arguments, the window, or the sample in the terminal."""
+    if arguments:
+        return ["-m", "workbench", *arguments]
+    return ["-m", "workbench"] if display else ["-m", "workbench", "sample"]
+
+
+def hand_over(environment, arguments, variables):
+    """Become the program: its exit status and Ctrl+C are its own. Windows has no exec, so there it is waited for."""
+    command = [str(environment.python), *arguments]
+    sys.stdout.flush()
+    if os.name == "posix":
+        os.execve(command[0], command, variables)
+    process = subprocess.Popen(command, env=variables)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue  # the program has had it too and ends in its own way
+
+
+def run(arguments):
+    environment = Environment(ROOT)
+    display = has_display(platform.system(), os.environ)
+    prepare(environment, [], qt=display and not arguments)
+    if not arguments and not display:
+        say("There is no display, so the sample experiment runs here in the terminal.")
+    return hand_over(environment, program(arguments, display), dict(os.environ))
+
+
+def test(arguments):
+    environment = Environment(ROOT)
+    prepare(environment, ["test"], qt=True)
+    variables = dict(os.environ)
+    variables.setdefault("QT_QPA_PLATFORM", "offscreen")
+    os.chdir(ROOT)
+    return hand_over(environment, ["-m", "pytest", *arguments], variables)
+
+
+def main(arguments):
+    command, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if command not in ("run", "test"):
+        print(USAGE)
+        return 0 if command in ("-h", "--help") else 2
+    if rest[:1] == ["--"]:
+        rest = rest[1:]
+    try:
+        return run(rest) if command == "run" else test(rest)
+    except Trouble as trouble:
+        print(trouble, file=sys.stderr)
+    except OSError as error:
+        print("{}: {}.".format(error.filename or "The installation stopped", error.strerror), file=sys.stderr)
+    except KeyboardInterrupt:
+        print("\nInterrupted: the next call goes on from here.", file=sys.stderr)
+        return 130
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
