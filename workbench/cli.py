@@ -33,7 +33,7 @@ def default_workspace() -> Path:
 
 
 class Commands(click.Group):
-    """Exit status: 0 done, 1 a problem (one sentence), 2 wrong usage or config, 130 interrupted with a checkpoint kept."""
+    """Exit status: 0 done, 1 a problem (one sentence), 2 wrong usage or config, 130 interrupted, checkpoint kept."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -63,7 +63,9 @@ def cli(debug: bool) -> None:
 @click.argument("config")
 @workspace_option
 @click.option("--resume", is_flag=True, help="Go on with the newest unfinished run of this config.")
-@click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field, such as training.epochs=3.")
+@click.option(
+    "--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field, such as training.epochs=3."
+)
 @click.option("--report/--no-report", default=False, help="Also write an HTML report into the run's folder.")
 @click.option("--quiet", is_flag=True, help="No progress; only the last line.")
 def run(config: str, folder: Path | None, resume: bool, changes: tuple[str, ...], report: bool, quiet: bool) -> None:
@@ -78,7 +80,9 @@ def run(config: str, folder: Path | None, resume: bool, changes: tuple[str, ...]
 
 @cli.command()
 @workspace_option
-@click.option("--epochs", type=click.IntRange(1, 1000), default=None, help="Passes over the data; the preset's by default.")
+@click.option(
+    "--epochs", type=click.IntRange(1, 1000), default=None, help="Passes over the data; the preset's by default."
+)
 def sample(folder: Path | None, epochs: int | None) -> None:
     """Run the sample project (Digits, small CNN, CE) here, and write its report."""
     wanted = read_config("sample-digits", () if epochs is None else (f"training.epochs={epochs}",))
@@ -93,7 +97,9 @@ def sample(folder: Path | None, epochs: int | None) -> None:
 @click.argument("run_id", metavar="RUN", type=int)
 @workspace_option
 @click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), default=("html",), show_default=True)
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, help="Folder; by default the run's.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), default=None, help="Folder; by default the run's."
+)
 def report_run(run_id: int, folder: Path | None, formats: tuple[str, ...], out: Path | None) -> None:
     """Write the report of run RUN (its number in `workbench list runs`)."""
     from workbench.reports import write_report
@@ -226,8 +232,12 @@ def _value(text: str) -> Any:
 def _range(facts: dict[str, Any]) -> str:
     if "enum" in facts:
         return f" ({' | '.join(facts['enum'])})"
-    low = next((f"{sign}{facts[key]}" for key, sign in (("minimum", "≥ "), ("exclusiveMinimum", "> ")) if key in facts), "")
-    high = next((f"{sign}{facts[key]}" for key, sign in (("maximum", "≤ "), ("exclusiveMaximum", "< ")) if key in facts), "")
+    low = next(
+        (f"{sign}{facts[key]}" for key, sign in (("minimum", "≥ "), ("exclusiveMinimum", "> ")) if key in facts), ""
+    )
+    high = next(
+        (f"{sign}{facts[key]}" for key, sign in (("maximum", "≤ "), ("exclusiveMaximum", "< ")) if key in facts), ""
+    )
     said = ", ".join(part for part in (low, high) if part)
     return f" ({said})" if said else ""
 

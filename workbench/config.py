@@ -52,9 +52,13 @@ class Choice(BaseModel):
 class EmbeddingParams(Params):
     """The head between the backbone and the loss."""
 
-    dim: int = param(100, ge=0, le=4096, symbol="d", label="Size", help="Numbers per embedding; 0 keeps the backbone's own.")
+    dim: int = param(
+        100, ge=0, le=4096, symbol="d", label="Size", help="Numbers per embedding; 0 keeps the backbone's own."
+    )
     batch_norm: bool = param(
-        True, label="Batch-norm on top", help="Batch-norm without scale and shift on the embedding; Fig. 1 of CE vs pairwise needs it."
+        True,
+        label="Batch-norm on top",
+        help="Batch-norm without scale and shift on the embedding; Fig. 1 of CE vs pairwise needs it.",
     )
     dropout: float = param(0.0, ge=0, lt=1, help="Share of the embedding's numbers set to zero in training.")
     normalise: bool = param(False, label="Unit length", help="Divide every embedding by its L2 norm before the loss.")
@@ -85,11 +89,27 @@ class TrainingParams(Params):
 class EvaluationParams(Params):
     """What is measured while training."""
 
-    every: int = param(1, ge=1, le=100_000, label="Evaluate every", unit="epochs", help="Epochs between evaluations; the last is always evaluated.")
+    every: int = param(
+        1,
+        ge=1,
+        le=100_000,
+        label="Evaluate every",
+        unit="epochs",
+        help="Epochs between evaluations; the last is always evaluated.",
+    )
     distance: Literal["cosine", "l2"] = param("cosine", help="How near two embeddings are.")
     neighbours: int = param(100, ge=1, le=1000, symbol="k", help="Neighbours stored for each query.")
-    probe_size: int = param(2048, ge=0, le=100_000, label="Probe", unit="images", help="Fixed training images on which CE and SPCE are measured; 0 is off.")
-    probe_every: int = param(50, ge=1, le=1_000_000, label="Probe every", unit="steps", help="Steps between two points of the probe curves.")
+    probe_size: int = param(
+        2048,
+        ge=0,
+        le=100_000,
+        label="Probe",
+        unit="images",
+        help="Fixed training images on which CE and SPCE are measured; 0 is off.",
+    )
+    probe_every: int = param(
+        50, ge=1, le=1_000_000, label="Probe every", unit="steps", help="Steps between two points of the probe curves."
+    )
     untrained: bool = param(True, label="Evaluate untrained", help="Also evaluate before the first step, as epoch 0.")
 
 
@@ -116,7 +136,7 @@ class RunConfig(BaseModel):
 
     @classmethod
     def from_toml(cls, path: Path | str) -> "RunConfig":
-        """Read and check a config file. Raises BadConfig with one sentence per bad field, Problem when it cannot be read."""
+        """Read and check a file. Raises BadConfig with one sentence per bad field, Problem when it is unreadable."""
         path = Path(path)
         try:
             text = path.read_text("utf-8")

@@ -70,7 +70,13 @@ def build_parts(config: RunConfig, data: Data, total_steps: int) -> Parts:
     optimiser = build_optimiser(config.training, model, loss)
     schedule = build_schedule(config.training, optimiser, total_steps)
     return Parts(
-        model, loss, optimiser, schedule, where, precision=config.training.precision, clip_norm=config.training.clip_norm
+        model,
+        loss,
+        optimiser,
+        schedule,
+        where,
+        precision=config.training.precision,
+        clip_norm=config.training.clip_norm,
     )
 
 
@@ -97,7 +103,9 @@ class Engine:
         self.sampler = registry.entry("sampler", config.sampler.name).build(
             _params("sampler", config), labels=labels, batch_size=config.training.batch_size, seed=config.seed
         )
-        self.augmentation = registry.entry("augmentation", config.augmentation.name).build(_params("augmentation", config))
+        self.augmentation = registry.entry("augmentation", config.augmentation.name).build(
+            _params("augmentation", config)
+        )
         self.total = config.training.epochs * self.sampler.steps_per_epoch
         emit(Status("Building the model"))
         self.parts = build_parts(config, data, self.total)
@@ -152,9 +160,21 @@ class Engine:
         proxies, proxy_labels = self._proxies()
         self.emit(
             Evaluated(
-                epoch, self.parts.step, settings.distance, found.metrics, self.test_ids, labels, embeddings, found.ap,
-                found.first_hit, found.r, found.neighbours, found.similarities, proxies, proxy_labels,
-            )  # fmt: skip
+                epoch,
+                self.parts.step,
+                settings.distance,
+                found.metrics,
+                self.test_ids,
+                labels,
+                embeddings,
+                found.ap,
+                found.first_hit,
+                found.r,
+                found.neighbours,
+                found.similarities,
+                proxies,
+                proxy_labels,
+            )
         )
         return found.metrics
 
@@ -190,12 +210,7 @@ class Engine:
         except (KeyError, RuntimeError, ValueError) as error:
             reason = str(error).partition("\n")[0]
             raise Problem(f"{path} does not fit this run ({reason}).", kept="It was not changed.") from None
-        parts.step = int(state["step"])
-        for _ in range(parts.step):
-            parts.schedule.last_epoch += 1
-        rates = [base * scale(parts.step) for base, scale in zip(parts.schedule.base_lrs, parts.schedule.lr_lambdas, strict=True)]  # type: ignore[attr-defined]
-        for group, rate in zip(parts.optimiser.param_groups, rates, strict=True):
-            group["lr"] = rate
+        parts.go_to(int(state["step"]))
         self.best = float(state["best"])
         checkpoint.set_rng_state(state["random"])
 

@@ -21,7 +21,15 @@ from workbench.workspace.recorder import Recorder
 if TYPE_CHECKING:
     from workbench.engine import Data, Engine
 
-NAMED_VERSIONS = ("torch", "torchvision", "numpy", "pytorch-metric-learning", "umap-learn", "faiss-cpu", "PySide6-Essentials")
+NAMED_VERSIONS = (
+    "torch",
+    "torchvision",
+    "numpy",
+    "pytorch-metric-learning",
+    "umap-learn",
+    "faiss-cpu",
+    "PySide6-Essentials",
+)
 DRY_STEPS = 4
 
 
@@ -184,7 +192,9 @@ def preflight(
         seconds=per_step * steps * config.training.epochs,
         memory_bytes=device.memory_in_use(engine.parts.device),
         note=data.split.note,
-        sample_pictures=[np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown],
+        sample_pictures=[
+            np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
+        ],
         problems=list(images.problems),
     )
 

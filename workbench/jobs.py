@@ -50,7 +50,9 @@ class Job:
         except Problem as problem:  # the world's fault: say it
             ended = Ended("failed", str(problem))
         except MemoryError:
-            ended = Ended("failed", "There is not enough memory. What was saved is kept. Choose smaller batches or images.")
+            ended = Ended(
+                "failed", "There is not enough memory. What was saved is kept. Choose smaller batches or images."
+            )
         except Exception:  # ours: keep the traceback, tell the person where it is
             log.exception("%s failed", self._thread.name)
             ended = Ended("failed", "This is a defect in Workbench. What was saved is kept. See the log.")

@@ -86,6 +86,6 @@ def _bad(path: Path, why: str) -> Problem:
 def seed_everything(seed: int, deterministic: bool) -> None:
     """Seed torch and NumPy's old global state (libraries still read it)."""
     torch.manual_seed(seed)
-    np.random.seed(seed)  # noqa: NPY002
+    np.random.seed(seed)
     torch.use_deterministic_algorithms(deterministic, warn_only=True)
     torch.backends.cudnn.benchmark = not deterministic

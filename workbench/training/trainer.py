@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
-from torch.optim.lr_scheduler import LRScheduler
+from torch.optim.lr_scheduler import LambdaLR
 
 from workbench.control import Control
 from workbench.events import Emit, Resumed, Waiting
@@ -16,12 +16,12 @@ from workbench.training.meter import Meter
 
 @dataclass(slots=True)
 class Parts:
-    """What is trained, and where. `step` counts optimiser steps done, so a checkpoint of the parts is the whole state."""
+    """What is trained, and where; `step` counts optimiser steps done."""
 
     model: nn.Module
     loss: nn.Module
     optimiser: Optimizer
-    schedule: LRScheduler
+    schedule: LambdaLR
     device: torch.device
     precision: str = "auto"
     clip_norm: float = 0.0
@@ -30,6 +30,13 @@ class Parts:
 
     def __post_init__(self) -> None:
         self.weights = [*self.model.parameters(), *self.loss.parameters()]
+
+    def go_to(self, step: int) -> None:
+        """Stand at `step` as if it had been trained to: the schedule's place and every group's learning rate."""
+        self.step = self.schedule.last_epoch = step
+        factors = [scale(step) for scale in self.schedule.lr_lambdas]
+        for group, base, factor in zip(self.optimiser.param_groups, self.schedule.base_lrs, factors, strict=True):
+            group["lr"] = base * factor
 
 
 def train(

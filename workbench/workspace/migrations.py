@@ -28,7 +28,8 @@ create table runs (
   problem text not null default '', phase text not null default '',
   done integer not null default 0, total integer not null default 0,
   epoch integer not null default 0, epochs integer not null default 0,
-  images_per_second real not null default 0, memory_bytes integer not null default 0, seconds_left real not null default 0,
+  images_per_second real not null default 0, memory_bytes integer not null default 0,
+  seconds_left real not null default 0,
   created text not null, started text, ended text, heartbeat text, seconds real not null default 0,
   environment text not null default '{}', pid integer, host text,
   note text not null default '', colour integer not null default 0, trashed text);

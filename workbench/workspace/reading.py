@@ -13,7 +13,8 @@ from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection,
 
 RUN_COLUMNS = (
     "id, name, status, problem, phase, created, ended, seed, config, dataset_id, dataset, loss, backbone, done, total, "
-    "epoch, epochs, images_per_second, memory_bytes, seconds_left, seconds, colour, note, pid, host, environment, trashed"
+    "epoch, epochs, images_per_second, memory_bytes, seconds_left, seconds, colour, note, pid, host, environment, "
+    "trashed"
 )
 
 
@@ -118,7 +119,9 @@ def neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[Neigh
     if row is None:
         raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
     packed, similarities, label, dataset_id = json.loads(row[0]), json.loads(row[1]), row[2], row[3]
-    sql = 'select "row", id, label, class from samples where dataset_id = ? and "row" in (select value from json_each(?))'
+    sql = (
+        'select "row", id, label, class from samples where dataset_id = ? and "row" in (select value from json_each(?))'
+    )
     found = {each[0]: each[1:] for each in db.execute(sql, (dataset_id, row[0]))}
     return [
         Neighbour(rank, found[at][0], similarity / 10_000, found[at][1] == label, found[at][1], found[at][2])

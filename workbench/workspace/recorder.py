@@ -137,7 +137,9 @@ class Recorder:
         except Problem as problem:
             self._meet(problem)
         except OSError as error:
-            self._meet(Problem(f"The run's journal could not be written ({error.strerror}).", kept="The run is paused."))
+            self._meet(
+                Problem(f"The run's journal could not be written ({error.strerror}).", kept="The run is paused.")
+            )
         else:
             self._scalars.clear()
             self._changes.clear()
@@ -252,7 +254,7 @@ def store_evaluation(
         [json.dumps(row, separators=(",", ":")) for row in similarities.tolist()],
     )  # fmt: skip
     db.executemany(
-        "insert into queries (evaluation_id, sample_id, place, label, ap, first_hit, r, \"right\", neighbours, "
+        'insert into queries (evaluation_id, sample_id, place, label, ap, first_hit, r, "right", neighbours, '
         "similarities) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ((evaluation_id, *row) for row in zip(*columns, strict=True)),
     )

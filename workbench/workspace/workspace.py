@@ -188,7 +188,7 @@ class Workspace:
         if row is None:
             raise Problem(f"There is no map {projection_id} in {self.path}.")
         with np.load(self._existing(row[0], row[1]), allow_pickle=False) as stored:
-            return stored["points"], (stored["proxies"] if "proxies" in stored else None)
+            return stored["points"], stored.get("proxies")
 
     def artefacts(self, run_id: int, kind: str) -> list[Path]:
         """Files of one kind ('checkpoint', 'report', ...) of a run, oldest first."""
@@ -256,7 +256,10 @@ class Workspace:
         if self.run(run_id).trashed is None:
             raise Problem("Only a run in the trash can be deleted.", kept="It was not changed.")
         with self.writing() as db:
-            db.execute("delete from projections where evaluation_id in (select id from evaluations where run_id = ?)", (run_id,))
+            db.execute(
+                "delete from projections where evaluation_id in (select id from evaluations where run_id = ?)",
+                (run_id,),
+            )
             db.execute("delete from evaluations where run_id = ?", (run_id,))
             db.execute("delete from runs where id = ?", (run_id,))
         shutil.rmtree(self.folder(run_id), ignore_errors=True)
@@ -292,12 +295,21 @@ class Workspace:
             dataset_id = db.execute(
                 "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
                 "values (?, ?, ?, ?, ?, ?, ?)",
-                (image_set.name, root, key, json.dumps(list(names)), str(pixels), image_set.image_size, image_set.channels),
+                (
+                    image_set.name,
+                    root,
+                    key,
+                    json.dumps(list(names)),
+                    str(pixels),
+                    image_set.image_size,
+                    image_set.channels,
+                ),
             ).lastrowid
             labels, ids = image_set.labels.tolist(), image_set.sample_ids.tolist()
             official = image_set.official or [""] * len(ids)
             db.executemany(
-                'insert into samples (dataset_id, id, "row", path, label, class, official) values (?, ?, ?, ?, ?, ?, ?)',
+                'insert into samples (dataset_id, id, "row", path, label, class, official) '
+                "values (?, ?, ?, ?, ?, ?, ?)",
                 (
                     (dataset_id, ids[row], row, image_set.paths[row], labels[row], names[labels[row]], official[row])
                     for row in range(len(ids))
@@ -336,7 +348,16 @@ class Workspace:
                 db.execute(
                     "insert into projections (evaluation_id, coordinates_id, method, params, seed, trustworthiness, "
                     "versions, created) values (?, ?, ?, ?, ?, ?, ?, ?)",
-                    (evaluation_id, artefact, method, json.dumps(params), seed, trustworthiness, json.dumps(versions), now()),
+                    (
+                        evaluation_id,
+                        artefact,
+                        method,
+                        json.dumps(params),
+                        seed,
+                        trustworthiness,
+                        json.dumps(versions),
+                        now(),
+                    ),
                 ).lastrowid
             )
 
@@ -354,7 +375,8 @@ class Workspace:
             (self.path / "runs").mkdir(exist_ok=True)
         except OSError as error:
             raise Problem(
-                f"The folder {self.path} cannot be made ({error.strerror}).", todo="Choose a folder where you may write."
+                f"The folder {self.path} cannot be made ({error.strerror}).",
+                todo="Choose a folder where you may write.",
             ) from None
 
     def _owned(self, db: Connection, run_id: int) -> None:

@@ -1,0 +1,68 @@
+"""A checkpoint is whole or refused, and never runs code."""
+
+import pickle
+import subprocess
+
+import pytest
+import torch
+
+from workbench.problem import Problem
+from workbench.training import checkpoint
+
+
+@pytest.fixture
+def whole(tmp_path):
+    path = tmp_path / "last.pt"
+    checkpoint.save(path, {"w": torch.arange(1000.0), "n": 3, "random": checkpoint.rng_state()})
+    return path
+
+
+def test_round_trip(whole):
+    assert torch.equal(checkpoint.load(whole)["w"], torch.arange(1000.0))
+
+
+@pytest.mark.parametrize("cut", [0, 1, 100, 2000])
+def test_cut_short_is_refused(whole, cut):
+    whole.write_bytes(whole.read_bytes()[:cut])
+    with pytest.raises(Problem, match="not a whole checkpoint"):
+        checkpoint.load(whole)
+
+
+def test_one_flipped_bit_in_the_weights_is_found(whole):
+    data = bytearray(whole.read_bytes())
+    at = data.find(torch.arange(1000.0).numpy().tobytes())
+    assert at > 0
+    data[at + 40] ^= 1
+    whole.write_bytes(data)
+    with pytest.raises(Problem, match="damaged"):
+        checkpoint.load(whole)
+
+
+class Bomb:
+    def __reduce__(self):
+        return subprocess.run, (["true"],)
+
+
+def test_code_in_a_checkpoint_is_refused(tmp_path):
+    torch.save({"w": Bomb()}, tmp_path / "bomb.pt")
+    with pytest.raises(Problem):
+        checkpoint.load(tmp_path / "bomb.pt")
+    (tmp_path / "plain.pt").write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(Problem):
+        checkpoint.load(tmp_path / "plain.pt")
+
+
+def test_a_tensor_larger_than_its_file_is_refused(tmp_path):
+    torch.save({"w": torch.zeros(1).expand(10**5, 10**5)}, tmp_path / "hollow.pt")
+    with pytest.raises(Problem, match="larger than its stored data"):
+        checkpoint.load(tmp_path / "hollow.pt")
+
+
+def test_a_failed_save_leaves_the_old_one(whole, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises((Problem, OSError)):
+        checkpoint.save(whole, {"w": torch.zeros(1)})
+    assert torch.equal(checkpoint.load(whole)["w"], torch.arange(1000.0))

@@ -1,0 +1,195 @@
+"""The loop: it learns, pauses, stops, is cancelled, names a loss that breaks, and goes on bit for bit."""
+
+import copy
+import math
+import threading
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from workbench.config import TrainingParams
+from workbench.control import Cancelled, Control
+from workbench.events import Progress, Resumed, Scalar, Waiting
+from workbench.problem import Problem
+from workbench.training import checkpoint
+from workbench.training.feed import Feed
+from workbench.training.optimisers import build_optimiser, build_schedule
+from workbench.training.trainer import Parts, train
+
+EPOCHS, STEPS = 4, 8
+
+
+class Squares(nn.Module):
+    """A loss with a parameter of its own, and dropout so that the random state matters."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.dropout = nn.Dropout(0.3)
+
+    def forward(self, embeddings, labels):
+        return (self.dropout(embeddings) * self.weight - labels[:, None]).square().mean()
+
+
+class InOrder:
+    steps_per_epoch = STEPS
+
+    def batches(self, epoch):
+        return np.array_split(np.random.default_rng(epoch).permutation(64), STEPS)
+
+
+class Noise:
+    def __call__(self, images, generator):
+        return images + torch.rand(images.shape, generator=generator) / 10
+
+    def evaluate(self, images):
+        return images
+
+
+@pytest.fixture
+def feed():
+    pixels = np.random.default_rng(0).integers(0, 255, (64, 2, 2, 1), np.uint8)
+    return Feed(pixels, np.arange(64), np.arange(64) % 3, torch.device("cpu"))
+
+
+def make_parts(**changes) -> Parts:
+    torch.manual_seed(1)
+    model, loss = nn.Sequential(nn.Flatten(), nn.Linear(4, 3), nn.BatchNorm1d(3)), Squares()
+    params = TrainingParams(**{"optimiser": "adam", "lr": 0.01, "warmup_steps": 3, **changes})
+    optimiser = build_optimiser(params, model, loss)
+    return Parts(model, loss, optimiser, build_schedule(params, optimiser, EPOCHS * STEPS), torch.device("cpu"))
+
+
+def run(parts, feed, control=None, emit=None, **hooks):
+    train(
+        parts, feed.training(InOrder(), Noise(), seed=5), epochs=EPOCHS, steps_per_epoch=STEPS,
+        control=control or Control(), emit=emit or (lambda event: None), **hooks,
+    )  # fmt: skip
+
+
+def test_every_step_is_told_once_and_the_loss_falls(feed):
+    events = []
+    run(make_parts(), feed, emit=events.append)
+    losses = [(event.step, event.value) for event in events if isinstance(event, Scalar) and event.name == "batch/loss"]
+    assert [step for step, _ in losses] == list(range(1, EPOCHS * STEPS + 1))
+    assert np.mean([value for _, value in losses[-5:]]) < np.mean([value for _, value in losses[:5]])
+    assert [event for event in events if isinstance(event, Progress)][-1].done == EPOCHS * STEPS
+
+
+def test_stop_finishes_the_epoch(feed):
+    control, parts, ended = Control(), make_parts(), []
+    run(parts, feed, control, after_step=lambda step: step == 3 and control.stop(), after_epoch=ended.append)
+    assert parts.step == STEPS
+    assert ended == [1]
+
+
+def test_cancel_is_heard_while_paused(feed):
+    control, events = Control(), []
+    control.pause()
+    timer = threading.Timer(0.2, control.cancel)
+    timer.start()
+    with pytest.raises(Cancelled):
+        run(make_parts(), feed, control, events.append)
+    timer.join()
+    assert events == [Waiting("")]
+
+
+def test_resume_after_a_pause_is_told(feed):
+    control, events = Control(), []
+    control.pause()
+    timer = threading.Timer(0.1, control.resume)
+    timer.start()
+    run(make_parts(), feed, control, events.append)
+    timer.join()
+    assert events[:2] == [Waiting(""), Resumed()]
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_loss_that_is_not_finite_ends_an_unattended_run_and_is_in_the_curve(feed, bad):
+    events, parts = [], make_parts()
+    with pytest.raises(Problem, match="at step 12"):
+        run(parts, feed, emit=events.append, after_step=lambda step: step == 11 and spoil(parts, bad))
+    values = {event.step: event.value for event in events if isinstance(event, Scalar) and event.name == "batch/loss"}
+    assert math.isfinite(values[11])
+    assert not math.isfinite(values[12])
+
+
+def test_an_attended_run_waits_for_the_choice_and_names_the_trouble_once(feed):
+    control, events, parts = Control(attended=True), [], make_parts()
+
+    def listen(event):
+        events.append(event)
+        if isinstance(event, Waiting):
+            threading.Timer(0.05, control.resume).start()
+
+    run(parts, feed, control, listen, after_step=lambda step: step == 11 and spoil(parts, math.nan))
+    reasons = [event.reason for event in events if isinstance(event, Waiting)]
+    assert len(reasons) == 1
+    assert "nan at step 12" in reasons[0]
+    assert parts.step == EPOCHS * STEPS
+
+
+def test_an_exploding_loss_is_named(feed):
+    parts = make_parts()
+    with pytest.raises(Problem, match="exploded"):
+        run(parts, feed, after_step=lambda step: step == 25 and spoil(parts, 1e6))
+
+
+def spoil(parts, value):
+    with torch.no_grad():
+        parts.loss.weight.fill_(value)
+
+
+@pytest.mark.parametrize("at", [5, STEPS, 2 * STEPS + 3])
+def test_interrupted_and_resumed_is_bit_for_bit_the_uninterrupted_run(feed, tmp_path, at):
+    torch.manual_seed(7)
+    straight = make_parts()
+    torch.manual_seed(7)
+    run(straight, feed)
+
+    control, first = Control(), make_parts()
+    torch.manual_seed(7)
+    run(first, feed, control, after_step=lambda step: step == at and control.interrupt())
+    assert first.step == at
+    state = {
+        "model": first.model.state_dict(), "loss": first.loss.state_dict(), "optimiser": first.optimiser.state_dict(),
+        "random": checkpoint.rng_state(),
+    }  # fmt: skip
+    checkpoint.save(tmp_path / "last.pt", copy.deepcopy(state))
+
+    torch.manual_seed(99)
+    second, state = make_parts(), checkpoint.load(tmp_path / "last.pt")
+    second.model.load_state_dict(state["model"])
+    second.loss.load_state_dict(state["loss"])
+    second.optimiser.load_state_dict(state["optimiser"])
+    second.go_to(at)
+    checkpoint.set_rng_state(state["random"])
+    run(second, feed)
+    for name, weight in straight.model.state_dict().items():
+        assert torch.equal(weight, second.model.state_dict()[name]), name
+    assert torch.equal(straight.loss.weight, second.loss.weight)
+
+
+def test_proxies_learn_at_their_own_rate_and_flat_weights_do_not_decay():
+    loss = Squares()
+    loss.proxy_lr_multiplier = 100.0
+    optimiser = build_optimiser(TrainingParams(lr=0.5, weight_decay=0.1), nn.Linear(4, 3), loss)
+    found = {(tuple(group["params"][0].shape), group["lr"], group["weight_decay"]) for group in optimiser.param_groups}
+    assert found == {((3, 4), 0.5, 0.1), ((3,), 0.5, 0.0), ((3,), 50.0, 0.0)}
+
+
+def test_warm_up_then_cosine_to_zero():
+    params = TrainingParams(optimiser="sgd", lr=1.0, warmup_steps=4)
+    model = nn.Linear(1, 1)
+    optimiser = build_optimiser(params, model, nn.Identity())
+    schedule = build_schedule(params, optimiser, 20)
+    rates = []
+    for _ in range(20):
+        rates.append(optimiser.param_groups[0]["lr"])
+        optimiser.step()
+        schedule.step()
+    assert rates[:4] == pytest.approx([0.25, 0.5, 0.75, 1.0])
+    assert rates[12] == pytest.approx(0.5)
+    assert optimiser.param_groups[0]["lr"] == pytest.approx(0.0)
