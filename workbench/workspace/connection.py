@@ -5,6 +5,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+# The SQLite that sqlite-utils found (pysqlite3 where it is installed): two SQLite libraries in one process undo each
+# other's file locks, so everything takes it from here.
 from sqlite_utils.utils import sqlite3
 
 from workbench.problem import Problem
@@ -36,6 +38,9 @@ def open_writer(path: Path, *, create: bool = False) -> Connection:
     except sqlite3.DatabaseError as error:
         connection.close()
         raise explain(error, path) from None
+    except UnicodeDecodeError:  # damage in the text of the schema itself
+        connection.close()
+        raise Damaged(path) from None
     except BaseException:
         connection.close()
         raise
