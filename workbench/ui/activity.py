@@ -1,0 +1,128 @@
+"""Every job that a person waits for: what it is, how far it is, how long it takes, and its Cancel."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Literal
+
+from PySide6.QtCore import QObject, Signal
+
+State = Literal["working", "done", "failed", "cancelled"]
+KEPT = 200  # ended jobs in the list
+
+
+@dataclass(frozen=True, slots=True)
+class Progressed:
+    """How far a job is; `done` of `total`, both 0 when the length is unknown."""
+
+    done: int = 0
+    total: int = 0
+    text: str = ""
+    seconds_left: float | None = None
+
+
+class ActivityItem(QObject):
+    """One job. `progress`, `finish`, `fail` and `cancelled` may be called from any thread, as often as one likes."""
+
+    changed = Signal()  # on the window's thread
+    _posted = Signal()
+
+    def __init__(self, title: str, cancel: Callable[[], None] | None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.title = title
+        self.started = monotonic()
+        self.state: State = "working"
+        self.now = Progressed()
+        self._cancel = cancel
+        self._lock = threading.Lock()
+        self._new: tuple[State, Progressed] | None = None
+        self._posted.connect(self._take)
+
+    @property
+    def can_cancel(self) -> bool:
+        return self._cancel is not None and self.state == "working"
+
+    @property
+    def seconds_left(self) -> float | None:
+        """As the job says, else from its pace so far; None when unknown."""
+        if self.now.seconds_left is not None or self.state != "working":
+            return self.now.seconds_left
+        if self.now.total <= 0 or self.now.done <= 0:
+            return None
+        return (monotonic() - self.started) * (self.now.total - self.now.done) / self.now.done
+
+    def cancel(self) -> None:
+        """Ask the job to end; it says so itself when it has."""
+        if self._cancel is not None:
+            self._cancel()
+
+    def progress(self, done: int = 0, total: int = 0, text: str = "", seconds_left: float | None = None) -> None:
+        self._post("working", Progressed(done, total, text, seconds_left))
+
+    def finish(self, text: str = "") -> None:
+        self._post("done", Progressed(text=text))
+
+    def fail(self, text: str) -> None:
+        self._post("failed", Progressed(text=text))
+
+    def cancelled(self, text: str = "Cancelled") -> None:
+        self._post("cancelled", Progressed(text=text))
+
+    def _post(self, state: State, now: Progressed) -> None:
+        with self._lock:  # only the newest is delivered: a fast job cannot flood the window's queue
+            on_its_way = self._new is not None
+            self._new = (state, now)
+        if not on_its_way:
+            self._posted.emit()
+
+    def _take(self) -> None:
+        with self._lock:
+            new, self._new = self._new, None
+        if new is not None:
+            self.state, self.now = new
+            self.changed.emit()
+
+
+class Activity(QObject):
+    """The list of jobs, newest last, and the lines of the log beside it. Use on the window's thread."""
+
+    changed = Signal()
+    logged = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.items: list[ActivityItem] = []
+        self._told: set[ActivityItem] = set()
+
+    @property
+    def working(self) -> list[ActivityItem]:
+        return [item for item in self.items if item.state == "working"]
+
+    def add(self, title: str, cancel: Callable[[], None] | None = None) -> ActivityItem:
+        """A new job; `cancel` is called on the window's thread when the person asks."""
+        item = ActivityItem(title, cancel, self)
+        item.changed.connect(self._item_changed)
+        self.items.append(item)
+        self._drop_old()
+        self.changed.emit()
+        return item
+
+    def log(self, line: str) -> None:
+        """One line for the log under the list."""
+        self.logged.emit(line)
+
+    def _item_changed(self) -> None:
+        for item in self.items:
+            if item.state != "working" and item not in self._told:
+                self._told.add(item)
+                word = {"done": "done", "failed": "failed", "cancelled": "cancelled"}[item.state]
+                self.log(f"{item.title}: {word}. {item.now.text}".rstrip())
+        self.changed.emit()
+
+    def _drop_old(self) -> None:
+        ended = [item for item in self.items if item.state != "working"]
+        for item in ended[: max(0, len(ended) - KEPT)]:
+            self.items.remove(item)
+            self._told.discard(item)
+            item.deleteLater()

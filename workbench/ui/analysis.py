@@ -1,0 +1,96 @@
+"""The window's door to the analysis process: ask, hear of progress, get the answer on the window's thread."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.jobs import AnalysisProcess
+from workbench.problem import Problem
+
+Answer = dict[str, Any]
+
+
+class Process(Protocol):
+    """What the client needs of jobs.AnalysisProcess."""
+
+    def request(self, op: str, **fields: Any) -> int: ...
+    def cancel(self, number: int) -> None: ...
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    on_progress: Callable[[Answer], None] | None
+    on_result: Callable[[Answer], None] | None
+    on_error: Callable[[Problem], None] | None
+
+
+class Request:
+    """A request on its way; `cancel` discards it: none of its callbacks is called any more."""
+
+    def __init__(self, client: "AnalysisClient", number: int) -> None:
+        self._client, self.number = client, number
+
+    def cancel(self) -> None:
+        self._client.cancel(self.number)
+
+
+class AnalysisClient(QObject):
+    """Requests to the analysis process. All callbacks are called on the thread of this object, the window's.
+
+    A process that dies answers every open request with an error, and is started anew at the next one.
+
+    Args:
+        start: makes the process for a function that takes its answers; tests give another.
+    """
+
+    _answered = Signal(object)  # emitted on the listening thread, received on the window's
+
+    def __init__(
+        self, parent: QObject | None = None, start: Callable[[Callable[[Answer], None]], Process] = AnalysisProcess
+    ) -> None:
+        super().__init__(parent)
+        self._open: dict[int, Callbacks] = {}
+        self._process = start(self._answered.emit)
+        self._answered.connect(self._receive)
+
+    def request(
+        self,
+        op: str,
+        fields: dict[str, Any],
+        on_progress: Callable[[Answer], None] | None = None,
+        on_result: Callable[[Answer], None] | None = None,
+        on_error: Callable[[Problem], None] | None = None,
+    ) -> Request:
+        """Ask for `op` with `fields` (plain data). Raises Problem when the process cannot be started."""
+        number = self._process.request(op, **fields)
+        self._open[number] = Callbacks(on_progress, on_result, on_error)
+        return Request(self, number)
+
+    def cancel(self, number: int) -> None:
+        """Discard a request; nothing happens when it was answered already."""
+        if self._open.pop(number, None) is not None:
+            self._process.cancel(number)
+
+    def close(self) -> None:
+        """End the process; open requests are discarded."""
+        self._open.clear()
+        self._process.close()
+
+    def _receive(self, answer: Answer) -> None:
+        asked = self._open.get(answer["id"])
+        if asked is None:  # discarded meanwhile
+            return
+        if answer["event"] == "progress":
+            if asked.on_progress is not None:
+                asked.on_progress(answer)
+            return
+        del self._open[answer["id"]]
+        if answer["event"] == "error":
+            if asked.on_error is not None:
+                what = answer.get("what", "The analysis failed.")
+                asked.on_error(Problem(what, kept=answer.get("kept", ""), todo=answer.get("todo", "")))
+        elif asked.on_result is not None:
+            asked.on_result(answer)

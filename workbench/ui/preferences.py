@@ -1,0 +1,72 @@
+"""What the window remembers between two starts: layout, theme, shortcuts, recent folders. One ini file."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_config_path
+from PySide6.QtCore import QByteArray, QObject, QSettings
+
+MOST_RECENT = 8
+
+
+def default_file() -> Path:
+    """The ini file: WORKBENCH_SETTINGS when it is set, else in the person's folder of settings."""
+    named = os.environ.get("WORKBENCH_SETTINGS")
+    return Path(named) if named else user_config_path("workbench", appauthor=False) / "window.ini"
+
+
+class Preferences(QObject):
+    """Small values by name. A value that cannot be read counts as not set."""
+
+    def __init__(self, file: Path | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.file = file or default_file()
+        self._settings = QSettings(str(self.file), QSettings.Format.IniFormat, self)
+
+    def text(self, key: str, default: str = "") -> str:
+        value = self._settings.value(key)
+        return value if isinstance(value, str) else default
+
+    def set_text(self, key: str, value: str) -> None:
+        self._settings.setValue(key, value)
+
+    def number(self, key: str, default: int) -> int:
+        try:
+            return int(self.text(key, str(default)))
+        except ValueError:
+            return default
+
+    def set_number(self, key: str, value: int) -> None:
+        self.set_text(key, str(value))
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        return self.number(key, int(default)) != 0
+
+    def set_flag(self, key: str, value: bool) -> None:
+        self.set_number(key, int(value))
+
+    def state(self, key: str) -> QByteArray:
+        """Geometry or layout bytes as Qt makes them; empty when not set."""
+        value: Any = self._settings.value(key)
+        return value if isinstance(value, QByteArray) else QByteArray()
+
+    def set_state(self, key: str, value: QByteArray) -> None:
+        self._settings.setValue(key, value)
+
+    def forget(self, key: str) -> None:
+        self._settings.remove(key)
+
+    def recent(self, kind: str) -> list[Path]:
+        """Newest first; `kind` is "workspaces" or "data". Folders that are gone are left out."""
+        places = self.text(f"recent/{kind}").split("\n")
+        return [Path(place) for place in places if place and Path(place).is_dir()]
+
+    def remember(self, kind: str, place: Path) -> None:
+        """Put a folder at the top of the recent ones."""
+        others = [each for each in self.recent(kind) if each != place]
+        self.set_text(f"recent/{kind}", "\n".join(str(each) for each in [place, *others][:MOST_RECENT]))
+
+    def keep(self) -> None:
+        """Write the file now."""
+        self._settings.sync()

@@ -1,0 +1,141 @@
+"""Runs of this window: one at a time on a worker thread, the others wait in line."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.control import Control
+from workbench.events import Emit, Ended, Event
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+
+WITHDRAWN = "It was withdrawn before it began."
+
+
+class Startable(Protocol):
+    """What the queue needs of jobs.Job."""
+
+    def start(self) -> object: ...
+    def join(self, timeout: float | None = None) -> bool: ...
+
+
+MakeJob = Callable[[Workspace, int, Control, Emit, bool], Startable]
+
+
+def experiment_job(workspace: Workspace, run_id: int, control: Control, listen: Emit, resume: bool) -> Startable:
+    """The real job; torch is loaded on its thread only."""
+    from workbench import experiment
+
+    return experiment.make_job(workspace, run_id, control, listen, resume=resume)
+
+
+@dataclass(slots=True)
+class Waiting:
+    run_id: int
+    control: Control
+    resume: bool
+
+
+class RunQueue(QObject):
+    """Starts runs, keeps their Control by number, and begins the next when one ends.
+
+    A run's thread writes through a workspace of its own, so that the window never waits for its transactions.
+    """
+
+    changed = Signal()  # what runs or waits
+    ended = Signal(int, str, str)  # run, status, problem; on the window's thread, after its thread is over
+    idle = Signal()  # nothing runs and nothing waits
+    _heard = Signal(int, object)  # run, Ended; emitted on the run's thread
+
+    def __init__(self, workspace: Workspace, make_job: MakeJob = experiment_job, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._workspace, self._make_job = workspace, make_job
+        self._waiting: list[Waiting] = []
+        self._running: Waiting | None = None
+        self._job: Startable | None = None
+        self._own: Workspace | None = None
+        self._heard.connect(self._run_ended)
+
+    @property
+    def running(self) -> int | None:
+        return self._running.run_id if self._running else None
+
+    @property
+    def waiting(self) -> list[int]:
+        """Runs in line, next first."""
+        return [each.run_id for each in self._waiting]
+
+    @property
+    def busy(self) -> bool:
+        return self._running is not None or bool(self._waiting)
+
+    def control(self, run_id: int) -> Control | None:
+        """The Control of a run of this window that runs or waits; None for any other."""
+        for each in (self._running, *self._waiting):
+            if each is not None and each.run_id == run_id:
+                return each.control
+        return None
+
+    def add(self, run_id: int, resume: bool = False) -> None:
+        """Start a prepared run now, or when those before it have ended."""
+        self._waiting.append(Waiting(run_id, Control(attended=True), resume))
+        self._next()
+        self.changed.emit()
+
+    def cancel(self, run_id: int) -> None:
+        """Discard a run: at once when it waits in line, before its next step when it runs."""
+        if self._running is not None and self._running.run_id == run_id:
+            self._running.control.cancel()
+            return
+        if run_id in self.waiting:
+            self._waiting = [each for each in self._waiting if each.run_id != run_id]
+            self._workspace.set_status(run_id, "cancelled", WITHDRAWN)
+            self.changed.emit()
+
+    def withdraw_waiting(self) -> None:
+        """Take every run out of the line; the one that runs goes on."""
+        for run_id in self.waiting:
+            self.cancel(run_id)
+
+    def join(self, timeout: float) -> bool:
+        """Wait for the running job's thread; False when it has not ended within `timeout` seconds."""
+        return self._job is None or self._job.join(timeout)
+
+    def _next(self) -> None:
+        while self._running is None and self._waiting:
+            first = self._waiting.pop(0)
+            try:
+                self._begin(first)
+            except Problem as problem:
+                self._forget_job()
+                self._workspace.set_status(first.run_id, "failed", str(problem))
+                self.ended.emit(first.run_id, "failed", str(problem))
+
+    def _begin(self, waiting: Waiting) -> None:
+        run_id = waiting.run_id
+
+        def listen(event: Event) -> None:
+            if isinstance(event, Ended):  # all else the window reads from the workspace
+                self._heard.emit(run_id, event)
+
+        self._own = Workspace(self._workspace.path)
+        self._job = self._make_job(self._own, run_id, waiting.control, listen, waiting.resume)
+        self._running = waiting
+        self._job.start()
+
+    def _run_ended(self, run_id: int, ended: Ended) -> None:
+        if self._job is not None:
+            self._job.join()  # it has said its last word: this is the end of its thread, not of its work
+        self._forget_job()
+        self._next()
+        self.changed.emit()
+        self.ended.emit(run_id, ended.status, ended.problem)
+        if not self.busy:
+            self.idle.emit()
+
+    def _forget_job(self) -> None:
+        if self._own is not None:
+            self._own.close()
+        self._running, self._job, self._own = None, None, None

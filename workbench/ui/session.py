@@ -1,0 +1,302 @@
+"""The one state that all pages share: workspace, shown run, evaluation, selection, query, and the work in progress.
+
+Pages change it and listen to it, and never call each other. Everything here is used on the window's thread.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+
+from workbench import catalog as catalogs
+from workbench.catalog import Catalog
+from workbench.control import Control
+from workbench.problem import Problem
+from workbench.ui.activity import Activity
+from workbench.ui.analysis import AnalysisClient
+from workbench.ui.live import Follower
+from workbench.ui.preferences import Preferences
+from workbench.ui.run_queue import MakeJob, RunQueue, experiment_job
+from workbench.ui.tasks import Progress, Task
+from workbench.ui.theme import Theme
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Evaluation, Run
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+    from workbench.datasets.pictures import Pictures
+
+log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+PAGES = ("setup", "train", "map", "retrieval", "report")
+GRACE = 30.0  # seconds that work off the window's thread gets to hear of its end
+
+
+class Session(QObject):
+    """State shared by pages; see docs/architecture.md, "Window".
+
+    Args:
+        workspace: an open workspace; `open_workspace` changes it and closes the one before.
+        preferences: what the window remembers; the default file when it is not given.
+        make_job: makes the job of a run; tests give another.
+    """
+
+    workspace_changed = Signal()
+    catalog_changed = Signal()  # the catalog was made: it is empty at the very first start
+    run_changed = Signal(object)  # run id or None
+    evaluation_changed = Signal(object)  # evaluation id or None
+    selection_changed = Signal()
+    query_changed = Signal(object)  # sample id or None
+    page_asked = Signal(str)  # one of PAGES
+    config_offered = Signal(object)  # RunConfig for the Set up page: from a file, a folder of images or a run
+    noticed = Signal(object)  # Problem or str for the message bar
+    run_ended = Signal(int, str)  # run of this window, its status
+
+    # As the follower says them; `scalars_arrived` tells the shown run from its first point on after `run_changed`.
+    runs_changed = Signal()
+    status_changed = Signal(str)
+    scalars_arrived = Signal(list)  # [(name, step, value), ...]
+    evaluations_changed = Signal()
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        preferences: Preferences | None = None,
+        make_job: MakeJob = experiment_job,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.preferences = preferences or Preferences(parent=self)
+        self.theme = Theme(self.preferences, self)
+        self.activity = Activity(self)
+        self.analysis = AnalysisClient(self)
+        self.catalog: Catalog = catalogs.read() or {}
+        self.page = "setup"
+        self._make_job = make_job
+        self._tasks: set[Task] = set()
+        self._adopt(workspace)
+
+    def _adopt(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.run_id: int | None = None
+        self.evaluation_id: int | None = None
+        self.selection: np.ndarray = np.empty(0, np.int64)  # sample ids
+        self.query: int | None = None
+        self._evaluation_chosen = False
+        self._runs: list[Run] | None = None
+        self._pictures: tuple[int, Pictures] | None = None
+        self.queue = RunQueue(workspace, self._make_job, self)
+        self.queue.ended.connect(self._queue_ended)
+        self.follower = Follower(workspace, self)
+        self.follower.runs_changed.connect(self._hear_runs)
+        self.follower.status_changed.connect(self.status_changed)
+        self.follower.scalars_arrived.connect(self.scalars_arrived)
+        self.follower.evaluations_changed.connect(self._hear_evaluations)
+        self.follower.failed.connect(self.notify)
+
+    # Workspace and catalog
+
+    def open_workspace(self, workspace: Workspace) -> None:
+        """Show another workspace and close the one before. Raises Problem while a run of this window works."""
+        if self.queue.busy:
+            raise Problem("A run is still working in this workspace.", todo="Stop or cancel it first.")
+        self._wait_for_tasks()
+        before, follower, queue = self.workspace, self.follower, self.queue
+        self._adopt(workspace)
+        follower.close()
+        follower.deleteLater()
+        queue.deleteLater()
+        before.close()
+        self.workspace_changed.emit()
+        self.run_changed.emit(None)
+        self.evaluation_changed.emit(None)
+        self.query_changed.emit(None)
+        self.selection_changed.emit()
+        self.runs_changed.emit()
+
+    def set_catalog(self, catalog: Catalog) -> None:
+        """Take the catalog that was made after the first paint."""
+        if catalog != self.catalog:
+            self.catalog = catalog
+            self.catalog_changed.emit()
+
+    # What is shown
+
+    def runs(self) -> list[Run]:
+        """All runs that are not in the trash, newest first; read once per change of the workspace."""
+        if self._runs is None:
+            self._runs = self.workspace.runs()
+        return self._runs
+
+    def run(self) -> Run | None:
+        """The shown run as it is now, or None."""
+        if self.run_id is None:
+            return None
+        return next((run for run in self.runs() if run.id == self.run_id), None) or self.workspace.run(self.run_id)
+
+    def evaluation(self) -> Evaluation | None:
+        """The shown evaluation, or None."""
+        return None if self.evaluation_id is None else self.workspace.evaluation(self.evaluation_id)
+
+    def show_run(self, run_id: int | None) -> None:
+        """Show a run with its newest evaluation, or none; selection and query are cleared."""
+        if run_id == self.run_id:
+            return
+        self._evaluation_chosen = False
+        self.run_id = run_id
+        self.evaluation_id = self._newest_evaluation()
+        self.follower.follow(run_id)
+        self.run_changed.emit(run_id)
+        self.evaluation_changed.emit(self.evaluation_id)
+        self.show_query(None)
+        self.select(np.empty(0, np.int64))
+
+    def show_evaluation(self, evaluation_id: int | None) -> None:
+        """Show an evaluation of the shown run and stay with it; None follows the newest again."""
+        self._evaluation_chosen = evaluation_id is not None
+        self._set_evaluation(self._newest_evaluation() if evaluation_id is None else evaluation_id)
+
+    def select(self, sample_ids: np.ndarray) -> None:
+        """Select samples by id; [n] int64."""
+        new = np.asarray(sample_ids, np.int64)
+        if not np.array_equal(new, self.selection):
+            self.selection = new
+            self.selection_changed.emit()
+
+    def show_query(self, sample_id: int | None) -> None:
+        """Show one sample as the query."""
+        if sample_id != self.query:
+            self.query = sample_id
+            self.query_changed.emit(sample_id)
+
+    def show_page(self, name: str) -> None:
+        """Bring a page to the front: one of PAGES."""
+        if name not in PAGES:
+            raise ValueError(name)
+        self.page = name
+        self.page_asked.emit(name)
+
+    def pictures(self) -> "Pictures | None":
+        """Images of the shown run's data set; None before the run has read its data."""
+        run = self.run()
+        if run is None or run.dataset_id is None:
+            return None
+        if self._pictures is None or self._pictures[0] != run.dataset_id:
+            self._pictures = (run.dataset_id, self.workspace.pictures(run.dataset_id))
+        return self._pictures[1]
+
+    # Runs of this window
+
+    def start(self, config: "RunConfig") -> int:
+        """Make a run and start it, or put it in line behind the one that works; it becomes the shown run.
+
+        Raises:
+            Problem: when the workspace cannot be written.
+        """
+        run_id = self.workspace.create_run(config)
+        self.queue.add(run_id)
+        self.show_run(run_id)
+        return run_id
+
+    def resume_run(self, run_id: int) -> None:
+        """Go on with a run from its last checkpoint. Raises Problem when it still works."""
+        if self.workspace.run(run_id).live:
+            raise Problem("This run is still working.", todo="Stop it first.")
+        self.workspace.take_over(run_id)
+        self.workspace.set_status(run_id, "queued")
+        self.queue.add(run_id, resume=True)
+        self.show_run(run_id)
+
+    def control(self, run_id: int) -> Control | None:
+        """Pause, resume, stop: of a run that this window started; None for any other."""
+        return self.queue.control(run_id)
+
+    def cancel_run(self, run_id: int) -> None:
+        """Discard a run of this window: at once when it waits in line, before its next step when it runs."""
+        self.queue.cancel(run_id)
+
+    # Work off the window's thread
+
+    def run_in_thread(
+        self,
+        title: str,
+        work: Callable[[Progress], Result],
+        then: Callable[[Result], None] | None = None,
+        failed: Callable[[Problem], None] | None = None,
+        *,
+        quiet: bool = False,
+    ) -> Task:
+        """Do `work(progress)` on a thread; `then(result)` or `failed(problem)` follow on the window's thread.
+
+        Args:
+            title: the line in the Activity panel.
+            work: gets `progress(text, done, total)`, which raises Cancelled once the person cancelled.
+            then: called with the result; not when cancelled.
+            failed: called with the Problem; by default it is shown in the message bar.
+            quiet: for work well under a second: no line in the Activity panel.
+        """
+        activity = None if quiet else self.activity
+        task = Task(title, work, then, failed or self.notify, activity, self)
+        self._tasks.add(task)
+        task.ended.connect(self._task_ended)
+        return task.start()
+
+    def notify(self, what: Problem | str) -> None:
+        """One sentence in the window's message bar."""
+        log.info("notice: %s", what)
+        self.noticed.emit(what)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run of this window works or waits in line."""
+        return self.queue.busy
+
+    def close(self) -> None:
+        """End all that works off the window's thread and close the workspace. Runs must have ended or are cancelled."""
+        self.queue.withdraw_waiting()
+        running = self.queue.running
+        if running is not None:
+            self.queue.cancel(running)
+            self.queue.join(GRACE)
+        self._wait_for_tasks()
+        self.analysis.close()
+        self.follower.close()
+        self.preferences.keep()
+        self.workspace.close()
+
+    def _wait_for_tasks(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            task.join(GRACE)
+
+    def _task_ended(self, task: Task) -> None:
+        self._tasks.discard(task)
+        task.deleteLater()
+
+    def _queue_ended(self, run_id: int, status: str, problem: str) -> None:
+        if status == "failed":
+            self.notify(problem or "The run failed. See the log.")
+        self.run_ended.emit(run_id, status)
+
+    # What the follower says
+
+    def _hear_runs(self) -> None:
+        self._runs = None
+        self.runs_changed.emit()
+
+    def _hear_evaluations(self) -> None:
+        if not self._evaluation_chosen:
+            self._set_evaluation(self._newest_evaluation())
+        self.evaluations_changed.emit()
+
+    def _newest_evaluation(self) -> int | None:
+        found = [] if self.run_id is None else self.workspace.evaluations(self.run_id)
+        return found[-1].id if found else None
+
+    def _set_evaluation(self, evaluation_id: int | None) -> None:
+        if evaluation_id != self.evaluation_id:
+            self.evaluation_id = evaluation_id
+            self.evaluation_changed.emit(evaluation_id)

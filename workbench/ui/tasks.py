@@ -1,0 +1,81 @@
+"""Work off the window's thread: one job, its progress in the Activity panel, its result back on the window's thread."""
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.control import Control
+from workbench.events import Emit, Ended, Event
+from workbench.jobs import Job
+from workbench.problem import Problem
+from workbench.ui.activity import Activity, ActivityItem
+
+Progress = Callable[[str, int, int], None]  # (text, done, total); raises Cancelled when the person cancelled
+
+
+class Task(QObject):
+    """One piece of work on its own thread. Ask it to end with `cancel`; then none of its callbacks is called."""
+
+    ended = Signal(object)  # this task, on the window's thread
+    _finished = Signal(object, object)  # Ended, result
+
+    def __init__(
+        self,
+        title: str,
+        work: Callable[[Progress], Any],
+        then: Callable[[Any], None] | None,
+        failed: Callable[[Problem], None],
+        activity: Activity | None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._work, self._then, self._failed = work, then, failed
+        self._result: Any = None
+        self._problem: Problem | None = None
+        self._item: ActivityItem | None = activity.add(title, self.cancel) if activity is not None else None
+        self._finished.connect(self._receive)
+        self._job = Job(title, self._run, self._say)
+
+    def start(self) -> "Task":
+        self._job.start()
+        return self
+
+    def cancel(self) -> None:
+        """Ask the work to end at its next report of progress, and forget its result."""
+        self._job.control.cancel()
+
+    def join(self, timeout: float) -> bool:
+        return self._job.join(timeout)
+
+    def _run(self, control: Control, emit: Emit) -> None:
+        def progress(text: str, done: int = 0, total: int = 0) -> None:
+            control.gate()
+            if self._item is not None:
+                self._item.progress(done, total, text)
+
+        try:
+            self._result = self._work(progress)
+        except Problem as problem:
+            self._problem = problem
+            raise
+
+    def _say(self, event: Event) -> None:
+        self._finished.emit(event, self._result)
+
+    def _receive(self, ended: Ended, result: Any) -> None:
+        cancelled = ended.status == "cancelled" or self._job.control.cancelled
+        if self._item is not None:
+            if cancelled:
+                self._item.cancelled()
+            elif ended.status == "failed":
+                self._item.fail(ended.problem)
+            else:
+                self._item.finish()
+        self.ended.emit(self)
+        if cancelled:
+            return
+        if ended.status == "failed":
+            self._failed(self._problem or Problem(ended.problem))
+        elif self._then is not None:
+            self._then(result)

@@ -1,0 +1,167 @@
+"""Colours, sizes and the one style sheet, light and dark: the numbers of the design, in one place."""
+
+from dataclasses import asdict, dataclass
+from string import Template
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+from workbench.resources_path import resources
+from workbench.ui.preferences import Preferences
+
+BODY_PX, CAPTION_PX, SECTION_PX, TITLE_PX = 13, 11, 15, 20
+SMALLEST_TEXT, LARGEST_TEXT = 90, 150  # %
+CHOICES = ("system", "light", "dark")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """One theme. Colours are "#RRGGBB"."""
+
+    dark: bool
+    window: str
+    surface: str
+    raised: str
+    border: str
+    divider: str
+    text: str
+    muted: str
+    disabled: str
+    accent: str
+    on_accent: str
+    selection: str
+    right: str
+    wrong: str
+    warning: str
+    plot_background: str
+    plot_axis: str
+    plot_grid_alpha: int  # of 255, over the axis colour
+
+
+LIGHT = Tokens(
+    dark=False, window="#F4F5F7", surface="#FFFFFF", raised="#FFFFFF", border="#D5D9E0", divider="#E6E9EE",
+    text="#1B1F27", muted="#5A6372", disabled="#9AA3B2", accent="#0B62C4", on_accent="#FFFFFF", selection="#D6E6FA",
+    right="#1B7F4B", wrong="#B3261E", warning="#8A5A00", plot_background="#FFFFFF", plot_axis="#5A6372",
+    plot_grid_alpha=31,
+)  # fmt: skip
+DARK = Tokens(
+    dark=True, window="#16181C", surface="#1E2126", raised="#262A31", border="#363B44", divider="#2B3038",
+    text="#E8EBF0", muted="#A3ACBA", disabled="#646D7B", accent="#5AA5F5", on_accent="#0B1524", selection="#1F3A5A",
+    right="#5CC98F", wrong="#FF8A80", warning="#F0B44C", plot_background="#1A1D22", plot_axis="#A3ACBA",
+    plot_grid_alpha=36,
+)  # fmt: skip
+
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#F0E442", "#000000")
+SERIES = {
+    "ce": "#0072B2", "spce": "#D55E00", "pce": "#009E73", "tightness": "#CC79A7", "contrastive": "#56B4E9",
+    "recall@1": "#0072B2", "MAP@R": "#E69F00",
+}  # fmt: skip
+RUN_COLOURS = OKABE_ITO[:6]  # black and yellow cannot be seen on one of the two themes
+
+_shown = LIGHT
+
+
+def current() -> Tokens:
+    """The theme on screen, for things that paint themselves."""
+    return _shown
+
+
+def run_colour(index: int) -> str:
+    """The colour of a run by its stored index."""
+    return RUN_COLOURS[index % len(RUN_COLOURS)]
+
+
+def contrast(first: str, second: str) -> float:
+    """WCAG contrast ratio of two colours, 1 to 21."""
+    light, dark = sorted((_luminance(first), _luminance(second)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def palette(tokens: Tokens) -> QPalette:
+    """The same colours for what the style sheet does not reach."""
+    made = QPalette()
+    role = QPalette.ColorRole
+    for place, colour in {
+        role.Window: tokens.window, role.WindowText: tokens.text, role.Base: tokens.surface,
+        role.AlternateBase: tokens.window, role.Text: tokens.text, role.Button: tokens.raised,
+        role.ButtonText: tokens.text, role.BrightText: tokens.wrong, role.Highlight: tokens.selection,
+        role.HighlightedText: tokens.text, role.ToolTipBase: tokens.raised, role.ToolTipText: tokens.text,
+        role.PlaceholderText: tokens.muted, role.Link: tokens.accent, role.LinkVisited: tokens.accent,
+        role.Light: tokens.raised, role.Midlight: tokens.divider, role.Mid: tokens.border, role.Dark: tokens.border,
+        role.Shadow: tokens.border, role.Accent: tokens.accent,
+    }.items():  # fmt: skip
+        made.setColor(place, QColor(colour))
+    for place in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
+        made.setColor(QPalette.ColorGroup.Disabled, place, QColor(tokens.disabled))
+    return made
+
+
+def style_sheet(tokens: Tokens, percent: int) -> str:
+    """The one style sheet with this theme's colours and the sizes at `percent` of their normal."""
+    sizes = {"body": BODY_PX, "caption": CAPTION_PX, "section": SECTION_PX, "title": TITLE_PX}
+    scaled = {name: f"{round(px * percent / 100)}px" for name, px in sizes.items()}
+    icons = (resources() / "style").as_posix()
+    variant = "dark" if tokens.dark else "light"
+    text = (resources() / "style" / "workbench.qss").read_text("utf-8")
+    return Template(text).substitute(asdict(tokens), **scaled, icons=icons, variant=variant)
+
+
+class Theme(QObject):
+    """Which theme is shown and how large text is; follows the system unless the person chose."""
+
+    changed = Signal()
+
+    def __init__(self, preferences: Preferences, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._preferences = preferences
+        chosen = preferences.text("theme", "system")
+        self.choice = chosen if chosen in CHOICES else "system"
+        self.percent = max(SMALLEST_TEXT, min(LARGEST_TEXT, preferences.number("text_size", 100)))
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
+
+    @property
+    def tokens(self) -> Tokens:
+        if self.choice == "system":
+            return DARK if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else LIGHT
+        return DARK if self.choice == "dark" else LIGHT
+
+    def choose(self, choice: str) -> None:
+        """Show "light" or "dark", or follow the "system"."""
+        self.choice = choice
+        self._preferences.set_text("theme", choice)
+        self.apply()
+
+    def set_text_size(self, percent: int) -> None:
+        """Text at 90 to 150% of its normal size."""
+        self.percent = max(SMALLEST_TEXT, min(LARGEST_TEXT, percent))
+        self._preferences.set_number("text_size", self.percent)
+        self.apply()
+
+    def px(self, size: int) -> int:
+        """A size of the design at the person's text size."""
+        return round(size * self.percent / 100)
+
+    def apply(self) -> None:
+        """Dress the whole application, and tell those who paint themselves."""
+        global _shown
+        _shown = self.tokens
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        font = QFont(app.font())
+        font.setPixelSize(self.px(BODY_PX))
+        font.setFeature(QFont.Tag("tnum"), 1)  # figures of one width, so that numbers do not jump
+        app.setPalette(palette(_shown))
+        app.setFont(font)
+        app.setStyleSheet(style_sheet(_shown, self.percent))
+        self.changed.emit()
+
+    def _system_changed(self) -> None:
+        if self.choice == "system":
+            self.apply()
