@@ -1,0 +1,183 @@
+"""Exact nearest neighbours in blocks, the same on every machine and for every block size.
+
+Every pair of query and gallery row becomes one 64-bit key: the leading bits of a non-negative float64 gap (one minus
+cosine, or squared distance), then the gallery row's place in the order of sample ids. Sorting keys sorts by distance
+and breaks ties by the lower id, with no second pass. Gaps are rounded to 2^-36 of their size (2^-35 from 65,536 gallery
+rows on, and so forth), so that the last bits, which differ between matrix kernels, decide nothing.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+import torch
+
+from workbench.problem import Problem
+
+Distance = Literal["cosine", "l2"]
+
+BLOCK_BYTES = 16 * 2**20  # of gaps held at once; larger blocks leave the processor's cache and are slower
+MIN_ROW_BITS = 16  # bits of a key kept for the gallery row, at least
+NOISE = 2.0**-45  # a gap under this share of the squared norms is rounding: the two points are the same
+
+
+class Gallery:
+    """Embeddings to search in.
+
+    Args:
+        embeddings: [n, d] finite numbers, n >= 1.
+        ids: [n] int64, unique; the lower id wins a tie. Default: row numbers.
+        distance: "cosine" (a zero vector has similarity 0 to everything) or "l2".
+        device: where blocks are computed. Float64 is needed, so "mps" falls to the processor.
+
+    Raises:
+        Problem: embeddings are empty, of the wrong shape or not finite; ids repeat; the distance is unknown.
+    """
+
+    def __init__(
+        self,
+        embeddings: np.ndarray,
+        ids: np.ndarray | None = None,
+        distance: Distance = "cosine",
+        device: str | torch.device = "cpu",
+    ) -> None:
+        if distance not in ("cosine", "l2"):
+            raise Problem(f"There is no distance named {distance!r}.", todo="Known: cosine, l2.")
+        self.distance = distance
+        self.device = torch.device(device if torch.device(device).type != "mps" else "cpu")
+        vectors = self._vectors(embeddings)
+        self.count = len(vectors)
+        self.order = np.arange(self.count) if ids is None else _order(ids, self.count)
+        self.place = np.empty(self.count, dtype=np.int64)  # gallery row -> place in the order of ids
+        self.place[self.order] = np.arange(self.count)
+        distinct, copies = _distinct(vectors[self.order])
+        self._transposed = self._tensor(distinct).T
+        self._norms = (self._transposed**2).sum(0)
+        # Copies share one computed column: two matrix kernels may round the same product differently.
+        self._copies = None if copies is None else self._tensor(copies)
+        self._places = self._tensor(np.arange(self.count))
+        self._row_mask = (1 << max(MIN_ROW_BITS, (self.count - 1).bit_length())) - 1
+
+    def blocks(
+        self, queries: np.ndarray, own: np.ndarray | None = None, block_bytes: int = BLOCK_BYTES
+    ) -> Iterator[tuple[slice, torch.Tensor]]:
+        """Yield (rows of `queries`, keys [rows, n] int64); the keys are overwritten by the next block.
+
+        Args:
+            queries: [m, d].
+            own: [m] the gallery row that is the query itself and is left out (its key is the last), or None.
+            block_bytes: upper limit of the float64 block.
+        """
+        vectors = self._tensor(self._vectors(queries))
+        rows = max(1, block_bytes // (8 * self.count))
+        own_places = None if own is None else self._tensor(self.place[own])
+        for start in range(0, len(vectors), rows):
+            part = slice(start, min(start + rows, len(vectors)))
+            gaps = self._gaps(vectors[part])
+            if own_places is not None:
+                gaps.scatter_(1, own_places[part, None], torch.inf)
+            keys = gaps.view(torch.int64)  # bits of a non-negative float64 sort as it does
+            keys.add_((self._row_mask + 1) >> 1).bitwise_and_(~self._row_mask).add_(self._places)
+            yield part, keys
+
+    def smallest(self, keys: torch.Tensor, k: int) -> torch.Tensor:
+        """The k smallest keys of every row, ascending: [rows, k]. Reorders each row of `keys` in place."""
+        if keys.device.type != "cpu":
+            return torch.topk(keys, k, dim=1, largest=False, sorted=True).values
+        table = keys.numpy()  # numpy's partition and sort of int64 are several times faster than torch's
+        if k < table.shape[1]:
+            table.partition(k - 1 if k else 0, axis=1)
+        return torch.from_numpy(np.sort(table[:, :k], axis=1))
+
+    def places_of(self, keys: torch.Tensor) -> torch.Tensor:
+        """Places, in the order of ids, that the keys point to; `order[place]` is the gallery row."""
+        return keys & self._row_mask
+
+    def similarities_of(self, keys: torch.Tensor) -> torch.Tensor:
+        """Float64: cosine, or minus the distance."""
+        gaps = (keys & ~self._row_mask).view(torch.float64)
+        return 1 - gaps if self.distance == "cosine" else -gaps.sqrt()
+
+    def _gaps(self, queries: torch.Tensor) -> torch.Tensor:
+        """[rows, n] float64, >= 0: 1 - cosine, or the squared distance."""
+        gaps = torch.mm(queries, self._transposed)
+        if self.distance == "cosine":
+            gaps.neg_().add_(1)
+            torch.threshold_(gaps, NOISE, 0.0)
+        else:
+            norms = (queries**2).sum(1, keepdim=True)
+            gaps.mul_(-2).add_(norms).add_(self._norms)
+            gaps.masked_fill_(gaps < NOISE * norms, 0.0)
+            gaps.clamp_(min=0.0)  # a query at the origin
+        return gaps if self._copies is None else gaps.index_select(1, self._copies)
+
+    def _vectors(self, embeddings: np.ndarray) -> np.ndarray:
+        """Checked float64 rows, of length one for cosine."""
+        vectors = np.asarray(embeddings, dtype=np.float64)
+        if vectors.ndim != 2 or 0 in vectors.shape:
+            raise Problem(f"Embeddings must be a table of at least one row and one column, not {vectors.shape}.")
+        wrong = int((~np.isfinite(vectors)).any(axis=1).sum())
+        if wrong:
+            raise Problem(
+                f"{wrong:,} of {len(vectors):,} embeddings hold NaN or infinity, so distances mean nothing.",
+                todo="Lower the learning rate, or evaluate an earlier checkpoint.",
+            )
+        if self.distance == "l2":
+            return vectors + 0.0  # -0.0 becomes 0.0, so that copies are equal bit for bit
+        largest = np.abs(vectors).max(axis=1, keepdims=True)
+        scaled = np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)
+        norms = np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), 1)  # 1 only where the vector is zero
+        return scaled / norms + 0.0
+
+    def _tensor(self, array: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+
+def nearest(
+    queries: np.ndarray,
+    gallery: np.ndarray,
+    k: int,
+    distance: Distance = "cosine",
+    device: str | torch.device = "cpu",
+    ids: np.ndarray | None = None,
+    own: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k nearest gallery rows of every query, exact, ties by the lower id (row number without `ids`).
+
+    Args:
+        queries, gallery: [m, d] and [n, d].
+        k: at least 0; cut to the gallery's size (less one when `own` is given).
+        ids: [n] sample ids of the gallery.
+        own: [m] gallery row of each query, left out by identity.
+
+    Returns:
+        rows [m, k] int64 of the gallery, best first; similarities [m, k] float32 (cosine, or minus the distance).
+    """
+    searched = Gallery(gallery, ids, distance, device)
+    k = min(k, searched.count - (own is not None))
+    rows = np.empty((len(queries), k), dtype=np.int64)
+    similarities = np.empty((len(queries), k), dtype=np.float32)
+    for part, keys in searched.blocks(queries, own):
+        best = searched.smallest(keys, k)
+        rows[part] = searched.order[searched.places_of(best).cpu().numpy()]
+        similarities[part] = searched.similarities_of(best).cpu().numpy()
+    return rows, similarities
+
+
+def _order(ids: np.ndarray, count: int) -> np.ndarray:
+    """Rows in ascending order of id."""
+    ids = np.asarray(ids)
+    if ids.shape != (count,):
+        raise Problem(f"There are {count:,} embeddings but {len(ids):,} sample ids.")
+    order = np.argsort(ids, kind="stable")
+    if (np.diff(ids[order]) == 0).any():
+        raise Problem("Two embeddings carry the same sample id, so a query cannot be told from its copy.")
+    return order
+
+
+def _distinct(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows without copies, and for every row its place among them (None when there are no copies)."""
+    rows = np.ascontiguousarray(vectors)
+    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, first, inverse = np.unique(as_bytes, return_index=True, return_inverse=True)
+    return (rows, None) if len(first) == len(rows) else (rows[first], inverse.ravel())

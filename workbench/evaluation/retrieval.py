@@ -1,0 +1,198 @@
+"""Retrieval metrics: recall@k, P@1, P@R and MAP@R (Musgrave et al., 2020; seed 002, supplement 2.1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from workbench.evaluation.intervals import bootstrap_interval
+from workbench.evaluation.neighbours import Distance, Gallery
+from workbench.problem import Problem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Retrieval:
+    """What an evaluation stores; every row is a query, in the order given."""
+
+    metrics: dict[str, float]  # fractions, "queries", "queries/left_out", "MAP@R/low", ...
+    ap: np.ndarray  # [n] float32: average precision at R; NaN where r is 0
+    first_hit: np.ndarray  # [n] int32: rank of the first true neighbour in the whole gallery, from 1; 0 where r is 0
+    r: np.ndarray  # [n] int32: other samples of the query's class
+    neighbours: np.ndarray  # [n, k'] int64 sample ids, best first; k' = min(k, n - 1)
+    similarities: np.ndarray  # [n, k'] float32: cosine, or minus the distance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ranked:
+    """Arrays over queries, as in Retrieval, before they are summed up; `rows` are gallery rows."""
+
+    ap: np.ndarray
+    precision: np.ndarray  # [n] P@R
+    first_hit: np.ndarray
+    r: np.ndarray
+    rows: np.ndarray
+    similarities: np.ndarray
+
+
+def retrieve(
+    embeddings: np.ndarray,
+    labels: np.ndarray,
+    sample_ids: np.ndarray,
+    k: int = 100,
+    ks: Sequence[int] = (1, 2, 4, 8),
+    distance: Distance = "cosine",
+    device: str | torch.device = "cpu",
+) -> Retrieval:
+    """Every sample queries all others; itself is left out by identity, ties go to the lower sample id.
+
+    Args:
+        embeddings: [n, d] finite. labels: [n] int. sample_ids: [n] int64, unique.
+        k: neighbours kept per query, for browsing; metrics do not depend on it.
+        ks: ranks of recall@k, each at least 1; a rank beyond the gallery means the whole gallery.
+
+    Returns:
+        Retrieval. When no class has two samples every metric is NaN and "queries" is 0.
+
+    Raises:
+        Problem: empty or non-finite embeddings, lengths that differ, ids that repeat, an unknown distance.
+    """
+    labels, sample_ids = np.asarray(labels), np.asarray(sample_ids)
+    gallery = Gallery(embeddings, sample_ids, distance, device)
+    ranked = _rank(gallery, embeddings, labels, labels, np.arange(gallery.count), k)
+    return Retrieval(
+        metrics=_metrics(ranked, ks),
+        ap=ranked.ap.astype(np.float32),
+        first_hit=ranked.first_hit.astype(np.int32),
+        r=ranked.r.astype(np.int32),
+        neighbours=sample_ids[ranked.rows],
+        similarities=ranked.similarities,
+    )
+
+
+def retrieval_metrics(
+    embeddings: np.ndarray,
+    labels: np.ndarray,
+    ks: Sequence[int] = (1, 2, 4, 8),
+    distance: Distance = "cosine",
+    gallery: tuple[np.ndarray, np.ndarray] | None = None,
+) -> dict[str, float]:
+    """Retrieval metrics of embeddings among themselves, or against a gallery of their own.
+
+    Args:
+        embeddings: [n, d] finite, the queries. labels: [n] int.
+        ks: ranks of recall@k.
+        distance: "cosine" or "l2"; ties go to the lower gallery row.
+        gallery: (embeddings [m, d], labels [m]); None: the queries themselves, each left out of its own ranking.
+
+    Returns:
+        {"recall@1", ..., "P@1", "P@R", "MAP@R": fractions; "MAP@R/low", "MAP@R/high", "recall@1/low", "recall@1/high":
+        95% bootstrap limits over queries; "queries": number counted; "queries/left_out": number whose class has no
+        other sample}. Every fraction is NaN when no query counts.
+
+    Raises:
+        Problem: as in `retrieve`.
+    """
+    labels = np.asarray(labels)
+    if gallery is None:
+        searched = Gallery(embeddings, None, distance)
+        return _metrics(_rank(searched, embeddings, labels, labels, np.arange(searched.count), 0), ks)
+    searched = Gallery(gallery[0], None, distance)
+    return _metrics(_rank(searched, embeddings, labels, np.asarray(gallery[1]), None, 0), ks)
+
+
+def _rank(
+    gallery: Gallery,
+    queries: np.ndarray,
+    labels: np.ndarray,
+    gallery_labels: np.ndarray,
+    own: np.ndarray | None,
+    k: int,
+) -> _Ranked:
+    """Rank the gallery for every query, block by block."""
+    if labels.shape != (len(queries),) or gallery_labels.shape != (gallery.count,):
+        raise Problem("There must be one label for each embedding.")
+    classes, gallery_classes, r = _same_class(labels, gallery_labels)
+    r = r if own is None else r - 1
+    k = min(k, gallery.count - (own is not None))
+    deepest = max(k, int(r.max()))
+    found = _Ranked(
+        ap=np.full(len(labels), np.nan),
+        precision=np.full(len(labels), np.nan),
+        first_hit=np.zeros(len(labels), dtype=np.int64),
+        r=r,
+        rows=np.empty((len(labels), k), dtype=np.int64),
+        similarities=np.empty((len(labels), k), dtype=np.float32),
+    )
+    class_of_place = torch.from_numpy(gallery_classes[gallery.order]).to(gallery.device)
+    for part, keys in gallery.blocks(queries, own):
+        best = gallery.smallest(keys, deepest)
+        places = gallery.places_of(best)
+        wanted = torch.from_numpy(classes[part]).to(gallery.device)
+        hits = class_of_place[places] == wanted[:, None]
+        found.ap[part], found.precision[part] = _average_precision(hits, r[part])
+        found.first_hit[part] = _first_hit(gallery, keys, hits, class_of_place, wanted, r[part])
+        found.rows[part] = gallery.order[places[:, :k].cpu().numpy()]
+        found.similarities[part] = gallery.similarities_of(best[:, :k]).cpu().numpy()
+    return found
+
+
+def _same_class(labels: np.ndarray, gallery_labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels of queries and gallery as 0..K-1, and how many of the gallery share each query's label."""
+    _, numbers = np.unique(np.concatenate([labels, gallery_labels]), return_inverse=True)
+    classes, gallery_classes = numbers[: len(labels)], numbers[len(labels) :]
+    counts = np.bincount(gallery_classes, minlength=int(numbers.max()) + 1)
+    return classes, gallery_classes, counts[classes]
+
+
+def _average_precision(hits: torch.Tensor, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(AP at R, P@R) of every query of a block; NaN where r is 0. hits: [rows, deepest] bool, best first."""
+    depth = hits.shape[1]
+    device = hits.device
+    limit = torch.from_numpy(r).to(device)
+    counted = hits & (torch.arange(depth, device=device) < limit[:, None])
+    precision = counted.cumsum(1, dtype=torch.float64)
+    precision /= torch.arange(1, depth + 1, device=device, dtype=torch.float64)
+    ap = (precision * counted).sum(1) / limit  # 0 / 0 is NaN: left out
+    return ap.cpu().numpy(), (counted.sum(1) / limit.double()).cpu().numpy()
+
+
+def _first_hit(
+    gallery: Gallery,
+    keys: torch.Tensor,
+    hits: torch.Tensor,
+    class_of_place: torch.Tensor,
+    wanted: torch.Tensor,
+    r: np.ndarray,
+) -> np.ndarray:
+    """Rank, from 1, of the first true neighbour in the whole gallery; 0 where there is none."""
+    inside = hits.any(1).cpu().numpy()
+    rank = np.zeros(len(r), dtype=np.int64)
+    if hits.shape[1]:
+        rank = np.where(inside, hits.to(torch.uint8).argmax(1).cpu().numpy() + 1, 0)
+    beyond = np.flatnonzero(~inside & (r > 0))
+    if len(beyond):
+        rows = torch.from_numpy(beyond).to(keys.device)
+        rest = keys[rows]
+        true = class_of_place[gallery.places_of(rest)] == wanted[rows, None]
+        first = rest.masked_fill(~true, torch.iinfo(torch.int64).max).amin(1, keepdim=True)
+        rank[beyond] = (rest <= first).sum(1).cpu().numpy()
+    return rank
+
+
+def _metrics(ranked: _Ranked, ks: Sequence[int]) -> dict[str, float]:
+    """Means over the queries that have something to find, and bootstrap limits of the two that are compared most."""
+    counted = ranked.r > 0
+    first, ap = ranked.first_hit[counted], ranked.ap[counted]
+    if any(k < 1 for k in ks):
+        raise Problem("recall@k needs k of at least 1.")
+    metrics = {f"recall@{k}": _mean(first <= k) for k in ks}
+    metrics |= {"P@1": _mean(first <= 1), "P@R": _mean(ranked.precision[counted]), "MAP@R": _mean(ap)}
+    low, high = bootstrap_interval(np.stack([ap, (first <= 1).astype(np.float64)], axis=1))
+    metrics |= {"MAP@R/low": float(low[0]), "MAP@R/high": float(high[0])}
+    metrics |= {"recall@1/low": float(low[1]), "recall@1/high": float(high[1])}
+    return metrics | {"queries": int(counted.sum()), "queries/left_out": int((~counted).sum())}
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else float("nan")
