@@ -1,0 +1,1 @@
+"""The Set up page: a form from the catalog on the left, what it would do on the right."""

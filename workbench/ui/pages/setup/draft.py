@@ -1,0 +1,200 @@
+"""The config being set up, apart from the widgets: values, the preset they started from, undo, checks and repairs."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+from workbench import catalog as catalogs
+from workbench.catalog import Catalog
+from workbench.config import KINDS, RunConfig, sections
+
+Values = dict[str, Any]
+Field = dict[str, Any]
+RUN_FIELDS: dict[str, Field] = {
+    "name": {"type": "string", "default": "Digits", "description": "How the run is called in lists and reports."},
+    "seed": {
+        "type": "integer",
+        "default": 0,
+        "minimum": 0,
+        "exclusiveMaximum": 2**31,
+        "description": "Start of every random choice: the same seed and settings give the same run.",
+    },
+    "device": {
+        "type": "string",
+        "enum": ["auto", "cpu", "cuda", "mps"],
+        "default": "auto",
+        "description": "Where to train; auto takes CUDA, then MPS, then the CPU.",
+    },
+}
+TITLES = {
+    "dataset": "Data set",
+    "split": "Split",
+    "backbone": "Backbone",
+    "loss": "Loss",
+    "sampler": "Sampler",
+    "augmentation": "Augmentation",
+}
+# What stands under each heading: "*" is a choice with its parameters, "embedding" and the like all fields of a part.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Run": ("name", "seed", "device"),
+    "Data": ("*dataset",),
+    "Split": ("*split",),
+    "Backbone": ("*backbone", "embedding"),
+    "Loss": ("*loss",),
+    "Training": ("training", "*sampler", "*augmentation"),
+    "Evaluation": ("evaluation",),
+}
+UNDO_KEPT = 200
+
+
+class Draft:
+    """Nested values as `RunConfig.model_dump()` gives them, any of which may be wrong while the person types.
+
+    Fields are named by dotted path: "training.lr", "loss.margin"; a choice itself is "loss.name".
+    """
+
+    def __init__(self, known: Catalog, config: RunConfig) -> None:
+        self.catalog = known
+        self._parts = sections()
+        self._past: list[tuple[Values, Values]] = []  # (values, base)
+        self._future: list[tuple[Values, Values]] = []
+        self._last_path = ""
+        self._left: dict[tuple[str, str], Values] = {}  # parameters of choices that were left, to come back to
+        self.values = self.base = self._full(config)
+
+    def load(self, config: RunConfig, *, as_base: bool = True) -> None:
+        """Take a whole config; `as_base`: later changes are measured against it. Can be undone."""
+        self._remember("")
+        self.values = self._full(config)
+        if as_base:
+            self.base = self.values
+
+    def value(self, path: str) -> Any:
+        part, _, field = path.partition(".")
+        return self.values[part][field] if field else self.values[part]
+
+    def base_value(self, path: str) -> Any:
+        """The preset's value; where the choice differs from the preset's, the parameter's default."""
+        part, _, field = path.partition(".")
+        if not field:
+            return self.base[part]
+        if part in KINDS and field != "name" and self.base[part]["name"] != self.values[part]["name"]:
+            return self._choice_fields(part)[path]["default"]
+        return self.base[part].get(field)
+
+    def set(self, path: str, value: Any) -> None:
+        """Change one field; a new choice brings the parameters it had before, or its defaults."""
+        if self.value(path) == value:
+            return
+        self._remember(path)
+        part, _, field = path.partition(".")
+        self.values = deepcopy(self.values)
+        if part in KINDS and field == "name":
+            self._left[part, self.values[part]["name"]] = self.values[part]
+            self.values[part] = self._left.get((part, value)) or self._choice(part, {"name": value})
+        elif field:
+            self.values[part][field] = value
+        else:
+            self.values[part] = value
+
+    def reset(self, path: str) -> None:
+        part, _, field = path.partition(".")
+        if part in KINDS and field == "name":
+            self._left[part, self.base[part]["name"]] = deepcopy(self.base[part])
+        self.set(path, self.base_value(path))
+
+    @property
+    def can_undo(self) -> bool:
+        return bool(self._past)
+
+    @property
+    def can_redo(self) -> bool:
+        return bool(self._future)
+
+    def undo(self) -> None:
+        self._step(self._past, self._future)
+
+    def redo(self) -> None:
+        self._step(self._future, self._past)
+
+    def fields(self, group: str) -> dict[str, Field]:
+        """Descriptions by path of what stands under a heading now; it depends on the choices made."""
+        found: dict[str, Field] = {}
+        for item in GROUPS[group]:
+            if item.startswith("*"):
+                found |= self._choice_fields(item[1:])
+            elif item in self._parts:
+                found |= {f"{item}.{name}": field for name, field in self._parts[item].items()}
+            else:
+                found[item] = RUN_FIELDS[item]
+        return found
+
+    def paths(self) -> list[str]:
+        """Every field that is shown, in order."""
+        return [path for group in GROUPS for path in self.fields(group)]
+
+    def check(self) -> tuple[RunConfig | None, dict[str, str]]:
+        """The config when it can start, and else one sentence by path for every bad field."""
+        config, errors = RunConfig.from_values(self.values, self.catalog)
+        if config is None:
+            for kind in KINDS:  # a bad common part hides these from `from_values`
+                errors = self._choice_errors(kind) | errors
+        return config, errors
+
+    def fixes(self, errors: dict[str, str]) -> dict[str, tuple[str, Callable[[], None]]]:
+        """One-click repairs of impossible combinations, by path."""
+        found: dict[str, tuple[str, Callable[[], None]]] = {}
+        others = [name for name in self._names("sampler") if name != "random"]
+        if "sampler.name" in errors and self.values["sampler"]["name"] == "random" and others:
+            title = self.catalog[f"sampler/{others[0]}"]["title"]
+            found["sampler.name"] = (f"Use {title}", lambda: self.set("sampler.name", others[0]))
+        if "training.nesterov" in errors:
+            found["training.nesterov"] = ("Turn off", lambda: self.set("training.nesterov", False))
+        return found
+
+    def _full(self, config: RunConfig) -> Values:
+        values = config.model_dump()
+        return values | {kind: self._choice(kind, values[kind]) for kind in KINDS}
+
+    def _choice(self, kind: str, given: Values) -> Values:
+        described = self.catalog.get(f"{kind}/{given['name']}", {"params": {}})["params"]
+        return {"name": given["name"]} | {name: field["default"] for name, field in described.items()} | given
+
+    def _names(self, kind: str) -> list[str]:
+        return [key.partition("/")[2] for key in self.catalog if key.startswith(f"{kind}/")]
+
+    def _choice_fields(self, kind: str) -> dict[str, Field]:
+        name, names = self.values[kind]["name"], self._names(kind)
+        entry = self.catalog.get(f"{kind}/{name}", {"help": "", "source": "", "params": {}})
+        chooser = {
+            "enum": names,
+            "titles": [self.catalog[f"{kind}/{each}"]["title"] for each in names],
+            "type": "string",
+            "default": self.base[kind]["name"] if hasattr(self, "base") else name,
+            "label": TITLES[kind],
+            "description": entry["help"],
+            "source": entry["source"],
+        }
+        params = {f"{kind}.{field}": {**described, "source": entry["source"]} for field, described in entry["params"].items()}
+        return {f"{kind}.name": chooser} | params
+
+    def _choice_errors(self, kind: str) -> dict[str, str]:
+        name = self.values[kind]["name"]
+        if f"{kind}/{name}" not in self.catalog:
+            return {f"{kind}.name": f"There is no {kind} named {name!r}."}
+        model = catalogs.params_of(self.catalog, kind, name)
+        given = {field: value for field, value in self.values[kind].items() if field != "name"}
+        return {f"{kind}.{field}": sentence for field, sentence in catalogs.errors(model, given).items()}
+
+    def _remember(self, path: str) -> None:
+        """Typing in one field is one step of undo."""
+        if path == "" or path != self._last_path or path.endswith(".name"):
+            self._past = [*self._past[-UNDO_KEPT:], (self.values, self.base)]
+        self._future = []
+        self._last_path = path
+
+    def _step(self, back: list[tuple[Values, Values]], forth: list[tuple[Values, Values]]) -> None:
+        if back:
+            forth.append((self.values, self.base))
+            self.values, self.base = back.pop()
+            self._last_path = ""

@@ -1,0 +1,201 @@
+"""One editor for each kind of parameter. Each lets a wrong value be typed, so that it can be explained beside it."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QWheelEvent
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
+
+Field = dict[str, Any]  # one property of a JSON Schema, as in the catalog
+NARROW = 96  # px: the least that a number or a short word needs
+
+
+class Editor(Protocol):
+    """What a row of a form asks of its editor. `edited` is sent for the person's own changes only."""
+
+    edited: Any
+
+    def value(self) -> Any: ...
+
+    def set_value(self, value: Any) -> None: ...
+
+
+class LineEditor(QLineEdit):
+    """Text, whole number or number. What cannot be read as one is handed on as text, for the check to explain."""
+
+    edited = Signal()
+
+    def __init__(self, kind: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._kind = kind
+        self.setMinimumWidth(NARROW)
+        self.textEdited.connect(self._on_edit)
+
+    def value(self) -> Any:
+        return parsed(self.text(), self._kind)
+
+    def set_value(self, value: Any) -> None:
+        if self.value() != value or not self.text():
+            self.setText("" if value is None else str(value))
+
+    def event(self, event: QEvent) -> bool:
+        """Leave Ctrl+Z to the page, which undoes edits of all fields in order."""
+        if event.type() == QEvent.Type.ShortcutOverride:
+            for key in (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo):
+                if event.matches(key):  # type: ignore[attr-defined]
+                    event.ignore()
+                    return False
+        return super().event(event)
+
+    def _on_edit(self, _text: str) -> None:
+        self.edited.emit()
+
+
+class ChoiceEditor(QComboBox):
+    """One of a few words, shown by their titles. The wheel scrolls the page, never the choice."""
+
+    edited = Signal()
+
+    def __init__(self, values: Sequence[str], titles: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        for value, title in zip(values, titles, strict=True):
+            self.addItem(title, value)
+        self.setMinimumContentsLength(8)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.activated.connect(self._on_pick)
+
+    def value(self) -> Any:
+        return self.currentData()
+
+    def set_value(self, value: Any) -> None:
+        place = self.findData(value)
+        if place < 0:  # from a config file: shown, and explained by the check
+            self.addItem(str(value), value)
+            place = self.count() - 1
+        self.setCurrentIndex(place)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+    def _on_pick(self, _place: int) -> None:
+        self.edited.emit()
+
+
+class TickEditor(QCheckBox):
+    """Yes or no."""
+
+    edited = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.clicked.connect(self._on_click)
+
+    def value(self) -> Any:
+        return self.isChecked()
+
+    def set_value(self, value: Any) -> None:
+        self.setChecked(value is True)
+
+    def _on_click(self, _checked: bool) -> None:
+        self.edited.emit()
+
+
+class PathEditor(QWidget):
+    """A folder or file: typed, browsed for, dropped, or taken from the recent ones."""
+
+    edited = Signal()
+
+    def __init__(self, kind: str, recents: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._kind = kind  # "folder" or "file"
+        self._place = QComboBox(editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
+        self._place.addItems(list(recents))
+        self._place.setMinimumContentsLength(8)
+        self._place.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self._place.wheelEvent = _ignored  # type: ignore[method-assign]
+        self._place.clearEditText()
+        self.browse = QPushButton("Browse…", clicked=self._browse)
+        self.browse.setAccessibleName(f"Browse for a {kind}")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self._place, 1)
+        layout.addWidget(self.browse)
+        self._line().setPlaceholderText(f"Drop a {kind} here, or type its place")
+        self._line().setAcceptDrops(False)  # its own drop would leave "file:///..."; ours is below
+        self.setAcceptDrops(True)
+        self.setFocusProxy(self._place)
+        self._line().textEdited.connect(self._on_edit)
+        self._place.activated.connect(self._on_pick)
+
+    def value(self) -> Any:
+        return self._place.currentText().strip()
+
+    def set_value(self, value: Any) -> None:
+        if self.value() != value:
+            self._place.setEditText("" if value is None else str(value))
+
+    def setAccessibleName(self, name: str) -> None:
+        super().setAccessibleName(name)
+        self._place.setAccessibleName(name)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(2 * NARROW, super().minimumSizeHint().height())
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasUrls() and event.mimeData().urls()[0].isLocalFile():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.take(event.mimeData().urls()[0].toLocalFile())
+        event.acceptProposedAction()
+
+    def take(self, place: str) -> None:
+        """Put in a place that the person chose."""
+        self._place.setEditText(place)
+        self.edited.emit()
+
+    def _line(self) -> QLineEdit:
+        line = self._place.lineEdit()
+        assert line is not None  # the box is editable
+        return line
+
+    def _browse(self) -> None:
+        if self._kind == "folder":
+            found = QFileDialog.getExistingDirectory(self, "Choose a folder", self.value())
+        else:
+            found, _ = QFileDialog.getOpenFileName(self, "Choose a file", self.value())
+        if found:
+            self.take(found)
+
+    def _on_edit(self, _text: str) -> None:
+        self.edited.emit()
+
+    def _on_pick(self, _place: int) -> None:
+        self.edited.emit()
+
+
+def parsed(text: str, kind: str) -> Any:
+    """The text as what the field holds, or as it is when it cannot be read so."""
+    text = text.strip() if kind != "string" else text
+    try:
+        return {"integer": int, "number": float}.get(kind, str)(text)
+    except ValueError:
+        return text
+
+
+def editor_of(field: Field, recents: Sequence[str] = ()) -> QWidget:
+    """The editor that suits one described field."""
+    if "enum" in field:
+        return ChoiceEditor(field["enum"], field.get("titles", field["enum"]))
+    if field["type"] == "boolean":
+        return TickEditor()
+    if field.get("path"):
+        return PathEditor(field["path"], recents)
+    return LineEditor(field["type"])
+
+
+def _ignored(event: QWheelEvent) -> None:
+    event.ignore()

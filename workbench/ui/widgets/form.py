@@ -1,0 +1,272 @@
+"""A form from a JSON Schema: the window draws what the catalog describes and imports no engine."""
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any, cast
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QToolTip, QWidget
+
+from workbench.ui.widgets.editors import Editor, Field, editor_of
+
+LABEL = 148  # px, where the label stands left of its editor
+UNLIMITED = 16_777_215  # px: Qt's word for no greatest width
+Fix = tuple[str, Callable[[], None]]  # words of a button, and what it does
+
+
+class ParamsForm(QWidget):
+    """One row per field: editor, unit, help, what changed from the base, and what is wrong with it.
+
+    Args:
+        fields: descriptions by name, as in the catalog; a name may be dotted ("loss.margin").
+        recents: places offered for folders and files.
+    """
+
+    changed = Signal(str, object)  # name, new value; only for the person's own edits
+    reset_asked = Signal(str)
+
+    def __init__(
+        self, fields: Mapping[str, Field] | None = None, recents: Sequence[str] = (), parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._recents = list(recents)
+        self._rows: dict[str, FieldRow] = {}
+        self._columns = 1
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(16)
+        self._grid.setVerticalSpacing(4)
+        self.set_fields(fields or {})
+
+    def set_fields(self, fields: Mapping[str, Field]) -> None:
+        """Show these fields, at their defaults where new; rows that stay keep their editor, value and focus."""
+        kept = {name: row for name, row in self._rows.items() if fields.get(name) == row.field}
+        for name, row in self._rows.items():
+            if name not in kept:
+                row.setParent(None)
+                row.deleteLater()
+        self._rows = {name: kept.get(name) or self._new_row(name, field) for name, field in fields.items()}
+        self._place()
+
+    def set_columns(self, columns: int) -> None:
+        """1: labels left of their editors. 2: labels above, rows side by side."""
+        if columns != self._columns:
+            self._columns = columns
+            self._place()
+
+    def row(self, name: str) -> "FieldRow":
+        return self._rows[name]
+
+    def names(self) -> list[str]:
+        return list(self._rows)
+
+    def values(self) -> dict[str, Any]:
+        """What stands in the editors; text that is no number stays text."""
+        return {name: row.editor.value() for name, row in self._rows.items()}
+
+    def set_values(self, values: Mapping[str, Any]) -> None:
+        for name in self._rows.keys() & values.keys():
+            self._rows[name].editor.set_value(values[name])
+
+    def mark_changed(self, base: Mapping[str, Any]) -> None:
+        """Dot and reset arrow on every field whose value is not the one in `base`."""
+        for name, row in self._rows.items():
+            row.show_base(base.get(name, row.field.get("default")))
+
+    def show_errors(self, errors: Mapping[str, str], fixes: Mapping[str, Fix] | None = None) -> None:
+        """One sentence under each bad field, with a button where one click repairs it."""
+        for name, row in self._rows.items():
+            row.show_error(errors.get(name, ""), (fixes or {}).get(name))
+
+    def _new_row(self, name: str, field: Field) -> "FieldRow":
+        row = FieldRow(name, field, self._recents, self)
+        row.edited.connect(self.changed)
+        row.reset_asked.connect(self.reset_asked)
+        return row
+
+    def _place(self) -> None:
+        for place, row in enumerate(self._rows.values()):
+            row.set_stacked(self._columns > 1)
+            self._grid.addWidget(row, place // self._columns, place % self._columns)
+            row.setVisible(True)
+        for column in range(2):
+            self._grid.setColumnStretch(column, 1 if column < self._columns else 0)
+
+
+class FieldRow(QWidget):
+    """One field with its label, symbol, editor, unit, help, reset and error."""
+
+    edited = Signal(str, object)
+    reset_asked = Signal(str)
+
+    def __init__(self, name: str, field: Field, recents: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.name, self.field = name, field
+        self._error_text, self._fix_action = "", None
+        self._build(recents)
+        self.editor.set_value(field.get("default"))
+        self.editor.edited.connect(self._on_edit)
+
+    def _build(self, recents: Sequence[str]) -> None:
+        self.dot = _label("", "accent")
+        self.dot.setFixedWidth(10)
+        self._title = _label(title_of(self.name, self.field))
+        self._symbol = _label(self.field.get("symbol", ""), "muted")
+        self.widget = editor_of(self.field, recents)
+        self.widget.setObjectName(self.name)
+        self.widget.setAccessibleName(self._spoken_name())
+        self.widget.setAccessibleDescription(" ".join(help_lines(self.field)))
+        self.widget.setToolTip(tooltip(self.field))
+        self.widget.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.editor = cast(Editor, self.widget)
+        self._title.setBuddy(self.widget)
+        self._unit = _label(self.field.get("unit", ""), "muted")
+        self.help = _small_button("?", f"Help on {title_of(self.name, self.field)}", self._show_help)
+        self.help.setToolTip(tooltip(self.field))
+        self.reset = _small_button("↺", f"Reset {title_of(self.name, self.field)}", self._on_reset)
+        self.error = _label("", "error")
+        self.error.setWordWrap(True)
+        self.fix = QPushButton(clicked=self._on_fix)
+        self._head, self._body = _strip(self.dot, self._title, self._symbol), _strip(self.widget, self._unit)
+        self._tail = _strip(self.help, self.reset)
+        self._trouble = _strip(self.error, self.fix)
+        cast(QHBoxLayout, self._head.layout()).addStretch()
+        cast(QHBoxLayout, self._body.layout()).setStretch(0, 1)
+        cast(QHBoxLayout, self._trouble.layout()).setStretch(0, 1)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(4)
+        self._grid.setVerticalSpacing(2)
+        for quiet in (self._trouble, self.fix, self.reset):
+            quiet.setVisible(False)
+        self.set_stacked(False)
+
+    def set_stacked(self, stacked: bool) -> None:
+        """Label above the editor, or left of it."""
+        self._head.setMinimumWidth(0 if stacked else LABEL)
+        self._head.setMaximumWidth(UNLIMITED if stacked else LABEL)
+        places = (
+            ((self._head, 0, 0), (self._tail, 0, 1), (self._body, 1, 0, 1, 2), (self._trouble, 2, 0, 1, 2))
+            if stacked
+            else ((self._head, 0, 0), (self._body, 0, 1), (self._tail, 0, 2), (self._trouble, 1, 1, 1, 2))
+        )
+        for widget, *place in places:
+            self._grid.addWidget(widget, *place)
+        self._grid.setColumnStretch(0, 1 if stacked else 0)
+        self._grid.setColumnStretch(1, 0 if stacked else 1)
+
+    def show_base(self, base: Any) -> None:
+        """Mark the field when it differs from the preset."""
+        changed = bool(self.editor.value() != base)
+        self.dot.setText("●" if changed else "")
+        self.dot.setToolTip(f"Changed from the preset: {_shown(base)}" if changed else "")
+        self.reset.setVisible(changed)
+        self.reset.setToolTip(_wrapped([f"Back to the preset: {_shown(base)}"]))
+        self._title.setAccessibleName(self._spoken_name() + (", changed from the preset" if changed else ""))
+
+    def show_error(self, sentence: str, fix: Fix | None = None) -> None:
+        """Say what is wrong under the editor; an empty sentence takes it away."""
+        self._fix_action = fix[1] if fix else None
+        self.fix.setText(fix[0] if fix else "")
+        self.fix.setVisible(fix is not None)
+        if sentence == self._error_text:
+            return
+        self._error_text = sentence
+        self.error.setText(sentence)
+        self._trouble.setVisible(bool(sentence))
+        self.widget.setProperty("state", "error" if sentence else "")
+        self.widget.style().polish(self.widget)
+
+    def error_text(self) -> str:
+        return self._error_text
+
+    def _spoken_name(self) -> str:
+        unit = self.field.get("unit", "")
+        return title_of(self.name, self.field) + (f", {unit}" if unit else "")
+
+    def _on_edit(self) -> None:
+        self.edited.emit(self.name, self.editor.value())
+
+    def _on_reset(self) -> None:
+        self.reset_asked.emit(self.name)
+
+    def _on_fix(self) -> None:
+        if self._fix_action is not None:
+            self._fix_action()
+
+    def _show_help(self) -> None:
+        QToolTip.showText(self.help.mapToGlobal(QPoint(0, self.help.height())), tooltip(self.field), self.help)
+
+
+def title_of(name: str, field: Field) -> str:
+    """The words beside the editor."""
+    return str(field.get("label") or name.rpartition(".")[2].replace("_", " ").capitalize())
+
+
+def range_of(field: Field) -> str:
+    """The allowed numbers in words; empty where there is no limit."""
+    low = next((f"{word}{field[key]}" for key, word in LOWER.items() if key in field), "")
+    high = next((f"{word}{field[key]}" for key, word in UPPER.items() if key in field), "")
+    return " and ".join(part for part in (low, high) if part)
+
+
+LOWER = {"minimum": "at least ", "exclusiveMinimum": "more than "}
+UPPER = {"maximum": "at most ", "exclusiveMaximum": "less than "}
+
+
+def help_lines(field: Field) -> list[str]:
+    """Help, range, default, symbol and source of a field, one sentence each."""
+    unit = f" {field['unit']}" if field.get("unit") else ""
+    lines = [field.get("description", "")]
+    if "enum" in field and "titles" not in field:
+        lines.append(f"One of {', '.join(field['enum'])}.")
+    if range_of(field):
+        lines.append(f"Range: {range_of(field)}{unit}.")
+    if field.get("default") not in (None, ""):
+        lines.append(f"Default: {_shown(field['default'])}{unit}.")
+    if field.get("symbol"):
+        lines.append(f"In the paper: {field['symbol']}.")
+    if field.get("source"):
+        lines.append(f"Source: {field['source']}")
+    return [line for line in lines if line]
+
+
+def tooltip(field: Field) -> str:
+    """`help_lines` for Qt: rich text, so that it wraps, with everything escaped."""
+    return _wrapped(help_lines(field))
+
+
+def _wrapped(lines: Sequence[str]) -> str:
+    return "<qt>" + "<br>".join(escape(line) for line in lines) + "</qt>"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value) if value not in (None, "") else "nothing"
+
+
+def _label(text: str, role: str = "") -> QLabel:
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    if role:
+        label.setProperty("role", role)
+    return label
+
+
+def _small_button(text: str, name: str, clicked: Callable[[], None]) -> QToolButton:
+    button = QToolButton(text=text, clicked=clicked)
+    button.setAccessibleName(name)
+    button.setAutoRaise(True)
+    button.setFixedSize(20, 20)
+    return button
+
+
+def _strip(*widgets: QWidget) -> QWidget:
+    strip = QWidget()
+    layout = QHBoxLayout(strip)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(4)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return strip

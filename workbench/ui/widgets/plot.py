@@ -1,0 +1,302 @@
+"""The curve plot shared by pages: title, legend, read-out, menu; fast because nothing is ever made anew."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QActionGroup, QColor, QGuiApplication, QIcon, QPainter, QPixmap, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from workbench.problem import Problem
+from workbench.ui import theme
+from workbench.ui.widgets.curve import Curve
+from workbench.ui.widgets.plot_canvas import PlotCanvas, Series
+from workbench.ui.widgets.plot_export import picture, save_csv, save_png, save_svg
+from workbench.ui.widgets.plot_table import CurveTable, TableDialog
+
+__all__ = ["CurvePlot", "Series"]
+
+REDRAW_MS = 100
+WINDOWS = (1, 10, 30, 100, 300, 1000)  # points of the moving mean
+FILE_KINDS = "PNG picture (*.png);;SVG drawing (*.svg);;CSV table (*.csv)"
+
+
+class CurvePlot(QFrame):
+    """Curves over steps or epochs, on one axis or two.
+
+    Args:
+        title: what is drawn, with its unit.
+        series: the curves, in the order of the legend.
+        x_title: what runs along the bottom: "step", "epoch".
+        right_title: name of the right axis, where a series stands on it.
+        smoothing: points of the moving mean at the start; 1 is none.
+    """
+
+    failed = Signal(object)  # Problem, of a save
+
+    def __init__(
+        self,
+        title: str,
+        series: Sequence[Series],
+        x_title: str = "step",
+        left_title: str = "",
+        right_title: str = "",
+        smoothing: int = 1,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.title, self.x_title = title, x_title
+        self.series = list(series)
+        self.curves = {each.name: Curve() for each in series}
+        self.log, self.smoothing = False, smoothing
+        self._marks: list[tuple[float, str]] = []
+        self._build(left_title, right_title)
+        self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS)
+        self._timer.timeout.connect(self.redraw)
+        self._apply_theme()
+        self.redraw()
+
+    def _build(self, left_title: str, right_title: str) -> None:
+        self.setProperty("card", "true")
+        self.setMinimumSize(220, 150)
+        self.canvas = PlotCanvas(self.series, self.x_title)
+        self.canvas.name_axes(left_title, right_title)
+        self.canvas.pointed.connect(self._show_values)
+        self.canvas.zoomed.connect(self._ask_redraw)
+        self.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.canvas.setAccessibleName(self.title)
+        self._title = QLabel(self.title)
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setProperty("role", "strong")
+        self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.menu = self._build_menu()
+        self._more = QToolButton(text="⋯", popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._more.setMenu(self.menu)
+        self._more.setAutoRaise(True)
+        self._more.setAccessibleName(f"Menu of {self.title}")
+        self._more.setToolTip("Log scale, smoothing, copy, save, table")
+        self.legend = {each.name: self._legend_button(each) for each in self.series}
+        self.read_out = QLabel("", self.canvas)
+        self.read_out.setTextFormat(Qt.TextFormat.PlainText)
+        self.read_out.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.read_out.hide()
+        head, toggles = QHBoxLayout(), QHBoxLayout()
+        head.addWidget(self._title, 1)
+        head.addWidget(self._more)
+        for button in self.legend.values():
+            toggles.addWidget(button)
+        toggles.addStretch()
+        toggles.setSpacing(0)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 4, 4, 4)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addLayout(toggles)
+        layout.addWidget(self.canvas, 1)
+
+    def _build_menu(self) -> QMenu:
+        menu = QMenu(self)
+        self.log_action = menu.addAction("Log scale")
+        self.log_action.setCheckable(True)
+        self.log_action.toggled.connect(self.set_log)
+        smoothing = menu.addMenu("Smoothing")
+        group = QActionGroup(smoothing)
+        self._window_actions: dict[int, QAction] = {}
+        for window in WINDOWS:
+            action = smoothing.addAction("None" if window == 1 else f"Mean of {window:,} points")
+            action.setCheckable(True)
+            action.setChecked(window == self.smoothing)
+            action.triggered.connect(partial(self.set_smoothing, window))
+            group.addAction(action)
+            self._window_actions[window] = action
+        menu.addAction("Show all (double-click)", self.canvas.fit)
+        menu.addSeparator()
+        menu.addAction("Copy picture", self.copy_picture)
+        menu.addAction("Save…", self.ask_and_save)
+        menu.addAction("View as table", self.show_table)
+        return menu
+
+    def _legend_button(self, series: Series) -> QToolButton:
+        button = QToolButton(text=series.title, checkable=True, checked=True)
+        button.setAutoRaise(True)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setIconSize(QSize(14, 10))
+        button.setToolTip("Show or hide this curve")
+        button.setAccessibleName(f"Show {series.title}")
+        button.toggled.connect(partial(self._toggle, series.name))
+        return button
+
+    def append(self, name: str, steps: Sequence[float] | np.ndarray, values: Sequence[float] | np.ndarray) -> None:
+        """Add points of one series; drawn within 100 ms."""
+        self.curves[name].append(steps, values)
+        self._ask_redraw()
+
+    def replace(self, name: str, steps: Sequence[float] | np.ndarray, values: Sequence[float] | np.ndarray) -> None:
+        """Show other points of one series."""
+        self.curves[name].clear()
+        self.append(name, steps, values)
+
+    def clear(self) -> None:
+        for curve in self.curves.values():
+            curve.clear()
+        self._marks = []
+        self.canvas.fit()
+        self._ask_redraw()
+
+    def mark(self, step: float, text: str) -> None:
+        """Draw a vertical line with words, for trouble that the values do not show by themselves."""
+        if (step, text) not in self._marks:
+            self._marks.append((step, text))
+            self._ask_redraw()
+
+    def marks(self) -> list[tuple[float, str]]:
+        """All vertical marks: (step, words); values that are no number are named with their curve."""
+        named: dict[tuple[float, str], list[str]] = {}
+        for each in self.shown():
+            for at in self.curves[each.name].breaks():
+                named.setdefault(at, []).append(each.title)
+        found = [
+            (step, f"{', '.join(titles)}: {what} at {self.x_title} {step:,.0f}")
+            for (step, what), titles in named.items()
+        ]
+        return sorted([*self._marks, *found])
+
+    def shown(self) -> list[Series]:
+        """The series that the legend does not hide."""
+        return [each for each in self.series if self.legend[each.name].isChecked()]
+
+    def set_log(self, on: bool) -> None:
+        self.log = on
+        self.log_action.setChecked(on)
+        self.canvas.set_log(on)
+
+    def set_smoothing(self, window: int, _checked: bool = True) -> None:
+        """Mean of the last `window` points, bold over the faint raw curve; 1 is none."""
+        self.smoothing = window
+        if window in self._window_actions:
+            self._window_actions[window].setChecked(True)
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Hand the numbers to the items that are there."""
+        self._timer.stop()
+        columns = max(200, self.canvas.width())
+        for each in self.series:
+            curve = self.curves[each.name]
+            seen = slice(*np.searchsorted(curve.steps, self.canvas.span()))
+            smooth = curve.smoothed(self.smoothing)[seen] if self.smoothing > 1 and not each.dots else None
+            self.canvas.lines[each.name].draw(curve.steps[seen], curve.finite_values()[seen], smooth, columns)
+        self.canvas.show_marks(self.marks())
+        self.canvas.setAccessibleDescription(self.describe())
+
+    def describe(self) -> str:
+        """One sentence for those who do not see the curves."""
+        parts = []
+        for each in self.shown():
+            curve = self.curves[each.name]
+            good = np.flatnonzero(np.isfinite(curve.values))
+            if len(good) == 0:
+                parts.append(f"{each.title} has no values yet" if len(curve) == 0 else f"{each.title} has no numbers")
+                continue
+            first, last = good[0], good[-1]
+            parts.append(
+                f"{each.title} goes from {curve.values[first]:.4g} at {self.x_title} {curve.steps[first]:,.0f} "
+                f"to {curve.values[last]:.4g} at {self.x_title} {curve.steps[last]:,.0f}"
+            )
+        trouble = [words for _, words in self.marks()]
+        return f"{self.title}: {'; '.join(parts + trouble) or 'nothing is shown'}."
+
+    def table(self) -> CurveTable:
+        """All numbers, one row per step, as a Qt model."""
+        return CurveTable(self.x_title, [(each.title, self.curves[each.name]) for each in self.series])
+
+    def show_table(self) -> TableDialog:
+        dialog = TableDialog(self.title, self.table(), self)
+        dialog.show()
+        return dialog
+
+    def copy_picture(self) -> None:
+        QGuiApplication.clipboard().setImage(picture(self))
+
+    def ask_and_save(self) -> None:
+        name = "".join(letter if letter.isalnum() else "-" for letter in self.title.lower())
+        place, chosen = QFileDialog.getSaveFileName(self, "Save plot", f"{name}.png", FILE_KINDS)
+        if not place:
+            return
+        path = Path(place)
+        if path.suffix.lower() not in (".png", ".svg", ".csv"):
+            path = path.with_name(path.name + "." + chosen.partition(" ")[0].lower())
+        try:
+            self.save(path)
+        except Problem as problem:
+            self.failed.emit(problem)
+
+    def save(self, path: Path) -> None:
+        """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem when it cannot be written."""
+        {".png": save_png, ".svg": save_svg, ".csv": save_csv}[path.suffix.lower()](self, path)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "legend"):
+            self._apply_theme()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.redraw()
+
+    def contextMenuEvent(self, event: Any) -> None:
+        self.menu.popup(event.globalPos())
+
+    def _apply_theme(self) -> None:
+        shown = theme.current()
+        self.canvas.apply(shown)
+        self.read_out.setStyleSheet(
+            f"background: {shown.raised}; color: {shown.text}; border: 1px solid {shown.border}; padding: 1px 4px;"
+        )
+        for each in self.series:
+            self.legend[each.name].setIcon(swatch(each))
+
+    def _ask_redraw(self) -> None:
+        if self.isVisible() and not self._timer.isActive():
+            self._timer.start()
+
+    def _toggle(self, name: str, on: bool) -> None:
+        self.canvas.lines[name].set_shown(on)
+        self.redraw()
+
+    def _show_values(self, step: float | None) -> None:
+        index = {each.name: self.curves[each.name].nearest(step) for each in self.shown()} if step is not None else {}
+        found = {name: place for name, place in index.items() if place is not None}
+        if step is None or not found:
+            self.canvas.point_at(None)
+            self.read_out.hide()
+            return
+        at = min((float(self.curves[name].steps[place]) for name, place in found.items()), key=lambda x: abs(x - step))
+        self.canvas.point_at(at)
+        titles = {each.name: each.title for each in self.series}
+        values = [f"{titles[name]} {self.curves[name].values[place]:.4g}" for name, place in found.items()]
+        self.read_out.setText("  ".join([f"{self.x_title} {at:,.0f}", *values]))
+        self.read_out.adjustSize()
+        on_left = self.canvas.fraction_of(at) > 0.5
+        self.read_out.move(48 if on_left else max(48, self.canvas.width() - self.read_out.width() - 8), 4)
+        self.read_out.show()
+
+
+def swatch(series: Series) -> QIcon:
+    """A short stroke in the curve's colour and style; an outline of it when the curve is hidden."""
+    icon = QIcon()
+    for state, alpha in ((QIcon.State.On, 255), (QIcon.State.Off, 70)):
+        pixmap = QPixmap(14, 10)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        colour = QColor(series.colour)
+        colour.setAlpha(alpha)
+        painter.fillRect(0, 4, 5 if series.dashed else 14, 3, colour)
+        if series.dashed:
+            painter.fillRect(9, 4, 5, 3, colour)
+        painter.end()
+        icon.addPixmap(pixmap, QIcon.Mode.Normal, state)
+    return icon

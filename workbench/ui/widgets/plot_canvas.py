@@ -1,0 +1,204 @@
+"""The drawing area of a curve plot: pyqtgraph items that are made once and only ever given new numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QFont
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui import theme
+from workbench.ui.theme import Tokens
+from workbench.ui.widgets.curve import thinned
+
+FAINT, BOLD = 1, 2  # px
+FAINT_SHARE = 0.4  # of the curve's colour in the raw curve behind its smoothed one
+MOST_MARKS = 12
+AXIS_PX = 11
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One curve as it looks."""
+
+    name: str  # the scalar's name, "probe/ce"
+    title: str  # in legend, read-out and table: "CE"
+    colour: str  # "#0072B2"
+    axis: Literal["left", "right"] = "left"
+    dashed: bool = False
+    dots: bool = False  # a dot at every point: for curves of few points
+
+
+class Line:
+    """The two pyqtgraph items of one series: raw, and smoothed above it."""
+
+    def __init__(self, series: Series) -> None:
+        self.series = series
+        self.raw, self.smooth = (
+            pg.PlotDataItem(connect="finite", antialias=False, symbol=None) for _ in range(2)
+        )
+        self.smooth.setZValue(1)
+        self._shown = True
+
+    def set_shown(self, on: bool) -> None:
+        self._shown = on
+
+    def draw(self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int) -> None:
+        """Show new numbers, thinned to so many columns; `smoothed` None: the raw curve is the bold one."""
+        style = Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine
+        colour = QColor(self.series.colour)
+        self.raw.setVisible(self._shown)
+        self.smooth.setVisible(self._shown and smoothed is not None)
+        if smoothed is not None:
+            self.smooth.setData(*thinned(steps, smoothed, columns), pen=pg.mkPen(colour, width=BOLD, style=style))
+            colour = blended(colour, QColor(theme.current().plot_background))
+        dots = {"symbol": "o", "symbolSize": 5, "symbolBrush": colour, "symbolPen": None}
+        self.raw.setData(
+            *thinned(steps, values, columns),
+            pen=pg.mkPen(colour, width=BOLD if smoothed is None else FAINT, style=style),
+            **(dots if self.series.dots else {"symbol": None}),
+        )
+
+
+def blended(colour: QColor, background: QColor) -> QColor:
+    """A fainter, opaque colour: see-through lines take Qt ten times as long to draw."""
+    pairs = zip(colour.getRgb()[:3], background.getRgb()[:3], strict=True)  # type: ignore[index, arg-type]
+    return QColor(*(round(FAINT_SHARE * front + (1 - FAINT_SHARE) * back) for front, back in pairs))
+
+
+class PlotCanvas(pg.PlotWidget):
+    """Lines on one or two vertical axes, marks of trouble, and a crosshair that follows the pointer."""
+
+    zoomed = Signal()
+    pointed = Signal(object)  # the step under the pointer (float), or None when it left
+
+    def __init__(self, series: Sequence[Series], x_title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.item = self.getPlotItem()
+        self.item.setMenuEnabled(False)
+        self.item.hideButtons()
+        self.item.showGrid(x=True, y=True)
+        self.item.setLabel("bottom", x_title)
+        self.item.getAxis("bottom").enableAutoSIPrefix(False)
+        self.item.getAxis("left").enableAutoSIPrefix(False)
+        self.lines = {each.name: Line(each) for each in series}
+        self._right: Any = None
+        for line in self.lines.values():
+            self._view_of(line.series).addItem(line.raw)
+            self._view_of(line.series).addItem(line.smooth)
+        self._crosshair = pg.InfiniteLine(angle=90, movable=False)
+        self._marks = [pg.InfiniteLine(angle=90, movable=False, label="") for _ in range(MOST_MARKS)]
+        for fixed in (self._crosshair, *self._marks):
+            fixed.setVisible(False)
+            self.item.addItem(fixed, ignoreBounds=True)
+        self.item.vb.sigXRangeChanged.connect(self._range_changed)
+        self.scene().sigMouseMoved.connect(self._mouse_moved)
+
+    def apply(self, tokens: Tokens) -> None:
+        """Take the colours of the theme."""
+        self.setBackground(tokens.plot_background)
+        font = QFont(self.font())
+        font.setPixelSize(AXIS_PX)
+        for side in ("left", "bottom", "right"):
+            axis = self.item.getAxis(side)
+            axis.setPen(pg.mkPen(tokens.plot_axis, width=1))
+            axis.setTextPen(tokens.plot_axis)
+            axis.setTickFont(font)
+            axis.label.setFont(font)
+            axis.setStyle(hideOverlappingLabels=True)
+        for side in ("left", "bottom"):
+            self.item.getAxis(side).setGrid(tokens.plot_grid_alpha)
+        self._crosshair.setPen(pg.mkPen(tokens.muted, width=1))
+        for mark in self._marks:
+            mark.setPen(pg.mkPen(tokens.wrong, width=1, style=Qt.PenStyle.DashLine))
+            mark.label.setColor(tokens.wrong)
+            mark.label.fill = pg.mkBrush(tokens.plot_background)
+            mark.label.setFont(font)
+
+    def name_axes(self, left: str, right: str = "") -> None:
+        self.item.setLabel("left", left or None)
+        if right:
+            self.item.setLabel("right", right)
+
+    def show_marks(self, marks: Sequence[tuple[float, str]]) -> None:
+        """Vertical lines with words, for values that are no number and other trouble; the first 12 are drawn."""
+        for place, mark in enumerate(self._marks):
+            mark.setVisible(place < len(marks))
+            if place < len(marks):
+                step, text = marks[place]
+                mark.setValue(step)
+                mark.label.setFormat(text)
+                mark.label.setPosition(0.9 - 0.14 * (place % 6))  # neighbours do not cover each other
+
+    def set_log(self, on: bool) -> None:
+        self.item.setLogMode(y=on)
+        for line in self.lines.values():
+            if line.series.axis == "right":
+                line.raw.setLogMode(False, False)
+                line.smooth.setLogMode(False, False)
+
+    def fit(self) -> None:
+        """Show everything, and go on doing so as points arrive."""
+        self.item.enableAutoRange()
+        if self._right is not None:
+            self._right.enableAutoRange(axis="y")
+
+    def point_at(self, step: float | None) -> None:
+        """Put the crosshair on a step, or take it away."""
+        self._crosshair.setVisible(step is not None)
+        if step is not None:
+            self._crosshair.setValue(step)
+
+    def span(self) -> tuple[float, float]:
+        """The steps that must be drawn: everything, or what the person zoomed to and half as much on both sides."""
+        if self.item.vb.autoRangeEnabled()[0]:
+            return float("-inf"), float("inf")
+        low, high = self.item.vb.viewRange()[0]
+        return low - (high - low) / 2, high + (high - low) / 2
+
+    def fraction_of(self, step: float) -> float:
+        """Where a step lies across the shown range: 0 left, 1 right."""
+        low, high = self.item.vb.viewRange()[0]
+        return float((step - low) / (high - low)) if high > low else 0.0
+
+    def mouseDoubleClickEvent(self, event: Any) -> None:
+        self.fit()
+        event.accept()
+
+    def leaveEvent(self, event: Any) -> None:
+        super().leaveEvent(event)
+        self.pointed.emit(None)
+
+    def _view_of(self, series: Series) -> Any:
+        if series.axis == "left":
+            return self.item
+        if self._right is None:
+            self._right = self._add_right_axis()
+        return self._right
+
+    def _add_right_axis(self) -> Any:
+        view = pg.ViewBox(enableMenu=False)
+        view.setMouseEnabled(x=False, y=False)
+        self.item.showAxis("right")
+        self.item.scene().addItem(view)
+        self.item.getAxis("right").linkToView(view)
+        self.item.getAxis("right").enableAutoSIPrefix(False)
+        view.setXLink(self.item)
+        self.item.vb.sigResized.connect(self._resize_right)
+        return view
+
+    def _range_changed(self, *_range: object) -> None:
+        if not self.item.vb.autoRangeEnabled()[0]:
+            self.zoomed.emit()
+
+    def _resize_right(self) -> None:
+        self._right.setGeometry(self.item.vb.sceneBoundingRect())
+
+    def _mouse_moved(self, position: Any) -> None:
+        if self.item.vb.sceneBoundingRect().contains(position):
+            self.pointed.emit(float(self.item.vb.mapSceneToView(position).x()))
+        else:
+            self.pointed.emit(None)

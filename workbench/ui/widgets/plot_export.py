@@ -1,0 +1,98 @@
+"""A curve plot as PNG, SVG or CSV: on white, with its title and legend; a file is whole or is not written."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QIODevice, QRect, QRectF, QSaveFile, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QPainter
+from PySide6.QtSvg import QSvgGenerator
+
+from workbench.problem import Problem
+from workbench.ui import theme
+
+if TYPE_CHECKING:
+    from workbench.ui.widgets.plot import CurvePlot
+
+HEAD = 52  # px above the curves: title and legend
+SCALE = 2  # pixels of the picture per pixel of the screen
+
+
+def picture(plot: "CurvePlot") -> QImage:
+    """The plot on white, at twice the size it has on the screen."""
+    size = _size(plot)
+    image = QImage(size * SCALE, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.white)
+    painter = QPainter(image)
+    painter.scale(SCALE, SCALE)
+    _paint(plot, painter, size)
+    painter.end()
+    return image
+
+
+def save_png(plot: "CurvePlot", path: Path) -> None:
+    """Raises Problem when it cannot be written."""
+    file = _opened(path)
+    written = picture(plot).save(file, "PNG")  # type: ignore[call-overload]
+    _close(file, path, bool(written))
+
+
+def save_svg(plot: "CurvePlot", path: Path) -> None:
+    """Raises Problem when it cannot be written."""
+    file = _opened(path)
+    size = _size(plot)
+    generator = QSvgGenerator()
+    generator.setOutputDevice(file)
+    generator.setSize(size)
+    generator.setViewBox(QRect(0, 0, size.width(), size.height()))
+    generator.setTitle(plot.title)
+    painter = QPainter(generator)
+    _paint(plot, painter, size)
+    _close(file, path, painter.end())
+
+
+def save_csv(plot: "CurvePlot", path: Path) -> None:
+    """Every number with all its digits. Raises Problem when it cannot be written."""
+    file = _opened(path)
+    content = QByteArray(("\n".join(plot.table().lines(",")) + "\n").encode())
+    _close(file, path, file.write(content) == content.size())
+
+
+def _size(plot: "CurvePlot") -> QSize:
+    return QSize(plot.canvas.width(), plot.canvas.height() + HEAD)
+
+
+def _paint(plot: "CurvePlot", painter: QPainter, size: QSize) -> None:
+    light = theme.LIGHT
+    font = QFont(plot.font())
+    font.setPixelSize(13)
+    painter.setFont(font)
+    painter.setPen(QColor(light.text))
+    painter.drawText(QRectF(8, 4, size.width() - 16, 20), Qt.AlignmentFlag.AlignVCenter, plot.title)
+    left = 8
+    for each in plot.shown():
+        painter.fillRect(left, 37, 14, 3, QColor(each.colour))
+        painter.drawText(QRectF(left + 18, 28, 200, 20), Qt.AlignmentFlag.AlignVCenter, each.title)
+        left += 34 + QFontMetrics(font).horizontalAdvance(each.title)
+    plot.canvas.apply(light)
+    try:
+        plot.canvas.render(painter, QRectF(0, HEAD, size.width(), size.height() - HEAD), plot.canvas.rect())
+    finally:
+        plot.canvas.apply(theme.current())
+
+
+def _opened(path: Path) -> QSaveFile:
+    file = QSaveFile(str(path))
+    if not file.open(QIODevice.OpenModeFlag.WriteOnly):
+        raise _problem(path, file)
+    return file
+
+
+def _close(file: QSaveFile, path: Path, written: bool) -> None:
+    if not written:
+        file.cancelWriting()
+    if not file.commit():
+        raise _problem(path, file)
+
+
+def _problem(path: Path, file: QSaveFile) -> Problem:
+    return Problem(f"{path} cannot be written: {file.errorString()}.", todo="Choose another place.")

@@ -1,0 +1,82 @@
+"""The numbers behind a plot as a table: to read, to copy, and for those who do not see the curves."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTableView, QVBoxLayout, QWidget
+
+from workbench.ui.widgets.curve import Curve
+
+Index = QModelIndex | QPersistentModelIndex
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class CurveTable(QAbstractTableModel):
+    """One row per step that any curve has; empty where a curve has no point. Holds its own copy of the numbers."""
+
+    def __init__(self, x_title: str, curves: Sequence[tuple[str, Curve]], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.titles = [x_title, *(title for title, _ in curves)]
+        self.steps = np.unique(np.concatenate([np.empty(0), *(curve.steps for _, curve in curves)]))
+        self.values = np.full((len(self.steps), len(curves)), np.nan)
+        self.known = np.zeros(self.values.shape, bool)  # NaN can be a value
+        for column, (_, curve) in enumerate(curves):
+            rows = np.searchsorted(self.steps, curve.steps)
+            self.values[rows, column], self.known[rows, column] = curve.values, True
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.steps)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.titles)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.text(index.row(), index.column(), digits=4)
+        return int(RIGHT) if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
+            return self.titles[section]
+        return super().headerData(section, orientation, role)
+
+    def text(self, row: int, column: int, digits: int) -> str:
+        """One cell with so many significant digits."""
+        if column == 0:
+            return f"{self.steps[row]:.15g}"
+        return f"{self.values[row, column - 1]:.{digits}g}" if self.known[row, column - 1] else ""
+
+    def lines(self, separator: str) -> list[str]:
+        """Header and rows as text, with all digits."""
+        columns = range(len(self.titles))
+        rows = (separator.join(self.text(row, column, 17) for column in columns) for row in range(len(self.steps)))
+        return [separator.join(self.titles), *rows]
+
+
+class TableDialog(QDialog):
+    """The table with a Copy button."""
+
+    def __init__(self, title: str, table: CurveTable, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        self.table = table
+        table.setParent(self)
+        self.view = QTableView()
+        self.view.setModel(table)
+        self.view.verticalHeader().hide()
+        self.view.setAccessibleName(f"Table of {title}")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(self.copy)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.view)
+        layout.addWidget(buttons)
+        self.resize(420, 480)
+
+    def copy(self) -> None:
+        QGuiApplication.clipboard().setText("\n".join(self.table.lines("\t")))
