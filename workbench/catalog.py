@@ -96,13 +96,13 @@ def _sentence(found: dict[str, Any]) -> str:
         case "missing":
             return "This field is needed."
         case "greater_than":
-            return f"Must be more than {context['gt']}."
+            return f"Must be more than {context['gt']:g}."
         case "greater_than_equal":
-            return f"Must be {context['ge']} or more."
+            return f"Must be {context['ge']:g} or more."
         case "less_than":
-            return f"Must be less than {context['lt']}."
+            return f"Must be less than {context['lt']:g}."
         case "less_than_equal":
-            return f"Must be {context['le']} or less."
+            return f"Must be {context['le']:g} or less."
         case "literal_error":
             return f"Must be one of {context['expected']}."
         case "int_parsing" | "int_type" | "int_from_float":

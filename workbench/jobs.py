@@ -1,5 +1,6 @@
 """The one place that starts threads and processes. A job always ends with an Ended event, whatever happens."""
 
+import contextlib
 import json
 import logging
 import subprocess
@@ -149,7 +150,7 @@ class AnalysisProcess:
         return process
 
     def _listen(self, process: "subprocess.Popen[str]") -> None:
-        assert process.stdout is not None
+        assert process.stdout is not None and process.stdin is not None
         for line in process.stdout:
             answer = json.loads(line)
             if answer["event"] in ("result", "error"):
@@ -162,6 +163,8 @@ class AnalysisProcess:
                 self._on_answer(answer)
         process.stdout.close()
         process.wait()
+        with contextlib.suppress(OSError):  # what was never read by a dead process cannot be flushed
+            process.stdin.close()
         with self._lock:
             orphans = sorted(self._waiting) if self._process is process else []
             self._waiting.difference_update(orphans)

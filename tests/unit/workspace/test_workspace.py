@@ -37,13 +37,14 @@ class Images:
 def evaluated(images, epoch=1, step=10, score=0.5, k=4):
     n = len(images.labels)
     order = np.array([[j for j in range(n) if j != i][:k] for i in range(n)])
-    first = np.array([1 + next(r for r, j in enumerate([j for j in range(n) if j != i]) if j % 2 == i % 2) for i in range(n)])
+    others = [[j for j in range(n) if j != i] for i in range(n)]
+    first = np.array([1 + next(r for r, j in enumerate(others[i]) if j % 2 == i % 2) for i in range(n)])
     rng = np.random.default_rng(epoch)
     return Evaluated(
         epoch, step, "cosine", {"recall@1": 0.75, "MAP@R": score, "P@R": math.nan}, images.sample_ids, images.labels,
         rng.normal(size=(n, 3)).astype(np.float32), np.linspace(0, 1, n, dtype=np.float32), first.astype(np.int32),
-        np.full(n, n // 2 - 1, np.int32), images.sample_ids[order], np.linspace(1, -1, n * k).reshape(n, k).astype(np.float32),
-        np.eye(2, 3, dtype=np.float32), np.arange(2),
+        np.full(n, n // 2 - 1, np.int32), images.sample_ids[order],
+        np.linspace(1, -1, n * k).reshape(n, k).astype(np.float32), np.eye(2, 3, dtype=np.float32), np.arange(2),
     )  # fmt: skip
 
 
@@ -122,7 +123,7 @@ def test_embeddings_queries_and_proxies_are_in_one_order(done):
 
 
 def test_any_sqlite_tool_reads_the_views(done):
-    workspace, run_id, images = done
+    workspace, _, images = done
     plain = sqlite3.connect(workspace.database)
     rows = plain.execute(
         "select rank, sample_id, similarity from neighbours where query_id = ? and evaluation_id = 1 order by rank",
@@ -219,8 +220,7 @@ def test_full_disk_ends_an_unattended_run(workspace, monkeypatch):
 def test_a_real_page_limit_is_the_sentence_of_a_full_disk(workspace):
     workspace._db.execute("pragma max_page_count = 60")
     with pytest.raises(Problem, match="is full"):
-        for _ in range(1000):
-            workspace.create_run(RunConfig(name="x" * 200))
+        [workspace.create_run(RunConfig(name="x" * 200)) for _ in range(1000)]
 
 
 def test_runs_of_a_dead_process_are_marked(workspace):
@@ -285,9 +285,13 @@ def test_damaged_pages_are_noticed_and_the_folders_bring_everything_back(done):
 
 
 def test_all_or_nothing(workspace):
-    with pytest.raises(ZeroDivisionError), workspace.writing() as db:
-        db.execute("insert into metrics (name) values ('half')")
-        1 / 0  # noqa: B018
+    def half() -> None:
+        with workspace.writing() as db:
+            db.execute("insert into metrics (name) values ('half')")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        half()
     assert workspace._db.execute("select count(*) from metrics").fetchone() == (0,)
     with pytest.raises(sqlite3.IntegrityError), workspace.writing() as db:
         db.execute("insert into tags (run_id, tag) values (999, 'orphan')")

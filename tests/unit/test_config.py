@@ -1,0 +1,97 @@
+"""A config says what is wrong, field by field, and comes back from TOML as it went in."""
+
+import pytest
+
+from workbench.catalog import params_of
+from workbench.config import BadConfig, Choice, RunConfig, TrainingParams, presets
+from workbench.problem import Problem
+
+CATALOG = {
+    "dataset/digits": {"title": "Digits", "help": "", "source": "", "facts": {}, "params": {}},
+    "split/random": {
+        "title": "Random", "help": "", "source": "", "facts": {},
+        "params": {"train_fraction": {"type": "number", "default": 0.5, "exclusiveMinimum": 0, "exclusiveMaximum": 1}},
+    },
+    "sampler/random": {"title": "Random", "help": "", "source": "", "facts": {}, "params": {}},
+    "augmentation/none": {"title": "None", "help": "", "source": "", "facts": {}, "params": {}},
+    "backbone/conv4": {
+        "title": "Four", "help": "", "source": "", "facts": {},
+        "params": {"kind": {"type": "string", "enum": ["a", "b"], "default": "a"}},
+    },
+    "loss/ce": {"title": "CE", "help": "", "source": "", "facts": {}, "params": {}},
+    "loss/pair": {
+        "title": "Pair", "help": "", "source": "", "facts": {"needs_pairs": True},
+        "params": {"margin": {"type": "number", "default": 0.5, "minimum": 0, "maximum": 2},
+                   "times": {"type": "integer", "default": 2, "minimum": 1},
+                   "hard": {"type": "boolean", "default": False}},
+    },
+}  # fmt: skip
+
+
+def test_toml_round_trip(tmp_path):
+    config = RunConfig(name='a "quoted" näme', seed=7, loss=Choice(name="pair", params={"margin": 0.25}))
+    config.to_toml(tmp_path / "c.toml")
+    assert RunConfig.from_toml_text((tmp_path / "c.toml").read_text("utf-8"), known={**CATALOG, "loss/pair": {
+        **CATALOG["loss/pair"], "facts": {}}}) == config  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "says"),
+    [
+        ("seed = -1", "seed", "0 or more"),
+        ("sed = 1", "sed", "no such field"),
+        ("[training]\nepochs = 'many'", "training.epochs", "whole number"),
+        ("[training]\nlr = 0", "training.lr", "more than 0"),
+        ("[training]\noptimiser = 'sdg'", "training.optimiser", "one of"),
+        ("[loss]\nname = 'pear'", "loss.name", "no loss named 'pear'"),
+        ("[loss]\nname = 'pair'\nmargin = 3", "loss.margin", "2 or less"),
+        ("[loss]\nname = 'pair'\nmargn = 1", "loss.margn", "no such field"),
+        ("[loss]\nname = 'pair'\ntimes = 1.5", "loss.times", "whole number"),
+        ("[loss]\nname = 'pair'\nmargin = nan", "loss.margin", "number"),
+        ("[backbone]\nname = 'conv4'\nkind = 'c'", "backbone.kind", "one of"),
+        ("[loss]\nname = 'pair'", "sampler.name", "classes x images"),
+        ("[training]\nnesterov = true\nmomentum = 0.0", "training.nesterov", "momentum above 0"),
+        ("[training\n", "TOML", ""),
+    ],
+)
+def test_one_sentence_per_bad_field(text, field, says):
+    with pytest.raises(BadConfig) as caught:
+        RunConfig.from_toml_text(text, known=CATALOG)
+    assert field in caught.value.errors
+    assert set(caught.value.errors) <= {field, "sampler.name"}, "the pair loss also asks for another sampler"
+    assert says in caught.value.errors[field]
+
+
+def test_all_bad_fields_at_once():
+    _, errors = RunConfig.from_values({"seed": -1, "training": {"lr": -1, "epochs": 0}}, CATALOG)
+    assert set(errors) == {"seed", "training.lr", "training.epochs"}
+
+
+def test_a_missing_file_is_a_sentence(tmp_path):
+    with pytest.raises(Problem, match="cannot be read"):
+        RunConfig.from_toml(tmp_path / "none.toml")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(Problem, match="cannot be read"):
+        RunConfig.from_toml(tmp_path / "bytes.toml")
+
+
+def test_filled_writes_every_default_out():
+    filled = RunConfig(loss=Choice(name="pair"), sampler=Choice(name="random")).filled(CATALOG)
+    assert filled.loss.params == {"margin": 0.5, "times": 2, "hard": False}
+
+
+def test_the_catalog_s_class_checks_as_the_engine_s_does():
+    model = params_of(CATALOG, "loss", "pair")
+    assert model().model_dump() == {"margin": 0.5, "times": 2, "hard": False}
+
+
+def test_presets_are_read_in_order():
+    assert [preset.key for preset in presets()] == [
+        "sample-digits", "mnist-ce-spce", "omniglot-unseen", "photographs-unseen",
+    ]  # fmt: skip
+    assert all(preset.summary.endswith(".") for preset in presets())
+
+
+def test_frozen():
+    with pytest.raises(ValueError, match="frozen"):
+        TrainingParams().lr = 1.0  # type: ignore[misc]

@@ -1,0 +1,123 @@
+"""A job always ends with one Ended event, and the analysis process answers, dies and comes back."""
+
+import queue
+import sys
+import threading
+
+import pytest
+
+from workbench import jobs
+from workbench.control import Cancelled, Control
+from workbench.events import Ended, Scalar
+from workbench.jobs import AnalysisProcess, Job
+from workbench.problem import Problem
+
+SERVER = """
+import json, os, sys, time
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["op"] == "die":
+        os._exit(3)
+    if asked["op"] == "sleep":
+        time.sleep(60)
+    print(json.dumps({"id": asked["id"], "event": "progress", "done": 1}), flush=True)
+    print(json.dumps({"id": asked["id"], "event": "result", "op": asked["op"], "pid": os.getpid()}), flush=True)
+"""
+
+
+def outcome(work, control=None):
+    events = []
+    job = Job("test", work, events.append, control).start()
+    assert job.join(5)
+    return events
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "says"),
+    [
+        (Cancelled(), "cancelled", ""),
+        (Problem("The disk is full.", todo="Free some."), "failed", "The disk is full. Free some."),
+        (MemoryError(), "failed", "not enough memory"),
+        (ZeroDivisionError(), "failed", "defect in Workbench"),
+    ],
+)
+def test_every_end_is_told(raised, status, says):
+    def work(control, emit):
+        emit(Scalar("batch/loss", 1, 0.5))
+        raise raised
+
+    events = outcome(work)
+    assert events[0] == Scalar("batch/loss", 1, 0.5)
+    assert events[1].status == status
+    assert says in events[1].problem
+
+
+def test_done_and_stopped():
+    assert outcome(lambda control, emit: None) == [Ended("done")]
+    control = Control()
+    control.stop()
+    assert outcome(lambda control, emit: None, control) == [Ended("stopped")]
+
+
+def test_a_last_word_that_cannot_be_recorded_does_not_kill_the_thread(caplog):
+    def emit(event):
+        raise Problem("The disk is full.")
+
+    job = Job("full", lambda control, emit: None, emit).start()
+    assert job.join(5)
+    assert "could not be recorded" in caplog.text
+
+
+@pytest.fixture
+def analysis(monkeypatch, tmp_path):
+    (tmp_path / "server.py").write_text(SERVER)
+    real = jobs.subprocess.Popen
+    monkeypatch.setattr(
+        jobs.subprocess,
+        "Popen",
+        lambda command, **options: real([sys.executable, str(tmp_path / "server.py")], **options),
+    )
+    answers: queue.Queue = queue.Queue()
+    process = AnalysisProcess(answers.put)
+    yield process, answers
+    process.close()
+
+
+def test_answers_carry_their_number(analysis):
+    process, answers = analysis
+    first, second = process.request("warm"), process.request("project", seed=1)
+    found = [answers.get(timeout=20) for _ in range(4)]
+    assert [(each["id"], each["event"]) for each in found] == [
+        (first, "progress"), (first, "result"), (second, "progress"), (second, "result"),
+    ]  # fmt: skip
+
+
+def test_a_dead_process_is_an_error_for_those_who_wait_and_is_started_anew(analysis):
+    process, answers = analysis
+    number = process.request("die")
+    answer = answers.get(timeout=20)
+    assert (answer["id"], answer["event"]) == (number, "error")
+    assert "ended unexpectedly" in answer["what"]
+    again = process.request("warm")
+    assert answers.get(timeout=20)["id"] == again
+
+
+def test_cancel_ends_the_work_and_the_next_request_gets_a_new_process(analysis):
+    process, answers = analysis
+    number = process.request("sleep")
+    process.cancel(number)
+    again = process.request("warm")
+    assert answers.get(timeout=20)["id"] == again
+    assert answers.get(timeout=20)["event"] == "result"
+    assert answers.empty()
+
+
+def test_no_process_outlives_close(analysis):
+    process, answers = analysis
+    process.request("warm")
+    answers.get(timeout=20)
+    child = process._process
+    process.close()
+    assert child is not None
+    assert child.poll() is not None
+    assert not [thread for thread in threading.enumerate() if not thread.daemon and "analysis" in thread.name]
