@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 OLDEST = (3, 11)
@@ -28,6 +29,11 @@ if sys.version_info[:2] < OLDEST:
     sys.exit(sentence_for_old_python(sys.version_info))
 
 import tomllib  # noqa: E402 - only there since Python 3.11
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 ROOT = Path(__file__).resolve().parents[1]
 USAGE = """Usage: python3 packaging/bootstrap.py run [-- ARGS]     the window, or the CLI with ARGS
@@ -261,12 +267,36 @@ def shown(line):
     return ""
 
 
-def follow(command, env, log):
+@contextmanager
+def alone(root):
+    """One installation at a time; a second call waits. pip inherits the lock: it outlives a killed call as pip does.
+
+    Yields the descriptors that pip has to inherit. On Windows there is no such lock, and none is taken.
+    """
+    if fcntl is None:
+        yield ()
+        return
+    with open(root / "packaging" / "constraints.txt", "rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("Another installation into this folder is under way: waiting for it.")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield (file.fileno(),)
+
+
+def follow(command, env, log, inherited=()):
     """Run pip, show how it gets on, keep all it says in `log`. Returns its exit status."""
     start = time.monotonic()
     with log.open("w", encoding="utf-8") as kept:
         pip = subprocess.Popen(
-            command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace"
+            command,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            pass_fds=inherited,
         )
         try:
             for line in pip.stdout:
@@ -292,7 +322,7 @@ def make(environment):
         raise Trouble("The folder {} could not be made: {}.".format(environment.folder, full.rstrip(".")))
 
 
-def install(environment, extras):
+def install(environment, extras, inherited=()):
     """The pinned packages, and a .pth file that puts this checkout on the environment's path."""
     environment.stamp.unlink(missing_ok=True)
     downloads = environment.folder / "downloads"  # on the same disk as .venv: /tmp is often small
@@ -304,12 +334,14 @@ def install(environment, extras):
         pip + requirements(environment.root, extras),
         dict(os.environ, TMPDIR=str(downloads), TEMP=str(downloads), TMP=str(downloads)),
         environment.log,
+        inherited,
     )
     shutil.rmtree(downloads, ignore_errors=True)
     if status:
         reason = sentence_for_pip(environment.log.read_text(encoding="utf-8", errors="replace"))
         raise Trouble(f"{reason} Details: {environment.log}")
-    (environment.packages / "workbench-checkout.pth").write_text(str(environment.root) + "\n", encoding="utf-8")
+    way = os.path.relpath(environment.root, environment.packages)  # relative, so that any name of the folder will do
+    (environment.packages / "workbench-checkout.pth").write_text(way + "\n", encoding="ascii")
 
 
 def write_catalog(environment):
@@ -323,8 +355,15 @@ def write_catalog(environment):
 
 def prepare(environment, extras, qt):
     """Whatever is needed, and nothing when all is there."""
+    check_system(qt, new=environment.lacks(extras) == "make")
+    if environment.lacks(extras) != "nothing":
+        with alone(environment.root) as inherited:
+            bring_up(environment, extras, inherited)
+
+
+def bring_up(environment, extras, inherited):
+    """Make or change the environment; another call may have done it while this one waited."""
     work = environment.lacks(extras)
-    check_system(qt, new=work == "make")
     if work == "nothing":
         return
     if work == "make":
@@ -334,7 +373,7 @@ def prepare(environment, extras, qt):
     else:
         say(f"The versions have changed: bringing {environment.folder} up to date.")
         extras = sorted({*extras, *environment.read_stamp().get("extras", ())})
-    install(environment, extras)
+    install(environment, extras, inherited)
     write_catalog(environment)
     environment.write_stamp(extras)
 

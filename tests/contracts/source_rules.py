@@ -1,0 +1,277 @@
+"""The rules of docs/architecture.md as functions of source text: each gives the breaches it finds, as sentences."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LONGEST = 450
+QT = {"PySide6", "shiboken6", "pyqtgraph", "qtawesome", "qtpy"}
+HEAVY = {"torch", "torchvision", "faiss", "umap", "pynndescent", "numba", "sklearn", "matplotlib"} | {
+    "pytorch_metric_learning"
+}
+SQLITE = {"sqlite3", "sqlite_utils", "pysqlite3"}
+GROUND = {"params", "registry", "catalog", "problem", "events", "control", "files", "resources_path"}
+EVERY_ROOM = {"datasets", "backbones", "losses", "training", "evaluation", "projection", "workspace", "reports", "ui"}
+START = {"__main__", "app", "cli"}  # they put the rooms together, so no room knows them
+# room -> rooms and top files of the package that it must not import
+FORBIDDEN: dict[str, set[str]] = {
+    **dict.fromkeys(GROUND, EVERY_ROOM | START),
+    **{part: (EVERY_ROOM | START) - {part} for part in ("losses", "backbones", "datasets", "evaluation")},
+    "training": {"ui", "workspace", "reports", "projection"} | START,
+    "projection": {"ui", "training", "losses", "backbones", "reports"} | START,
+    "workspace": {"ui", "training", "losses", "backbones", "reports", "projection"} | START,
+    "reports": {"ui", "training", "losses", "backbones"} | START,
+    "ui": {"losses", "backbones", "training", "evaluation", "__main__", "app", "cli"},
+    "jobs": EVERY_ROOM | START,
+    "config": EVERY_ROOM - {"datasets"} | START,
+}
+NO_SQLITE = GROUND | {"losses", "backbones", "datasets", "evaluation", "training", "projection"}
+STARTERS = {"subprocess", "multiprocessing", "concurrent", "_thread"}
+STARTING_NAMES = {"QThread", "QThreadPool", "QRunnable", "QProcess", "QtConcurrent", "ThreadPoolExecutor"} | {
+    "ProcessPoolExecutor",
+    "ThreadPool",
+    "run_in_executor",
+    "to_thread",
+}
+STARTING_CALLS = re.compile(
+    r"threading\.(Thread|Timer)|os\.(fork\w*|spawn\w+|posix_spawn\w*|system|popen|exec\w+|startfile)"
+    r"|torch\.multiprocessing.*|psutil\.Popen"
+)
+WRITES = re.compile(
+    r"\b(insert\s+(or\s+\w+\s+)?into\s+\S|replace\s+into\s+\S|update\s+[\w\"{}]+\s+set\s+[\w\"{}]+\s*=|delete\s+from\s+[\w\"]+(\s+where\b|\s*;|\s*$)"
+    r"|(create|drop|alter)\s+(table|index|trigger|view)\b)",
+    re.IGNORECASE,
+)
+BANNED_NAMES = re.compile(r"(^|_)(managers?|helpers?|utils?|misc)(_|$)")
+# Written in pieces, so that this file does not breach its own rule.
+PLACES = re.compile(
+    "|".join(
+        (
+            r"/wor" r"k/",
+            r"/ho" r"me/\w",
+            r"/Use" r"rs/\w",
+            r"/ro" r"ot/",
+            r"[A-Z]:\\+Use" r"rs\\",
+            r"pythonho" r"sted",
+            r"pypi\." r"org",
+            r"registry\.npm" r"js",
+            r"deb\.deb" r"ian",
+            r"/opt/py" r"pi",
+        )
+    )
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One module: its dotted name and its text."""
+
+    name: str
+    text: str
+    is_package: bool = False
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
+
+    @property
+    def room(self) -> str:
+        """The first part below the package: "ui", "losses", "jobs"; empty for the package itself."""
+        return ([*self.name.split("."), ""])[1]
+
+    @property
+    def in_window(self) -> bool:
+        return self.room in ("ui", "app")
+
+
+def read_package(folder: Path) -> list[Source]:
+    """Every module of the package in `folder`."""
+    sources = []
+    for path in sorted(folder.rglob("*.py")):
+        parts = [folder.name, *path.relative_to(folder).with_suffix("").parts]
+        is_package = parts[-1] == "__init__"
+        sources.append(Source(".".join(parts[: -1 if is_package else None]), path.read_text("utf-8"), is_package))
+    return sources
+
+
+def imports(tree: ast.AST, typing_too: bool = True) -> Iterator[tuple[str, int]]:
+    """(dotted name, line) of all that is imported anywhere in `tree`; `from a import b` gives a.b."""
+    for node in ast.walk(tree) if typing_too else _run_at_run_time(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
+        elif isinstance(node, ast.Call) and _dotted(node.func).rpartition(".")[2] in ("import_module", "__import__"):
+            named = node.args[0] if node.args else None
+            if isinstance(named, ast.Constant) and isinstance(named.value, str):
+                yield named.value, node.lineno
+
+
+def _run_at_run_time(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those under `if TYPE_CHECKING:`."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not (isinstance(node, ast.If) and _dotted(node.test).endswith("TYPE_CHECKING")):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _dotted(node: ast.AST) -> str:
+    """`a.b.c` as text; empty for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return ""
+
+
+def _from(source: Source, libraries: Iterable[str]) -> list[str]:
+    wanted = set(libraries)
+    return [
+        f"{source.name}:{line} imports {name}" for name, line in imports(source.tree) if name.split(".")[0] in wanted
+    ]
+
+
+def qt_outside_window(source: Source) -> list[str]:
+    return [] if source.in_window else _from(source, QT)
+
+
+def heavy_in_window(source: Source) -> list[str]:
+    return _from(source, HEAVY) if source.room == "ui" else []
+
+
+def sqlite_where_none_belongs(source: Source) -> list[str]:
+    return _from(source, SQLITE) if source.room in NO_SQLITE else []
+
+
+def wrong_rooms(source: Source) -> list[str]:
+    """Imports from a room that this one must not know; only app.py and __main__.py know the window."""
+    forbidden = FORBIDDEN.get(source.room, set() if source.in_window else {"ui"} - {source.room})
+    if source.room in START:
+        forbidden = set() if source.room != "cli" else {"ui"}
+    return [
+        f"{source.name}:{line} imports {name}"
+        for name, line in imports(source.tree)
+        if name.startswith("workbench.") and name.split(".")[1] in forbidden
+    ]
+
+
+def starts_work(source: Source) -> list[str]:
+    """Threads and processes outside jobs.py, and data loaders with workers anywhere."""
+    found = []
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.keyword) and node.arg == "num_workers":
+            if not (isinstance(node.value, ast.Constant) and node.value.value == 0):
+                found.append(f"{source.name}:{node.value.lineno} asks for worker processes")
+        elif source.room != "jobs" and isinstance(node, ast.Name | ast.Attribute):
+            name = _dotted(node)
+            if STARTING_CALLS.fullmatch(name) or name.rpartition(".")[2] in STARTING_NAMES:
+                found.append(f"{source.name}:{node.lineno} uses {name}")
+    if source.room == "jobs":
+        return found
+    for name, line in imports(source.tree):
+        if name.split(".")[0] in STARTERS or STARTING_CALLS.fullmatch(name) or name.split(".")[-1] in STARTING_NAMES:
+            found.append(f"{source.name}:{line} imports {name}")
+    return found
+
+
+def sql_writes(source: Source) -> list[str]:
+    """SQL that changes something, outside the workspace; docstrings may speak of it."""
+    if source.room == "workspace":
+        return []
+    told = {
+        id(node.body[0].value)
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    found = []
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            text = node.value
+        else:
+            continue
+        if WRITES.search(text):
+            found.append(f"{source.name}:{node.lineno} writes SQL: {text[:60]!r}")
+    return found
+
+
+def unsafe_loading(source: Source) -> list[str]:
+    """What would run code out of a file: pickle, torch.load and np.load without their locks, eval, yaml."""
+    found = list(_from(source, {"pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml"}))
+    locks = {
+        "torch.load": ("weights_only", True),
+        "np.load": ("allow_pickle", False),
+        "numpy.load": ("allow_pickle", False),
+    }
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = _dotted(node.func)
+        if name in ("eval", "exec"):
+            found.append(f"{source.name}:{node.lineno} calls {name}")
+        if name in locks:
+            option, wanted = locks[name]
+            given = [word.value for word in node.keywords if word.arg == option]
+            if not (given and isinstance(given[0], ast.Constant) and given[0].value is wanted):
+                found.append(f"{source.name}:{node.lineno} calls {name} without {option}={wanted}")
+    return found
+
+
+def too_long(source: Source) -> list[str]:
+    lines = source.text.count("\n")
+    return [f"{source.name} has {lines} lines"] if lines > LONGEST else []
+
+
+def banned_name(source: Source) -> list[str]:
+    return [f"{source.name} is named after nothing" for part in source.name.split(".") if BANNED_NAMES.search(part)]
+
+
+def machine_places(name: str, text: str) -> list[str]:
+    """Paths of one machine and hosts of package registries in a tracked file."""
+    return [
+        f"{name}:{number} holds {found.group()}"
+        for number, line in enumerate(text.splitlines(), 1)
+        if (found := PLACES.search(line))
+    ]
+
+
+def import_graph(sources: Iterable[Source]) -> dict[str, set[str]]:
+    """Module -> modules of the package that it imports when it is itself imported or at work."""
+    sources = list(sources)
+    known = {source.name for source in sources}
+    graph = {}
+    for source in sources:
+        named = {name for name, _ in imports(source.tree, typing_too=False)}
+        graph[source.name] = {
+            target
+            for name in named
+            if (target := name if name in known else name.rpartition(".")[0]) in known and target != source.name
+        }
+    return graph
+
+
+def cycles(graph: dict[str, set[str]]) -> list[str]:
+    """One line per circle of imports that a walk through the graph meets."""
+    found: list[str] = []
+    done: set[str] = set()
+
+    def walk(name: str, way: list[str]) -> None:
+        if name in way:
+            found.append(" -> ".join([*way[way.index(name) :], name]))
+        elif name not in done:
+            for target in sorted(graph.get(name, ())):
+                walk(target, [*way, name])
+            done.add(name)
+
+    for name in sorted(graph):
+        walk(name, [])
+    return found

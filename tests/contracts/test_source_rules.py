@@ -1,0 +1,137 @@
+"""Rules 1, 2, 4 and 7 of docs/architecture.md, read off the source; each is first shown to find a planted breach."""
+
+import subprocess
+
+import pytest
+import source_rules as rules
+from source_rules import ROOT, Source
+
+PACKAGE = rules.read_package(ROOT / "workbench")
+RULES = (
+    rules.qt_outside_window,
+    rules.heavy_in_window,
+    rules.sqlite_where_none_belongs,
+    rules.wrong_rooms,
+    rules.starts_work,
+    rules.sql_writes,
+    rules.unsafe_loading,
+    rules.too_long,
+    rules.banned_name,
+)
+
+PLANTED = [
+    (rules.qt_outside_window, "workbench.training.trainer", "from PySide6.QtCore import QObject"),
+    (rules.qt_outside_window, "workbench.jobs", "def late():\n    import pyqtgraph as pg"),
+    (rules.qt_outside_window, "workbench.application", "import qtawesome"),
+    (rules.heavy_in_window, "workbench.ui.pages.map", "def late():\n    from sklearn.decomposition import PCA"),
+    (rules.heavy_in_window, "workbench.ui.live", "import importlib\nimportlib.import_module('torch')"),
+    (rules.sqlite_where_none_belongs, "workbench.training.trainer", "import sqlite3"),
+    (rules.wrong_rooms, "workbench.losses.anatomy", "from workbench.evaluation import retrieval"),
+    (rules.wrong_rooms, "workbench.datasets.folder", "import workbench.losses.ce"),
+    (rules.wrong_rooms, "workbench.evaluation.retrieval", "from workbench import datasets"),
+    (rules.wrong_rooms, "workbench.training.trainer", "from workbench.workspace import Workspace"),
+    (rules.wrong_rooms, "workbench.registry", "from workbench.losses import ce"),
+    (rules.wrong_rooms, "workbench.cli", "from workbench.ui.main_window import MainWindow"),
+    (rules.wrong_rooms, "workbench.experiment", "from workbench.ui import session"),
+    (rules.wrong_rooms, "workbench.ui.session", "from workbench.training import trainer"),
+    (rules.starts_work, "workbench.training.trainer", "import threading\nthreading.Thread(target=print).start()"),
+    (rules.starts_work, "workbench.cli", "from threading import Thread"),
+    (rules.starts_work, "workbench.doctor", "import subprocess"),
+    (rules.starts_work, "workbench.ui.session", "from PySide6.QtCore import QThread"),
+    (rules.starts_work, "workbench.ui.session", "from PySide6 import QtCore\nQtCore.QThreadPool.globalInstance()"),
+    (rules.starts_work, "workbench.evaluation.neighbours", "from concurrent.futures import ThreadPoolExecutor"),
+    (rules.starts_work, "workbench.files", "import os\nos.system('true')"),
+    (rules.starts_work, "workbench.jobs", "DataLoader(data, num_workers=2)"),
+    (rules.sql_writes, "workbench.reports.content", "db.execute('insert into runs (name) values (?)', (name,))"),
+    (rules.sql_writes, "workbench.ui.live", "db.execute(f'update {table} set name = 1')"),
+    (rules.sql_writes, "workbench.cli", "db.execute('''\n  DELETE FROM runs\n  WHERE id = 3''')"),
+    (rules.unsafe_loading, "workbench.training.checkpoint", "torch.load(path)"),
+    (rules.unsafe_loading, "workbench.training.checkpoint", "torch.load(path, weights_only=False)"),
+    (rules.unsafe_loading, "workbench.workspace.packing", "np.load(path)"),
+    (rules.unsafe_loading, "workbench.files", "import pickle"),
+    (rules.unsafe_loading, "workbench.config", "eval(text)"),
+    (rules.too_long, "workbench.ui.live", "x = 1\n" * 451),
+    (rules.banned_name, "workbench.run_manager", ""),
+    (rules.banned_name, "workbench.ui.widgets.plot_utils", ""),
+    (rules.banned_name, "workbench.misc", ""),
+]
+
+ALLOWED = [
+    (rules.qt_outside_window, "workbench.ui.live", "from PySide6.QtCore import QObject"),
+    (rules.qt_outside_window, "workbench.app", "from PySide6.QtWidgets import QApplication"),
+    (rules.heavy_in_window, "workbench.ui.live", "import numpy"),
+    (
+        rules.wrong_rooms,
+        "workbench.losses.anatomy",
+        "from workbench.losses import ce\nfrom workbench.params import param",
+    ),
+    (rules.wrong_rooms, "workbench.app", "from workbench.ui.main_window import MainWindow"),
+    (rules.starts_work, "workbench.ui.activity", "import threading\nthreading.get_ident()"),
+    (rules.starts_work, "workbench.training.trainer", "DataLoader(data, num_workers=0)"),
+    (rules.sql_writes, "workbench.workspace.recorder", "db.execute('insert into runs (name) values (?)')"),
+    (
+        rules.sql_writes,
+        "workbench.ui.live",
+        '"""Does not insert into runs."""\nask = "Update the run set in the list?"',
+    ),
+    (rules.unsafe_loading, "workbench.files", "np.load(path, allow_pickle=False, mmap_mode='r')"),
+    (rules.too_long, "workbench.ui.live", "x = 1\n" * 450),
+    (rules.banned_name, "workbench.ui.miscount", ""),
+]
+
+
+@pytest.mark.parametrize(("rule", "name", "text"), PLANTED)
+def test_a_planted_breach_is_found(rule, name, text):
+    assert rule(Source(name, text))
+
+
+@pytest.mark.parametrize(("rule", "name", "text"), ALLOWED)
+def test_what_is_allowed_is_not_reported(rule, name, text):
+    assert rule(Source(name, text)) == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_package_keeps_the_rule(rule):
+    assert len(PACKAGE) > 20
+    assert [breach for source in PACKAGE for breach in rule(source)] == []
+
+
+def test_a_planted_circle_is_found():
+    circle = [
+        Source("p", "", is_package=True),
+        Source("p.a", "from p import b"),
+        Source("p.b", "def late():\n    from p.c import thing"),
+        Source("p.c", "import p.a"),
+    ]
+    assert rules.cycles(rules.import_graph(circle)) == ["p.a -> p.b -> p.c -> p.a"]
+
+
+def test_names_for_the_type_checker_close_no_circle():
+    line = [
+        Source("p.a", "import p.b"),
+        Source("p.b", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p.a import A"),
+    ]
+    assert rules.cycles(rules.import_graph(line)) == []
+
+
+def test_the_package_imports_in_no_circle():
+    assert rules.cycles(rules.import_graph(PACKAGE)) == []
+
+
+@pytest.mark.parametrize("text", ["data = '/work/x'", "url: https://pypi.org/simple", "see C:\\Users\\me"])
+def test_a_planted_place_is_found(text):
+    assert rules.machine_places("a.txt", "first line\n" + text) != []
+
+
+def test_no_tracked_file_names_a_machine_or_a_registry():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is not a git checkout, so there are no tracked files")
+    found = []
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        try:
+            text = (ROOT / name).read_text("utf-8")
+        except (UnicodeDecodeError, FileNotFoundError):  # a picture, or a file just taken away
+            continue
+        found += rules.machine_places(name, text)
+    assert found == []
