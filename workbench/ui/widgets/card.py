@@ -1,0 +1,77 @@
+"""A framed group, a chip, and the hint that stands where nothing is yet."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.labels import ElidedLabel, label
+
+
+class Card(QFrame):
+    """A surface with a border; put widgets into `.body`, a QVBoxLayout."""
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        self.body = QVBoxLayout(self)
+        self.body.setContentsMargins(16, 16, 16, 16)
+        self.body.setSpacing(8)
+        if title:
+            self.body.addWidget(label(title, "section"))
+
+
+class Chip(QFrame):
+    """A short word in a pill; with `removable`, a cross that says `removed`."""
+
+    removed = Signal()
+
+    def __init__(self, text: str, removable: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("chip", "true")
+        self.text = text
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 4 if removable else 8, 0)
+        row.setSpacing(4)
+        row.addWidget(label(text))
+        if removable:
+            cross = icon_button("x", f"Remove {text}")
+            cross.clicked.connect(self.removed)
+            row.addWidget(cross)
+
+
+class EmptyHint(QWidget):
+    """What will stand here, and one button at most."""
+
+    pressed = Signal()
+
+    def __init__(self, title: str, sentence: str, action: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 24, 24, 24)
+        column.setSpacing(8)
+        column.addStretch(1)
+        for text, role in ((title, "section"), (sentence, "muted")):
+            line = label(text, role, wrap=True)
+            line.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            column.addWidget(line)
+        if action:
+            go = button(action)
+            go.clicked.connect(self.pressed)
+            column.addWidget(go, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
+
+
+class Fact(QWidget):
+    """A caption over a value, for cards of numbers."""
+
+    def __init__(self, caption: str, value: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self._value = ElidedLabel(value, "strong")
+        column.addWidget(label(caption, "caption"))
+        column.addWidget(self._value)
+
+    def set_value(self, text: str) -> None:
+        self._value.setText(text)
