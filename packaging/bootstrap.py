@@ -288,25 +288,17 @@ def alone(root):
 def follow(command, env, log, inherited=()):
     """Run pip, show how it gets on, keep all it says in `log`. Returns its exit status."""
     start = time.monotonic()
-    with log.open("w", encoding="utf-8") as kept:
-        pip = subprocess.Popen(
-            command,
-            env=env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            pass_fds=inherited,
-        )
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
+    with log.open("w", encoding="utf-8") as kept, subprocess.Popen(command, env=env, pass_fds=inherited, **pipe) as pip:
         try:
             for line in pip.stdout:
                 kept.write(line)
                 if shown(line):
                     say(f"{time.monotonic() - start:5.0f} s{shown(line)}")
-            return pip.wait()
-        finally:
-            pip.kill()  # after Ctrl+C; nothing when it has ended
-            pip.wait()
+        except BaseException:  # Ctrl+C, or a full disk under the log: nothing goes on behind the person's back
+            pip.kill()
+            raise
+    return pip.returncode
 
 
 def make(environment):

@@ -42,7 +42,8 @@ STARTING_CALLS = re.compile(
     r"|torch\.multiprocessing.*|psutil\.Popen"
 )
 WRITES = re.compile(
-    r"\b(insert\s+(or\s+\w+\s+)?into\s+\S|replace\s+into\s+\S|update\s+[\w\"{}]+\s+set\s+[\w\"{}]+\s*=|delete\s+from\s+[\w\"]+(\s+where\b|\s*;|\s*$)"
+    r"\b(insert\s+(or\s+\w+\s+)?into\s+\S|replace\s+into\s+\S|update\s+[\w\"{}]+\s+set\s+[\w\"{}]+\s*="
+    r"|delete\s+from\s+[\w\"]+(\s+where\b|\s*;|\s*$)"
     r"|(create|drop|alter)\s+(table|index|trigger|view)\b)",
     re.IGNORECASE,
 )

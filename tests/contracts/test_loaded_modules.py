@@ -1,0 +1,65 @@
+"""Rules 1 and 6 of docs/architecture.md on the real import: fresh interpreters say what each module loads."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import source_rules as rules
+from source_rules import ROOT
+
+NAMES = [source.name for source in rules.read_package(ROOT / "workbench")]
+WINDOW = [name for name in NAMES if name == "workbench.app" or name.startswith("workbench.ui")]
+ENGINE = [name for name in NAMES if name not in WINDOW]
+START = ["workbench.__main__", "workbench.cli", "workbench.config", "workbench.catalog", "workbench.jobs"]
+STORE = [name for name in NAMES if name.startswith("workbench.workspace")]
+TRAINING = [name for name in NAMES if name.split(".")[1:2] in (["training"], ["losses"], ["backbones"], ["engine"])]
+ANALYSIS = [name for name in NAMES if name.startswith("workbench.projection")]
+
+PROBE = """
+import importlib, json, sys
+modules, unwanted = json.loads(sys.argv[1])
+for name in modules:
+    importlib.import_module(name)
+    loaded = [each for each in unwanted if each in sys.modules]
+    if loaded:
+        print(name, "loads", *loaded)
+        break
+"""
+
+
+def loaded(modules: list[str], unwanted: set[str], path: str = "") -> str:
+    """Import the modules one after the other; the first that loads something unwanted is named, with what it loads."""
+    question = json.dumps([modules, sorted(unwanted)])
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (path, str(ROOT))))}
+    command = [sys.executable, "-c", PROBE, question]
+    answer = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.strip()
+
+
+def test_a_planted_load_is_found(tmp_path):
+    (tmp_path / "innocent.py").write_text("import json")
+    (tmp_path / "guilty.py").write_text("import innocent\nimport sqlite3")
+    assert loaded(["innocent", "guilty"], {"sqlite3", "tkinter"}, str(tmp_path)) == "guilty loads sqlite3"
+
+
+@pytest.mark.parametrize("modules", [WINDOW, START, STORE], ids=["window", "start", "store"])
+def test_nothing_heavy_is_loaded_before_it_is_needed(modules):
+    assert modules
+    assert loaded(modules, rules.HEAVY | {"scipy"}) == ""
+
+
+def test_the_engine_runs_without_qt():
+    assert loaded(ENGINE, rules.QT) == ""
+
+
+def test_training_loads_nothing_of_the_analysis_process():
+    assert TRAINING
+    assert loaded(TRAINING, {"faiss", "umap", "pynndescent", "numba"}) == ""
+
+
+def test_the_analysis_process_loads_no_torch():
+    assert ANALYSIS
+    assert loaded(ANALYSIS, {"torch", "torchvision"}) == ""

@@ -1,0 +1,343 @@
+"""The first command a stranger types: what it decides, and the sentence for each thing that can go wrong."""
+
+import ast
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FILE = Path(__file__).resolve().parents[2] / "packaging" / "bootstrap.py"
+
+
+def load():
+    spec = importlib.util.spec_from_file_location("bootstrap", FILE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+bootstrap = load()
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A folder with the two files that name the versions."""
+    (tmp_path / "packaging").mkdir()
+    (tmp_path / "packaging" / "constraints.txt").write_text("numpy==2.4.6\n")
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\ndependencies = ["numpy"]\n[project.optional-dependencies]\ntest = ["pytest"]\n'
+    )
+    return tmp_path
+
+
+@pytest.fixture
+def installed(checkout):
+    """The same folder with an environment that is whole for `test`."""
+    environment = bootstrap.Environment(checkout)
+    environment.packages.mkdir(parents=True)
+    environment.python.parent.mkdir(parents=True)
+    environment.python.symlink_to(sys.executable)
+    environment.write_stamp(["test"])
+    return environment
+
+
+def sentences(text):
+    assert text.endswith(".")
+    assert "\n" not in text
+    return text
+
+
+# what has to be done
+
+
+def test_nothing_is_done_when_all_is_there(installed):
+    assert installed.lacks([]) == "nothing"
+    assert installed.lacks(["test"]) == "nothing"
+
+
+def test_all_is_made_when_nothing_is_there(checkout):
+    assert bootstrap.Environment(checkout).lacks([]) == "make"
+
+
+def test_an_interrupted_install_is_made_again(installed):
+    installed.stamp.unlink()  # it is written last
+    assert installed.lacks([]) == "make"
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", "null", '{"maker": 3}'])
+def test_a_damaged_stamp_counts_as_none(installed, damage):
+    installed.stamp.write_text(damage)
+    assert installed.lacks([]) == "make"
+
+
+@pytest.mark.parametrize("changed", ["pyproject.toml", "packaging/constraints.txt"])
+def test_changed_versions_are_installed(installed, changed):
+    with (installed.root / changed).open("a") as file:
+        file.write("# later\n")
+    assert installed.lacks([]) == "install"
+
+
+def test_the_tests_need_more_than_the_program(installed):
+    installed.write_stamp([])
+    assert installed.lacks([]) == "nothing"
+    assert installed.lacks(["test"]) == "install"
+
+
+def test_a_moved_folder_is_made_again(installed, tmp_path):
+    moved = tmp_path / "moved"
+    installed.folder.rename(tmp_path / "kept")
+    moved.mkdir()
+    (tmp_path / "kept").rename(moved / ".venv")
+    for name in ("packaging", "pyproject.toml"):
+        (tmp_path / name).rename(moved / name)
+    assert bootstrap.Environment(moved).lacks([]) == "make"
+
+
+def test_a_python_that_is_gone_is_noticed(installed):
+    installed.python.unlink()
+    installed.python.symlink_to(installed.root / "gone")
+    assert installed.lacks([]) == "make"
+
+
+def test_another_python_is_noticed(installed):
+    stamp = json.loads(installed.stamp.read_text())
+    stamp["maker"][0] = "CPython 3.99"
+    installed.stamp.write_text(json.dumps(stamp))
+    assert installed.lacks([]) == "make"
+
+
+def test_pip_gets_the_lines_of_pyproject(checkout):
+    assert bootstrap.requirements(checkout, []) == ["numpy"]
+    assert bootstrap.requirements(checkout, ["test"]) == ["numpy", "pytest"]
+
+
+def test_a_second_call_starts_neither_pip_nor_venv(installed, monkeypatch):
+    monkeypatch.setattr(bootstrap, "check_system", lambda qt, new: None)
+    monkeypatch.setattr(bootstrap.subprocess, "run", lambda *args, **kwargs: pytest.fail("a process was started"))
+    monkeypatch.setattr(bootstrap.subprocess, "Popen", lambda *args, **kwargs: pytest.fail("a process was started"))
+    bootstrap.prepare(installed, ["test"], qt=True)
+
+
+# the steps of an install, with a pip that is a script
+
+
+def fake_pip(environment, monkeypatch, lines, status):
+    """The environment is made at once, and "pip" prints `lines` and ends with `status`."""
+
+    def make(environment):
+        environment.packages.mkdir(parents=True, exist_ok=True)
+        environment.python.parent.mkdir(parents=True, exist_ok=True)
+        environment.python.write_text("#!/bin/sh\ncat <<'EOF'\n" + lines + f"\nEOF\nexit {status}\n")
+        environment.python.chmod(0o755)
+
+    monkeypatch.setattr(bootstrap, "make", make)
+    monkeypatch.setattr(bootstrap, "check_system", lambda qt, new: None)
+    monkeypatch.setattr(bootstrap, "write_catalog", lambda environment: None)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for pip is a shell script")
+def test_an_install_ends_with_its_stamp_and_the_path_to_the_checkout(checkout, monkeypatch, capsys):
+    environment = bootstrap.Environment(checkout)
+    fetched = "  Downloading torch-2.15.0-cp311-cp311-manylinux_2_28_x86_64.whl (539.1 MB)"
+    fake_pip(environment, monkeypatch, fetched, 0)
+    bootstrap.prepare(environment, ["test"], qt=False)
+    assert environment.lacks(["test"]) == "nothing"
+    pth = (environment.packages / "workbench-checkout.pth").read_text().strip()
+    assert (environment.packages / pth).resolve() == checkout.resolve()
+    assert "torch 2.15.0 (539.1 MB)" in capsys.readouterr().out
+    assert environment.log.read_text() == fetched + "\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for pip is a shell script")
+def test_a_failed_install_says_why_and_leaves_no_stamp(checkout, monkeypatch):
+    environment = bootstrap.Environment(checkout)
+    fake_pip(environment, monkeypatch, "ERROR: [Errno 28] No space left on device", 1)
+    with pytest.raises(bootstrap.Trouble, match=r"disk became full.*install\.log"):
+        bootstrap.prepare(environment, [], qt=False)
+    assert environment.lacks([]) == "make"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for pip is a shell script")
+def test_a_failed_update_is_made_again_from_nothing(installed, monkeypatch):
+    installed.python.unlink()
+    fake_pip(installed, monkeypatch, "ERROR: of another kind", 1)
+    bootstrap.make(installed)
+    with (installed.root / "pyproject.toml").open("a") as file:
+        file.write("# later\n")
+    assert installed.lacks([]) == "install"
+    with pytest.raises(bootstrap.Trouble, match="of another kind"):
+        bootstrap.prepare(installed, [], qt=False)
+    assert installed.lacks([]) == "make"
+
+
+@pytest.mark.skipif(bootstrap.fcntl is None, reason="no such lock on Windows")
+def test_two_installs_wait_for_each_other(checkout):
+    code = f"import runpy; b = runpy.run_path({str(FILE)!r}); r = b['Path']({str(checkout)!r})\n"
+    code += "with b['alone'](r): print('in')"
+    with bootstrap.alone(checkout):
+        other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        assert "waiting for it" in other.stdout.readline()
+    assert other.communicate(timeout=30)[0] == "in\n"
+
+
+# sentences
+
+
+def test_an_old_python_gets_a_sentence_and_can_read_the_file():
+    assert "3.8" in sentences(bootstrap.sentence_for_old_python((3, 8, 18)))
+    ast.parse(FILE.read_text("utf-8"), feature_version=(3, 6))
+    before = FILE.read_text("utf-8").partition("import tomllib")[0]
+    faked = before.replace("if sys.version_info[:2]", "sys.version_info = (3, 8, 18)\nif sys.version_info[:2]")
+    assert faked != before
+    with pytest.raises(SystemExit, match=r"needs Python 3\.11 or newer; this is Python 3\.8"):
+        exec(compile(faked, "old", "exec"), {"__file__": str(FILE), "__name__": "old"})
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "disk became full"),
+        ("OSError: [WinError 112] There is not enough space on the disk", "disk became full"),
+        (
+            "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError: Failed to establish a "
+            "new connection: [Errno -3] Temporary failure in name resolution'\n"
+            "ERROR: No matching distribution found for torch>=2.10",
+            "no connection",
+        ),
+        ("urllib3.exceptions.ReadTimeoutError: HTTPSConnectionPool: Read timed out.", "no connection"),
+        ("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]", "certificate"),
+        ("ERROR: No matching distribution found for torch>=2.10", "no build of torch>=2.10 for Python"),
+        ("ERROR: Something else.", "could not be installed: Something else"),
+        ("", "could not be installed"),
+    ],
+)
+def test_pip_s_failure_is_one_sentence(line, said):
+    assert said in sentences(bootstrap.sentence_for_pip("Collecting torch\n" + line + "\n"))
+
+
+def test_a_small_disk_is_refused_before_anything_is_fetched(tmp_path):
+    bootstrap.check_space(tmp_path, free=10**12)
+    with pytest.raises(bootstrap.Trouble, match=r"has 1\.5 GB free and the installation takes about \d+ GB"):
+        bootstrap.check_space(tmp_path, free=1.5e9)
+
+
+MISSING = [("libEGL.so.1", "libegl1"), ("libxcb-cursor.so.0", "libxcb-cursor0")]
+
+
+@pytest.mark.parametrize(
+    ("installer", "command"),
+    [
+        ("apt-get", "apt-get install -y --no-install-recommends libegl1 libxcb-cursor0"),
+        ("dnf", "dnf install -y 'libEGL.so.1()(64bit)' 'libxcb-cursor.so.0()(64bit)'"),
+        ("zypper", "zypper install -y 'libEGL.so.1()(64bit)' 'libxcb-cursor.so.0()(64bit)'"),
+        ("pacman", ""),
+    ],
+)
+def test_missing_libraries_are_named_with_the_command(installer, command):
+    found = bootstrap.command_for(MISSING, which=lambda name: name if name == installer else None)
+    assert found == command
+    said = bootstrap.sentence_for_libraries(MISSING, found)
+    assert "libEGL.so.1, libxcb-cursor.so.0" in said
+    assert f"sudo {command}" in said or not command
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Qt brings its libraries elsewhere")
+@pytest.mark.parametrize("user", [0, 1000])
+def test_root_on_debian_gets_the_libraries_and_others_the_command(monkeypatch, user):
+    lacking, asked = [MISSING, []], []
+    monkeypatch.setattr(bootstrap, "missing_parts", lambda qt, new: lacking.pop(0))
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: name)
+    monkeypatch.setattr(bootstrap, "command_for", lambda missing: "apt-get install -y libegl1")
+    monkeypatch.setattr(bootstrap, "install_with_apt", asked.append)
+    monkeypatch.setattr(bootstrap.os, "geteuid", lambda: user)
+    if user:
+        with pytest.raises(bootstrap.Trouble, match="sudo apt-get install -y libegl1"):
+            bootstrap.check_system(qt=True, new=False)
+        assert asked == []
+    else:
+        bootstrap.check_system(qt=True, new=False)
+        assert asked == ["apt-get install -y libegl1"]
+
+
+def test_a_library_that_is_not_there_is_missed():
+    assert bootstrap.is_missing("libworkbench-is-not-there.so.1")
+
+
+def test_a_fresh_container_fetches_the_package_lists_once(monkeypatch):
+    calls = []
+
+    def run(command, **options):
+        calls.append(" ".join(command))
+        first = calls.count("apt-get install -y libegl1") < 2
+        return subprocess.CompletedProcess(
+            command, 100 if first and "install" in command else 0, b"E: no such package\n"
+        )
+
+    monkeypatch.setattr(bootstrap.subprocess, "run", run)
+    bootstrap.install_with_apt("apt-get install -y libegl1")
+    assert calls == ["apt-get install -y libegl1", "apt-get update", "apt-get install -y libegl1"]
+
+
+# the two commands
+
+
+@pytest.mark.parametrize(
+    ("system", "variables", "display"),
+    [
+        ("Linux", {}, False),
+        ("Linux", {"DISPLAY": ""}, False),
+        ("Linux", {"DISPLAY": ":0"}, True),
+        ("Linux", {"WAYLAND_DISPLAY": "wayland-0"}, True),
+        ("Darwin", {}, True),
+        ("Windows", {}, True),
+    ],
+)
+def test_where_there_is_a_display(system, variables, display):
+    assert bootstrap.has_display(system, variables) is display
+
+
+def test_what_is_started():
+    assert bootstrap.program([], display=True) == ["-m", "workbench"]
+    assert bootstrap.program([], display=False) == ["-m", "workbench", "sample"]
+    assert bootstrap.program(["list", "losses"], display=False) == ["-m", "workbench", "list", "losses"]
+
+
+def test_arguments_and_exit_status_are_passed_on(monkeypatch, capsys):
+    started = []
+    monkeypatch.setattr(bootstrap, "prepare", lambda environment, extras, qt: None)
+    monkeypatch.setattr(bootstrap, "hand_over", lambda environment, rest, variables: started.append(rest) or 7)
+    monkeypatch.setattr(bootstrap, "has_display", lambda system, variables: False)
+    monkeypatch.chdir(FILE.parent)
+    assert bootstrap.main(["run", "--", "list", "losses"]) == 7
+    assert bootstrap.main(["test", "--", "-k", "anatomy"]) == 7
+    assert started == [["-m", "workbench", "list", "losses"], ["-m", "pytest", "-k", "anatomy"]]
+    assert capsys.readouterr().out == ""
+    assert bootstrap.main(["run"]) == 7
+    assert sentences(capsys.readouterr().out.strip()).startswith("There is no display")
+
+
+@pytest.mark.parametrize(("arguments", "status"), [([], 2), (["rum"], 2), (["--help"], 0)])
+def test_a_wrong_command_shows_the_two_right_ones(arguments, status, capsys):
+    assert bootstrap.main(arguments) == status
+    assert "bootstrap.py run" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (bootstrap.Trouble("The disk is full."), 1, "The disk is full.\n"),
+        (PermissionError(13, "Permission denied", "x/.venv"), 1, "x/.venv: Permission denied.\n"),
+        (KeyboardInterrupt(), 130, "\nInterrupted: the next call goes on from here.\n"),
+    ],
+)
+def test_trouble_is_one_sentence_and_no_traceback(monkeypatch, capsys, error, status, said):
+    def fail(environment, extras, qt):
+        raise error
+
+    monkeypatch.setattr(bootstrap, "prepare", fail)
+    assert bootstrap.main(["run"]) == status
+    assert capsys.readouterr().err == said
