@@ -1,0 +1,150 @@
+"""The command line as a person uses it: processes, exit statuses, Ctrl+C and --resume."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from workbench.config import RunConfig
+from workbench.training import checkpoint
+from workbench.workspace import Workspace
+
+SMALL = """
+name = "small"
+seed = 3
+device = "cpu"
+[dataset]
+name = "digits"
+[loss]
+name = "ce"
+[training]
+epochs = 4
+batch_size = 32
+[evaluation]
+probe_size = 100
+probe_every = 10
+"""
+
+
+@pytest.fixture
+def config(tmp_path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.fixture
+def environment(tmp_path_factory) -> dict[str, str]:
+    cache = tmp_path_factory.getbasetemp() / "cache"
+    return {**os.environ, "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(cache)}
+
+
+def workbench(environment, *words, **options) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "workbench", *map(str, words)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, **options)
+
+
+def test_the_sample_runs_to_a_report(environment, tmp_path):
+    done = workbench(environment, "sample", "-w", tmp_path / "space", "--epochs", 2)
+    assert done.returncode == 0, done.stderr
+    report = Path(done.stdout.strip().splitlines()[-1])
+    html = report.read_text("utf-8")
+    assert "MAP@R" in html
+    assert "data:image" in html or "<svg" in html
+    with Workspace(tmp_path / "space") as workspace:
+        run = workspace.run(1)
+        assert run.status == "done"
+        assert run.best["MAP@R"] > 2 * workspace.evaluations(1)[0].metrics["MAP@R"], "it learned"
+        assert [each.epoch for each in workspace.evaluations(1)] == [0, 1, 2]
+    shown = workbench(environment, "list", "runs", "-w", tmp_path / "space")
+    assert "Sample: Digits" in shown.stdout
+
+
+def test_ctrl_c_keeps_a_checkpoint_and_resume_ends_as_if_nothing_had_happened(environment, config, tmp_path):
+    straight = workbench(environment, "run", config, "-w", tmp_path / "straight")
+    assert straight.returncode == 0, straight.stderr
+
+    broken = tmp_path / "broken"
+    command = [sys.executable, "-m", "workbench", "run", str(config), "-w", str(broken)]
+    child = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: (broken / "workspace.db").exists() and steps_done(broken) >= 30, child)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=120)
+    assert child.returncode == 130, said
+    assert "--resume" in said
+    with Workspace(broken) as workspace:
+        run = workspace.run(1)
+        assert run.status == "stopped"
+        assert 30 <= run.done < run.total
+
+    resumed = workbench(environment, "run", config, "-w", broken, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    one = checkpoint.load(tmp_path / "straight" / "runs" / "1" / "last.pt")
+    two = checkpoint.load(broken / "runs" / "1" / "last.pt")
+    assert one["step"] == two["step"]
+    for part in ("model", "loss"):
+        for name, weight in one[part].items():
+            assert torch.equal(weight, two[part][name]), name
+    with Workspace(broken) as workspace, Workspace(tmp_path / "straight") as other:
+        steps, values = workspace.scalars(1, "batch/loss")
+        assert steps.tolist() == list(range(1, run.total + 1)), "no step twice, none missing"
+        assert values.tolist() == other.scalars(1, "batch/loss")[1].tolist()
+        assert workspace.run(1).best == other.run(1).best
+
+
+def steps_done(folder: Path) -> int:
+    with Workspace(folder) as workspace:
+        return workspace.run(1).done if workspace.runs() else 0
+
+
+def wait_for(ready, child, seconds=120.0) -> None:
+    until = time.monotonic() + seconds
+    while not ready():
+        assert child.poll() is None, child.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_wrong_config_is_status_2_and_names_the_field(environment, config, tmp_path):
+    config.write_text(SMALL.replace("epochs = 4", "epochs = 0\nlearning = 1"))
+    done = workbench(environment, "run", config, "-w", tmp_path / "space")
+    assert done.returncode == 2
+    assert "training.epochs: Must be 1 or more." in done.stderr
+    assert "training.learning: There is no such field." in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "says"),
+    [
+        (["run", "nowhere.toml"], 1, "cannot be read"),
+        (["report", "7", "--workspace", "nowhere"], 1, "not a workspace"),
+        (["list", "looses"], 2, "looses"),
+        (["run"], 2, "CONFIG"),
+        (["run", "sample-digits", "--set", "device=cuda"], 1, "no CUDA GPU"),
+        (["run", "sample-digits", "--set", "training.batch_size=5000"], 1, "5000"),
+        (["run", "mnist-ce-spce", "--set", "dataset.folder=nowhere"], 1, "nowhere"),
+    ],
+)
+def test_every_problem_is_a_sentence_and_its_status(environment, tmp_path, words, status, says):
+    if "device=cuda" in words and torch.cuda.is_available():
+        pytest.skip("this machine has a CUDA GPU")
+    done = workbench({**environment, "WORKBENCH_WORKSPACE": str(tmp_path / "space")}, *words, cwd=Path.cwd())
+    assert done.returncode == status, done.stderr
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_every_preset_passes_its_own_check():
+    from workbench import catalog
+    from workbench.config import presets
+
+    known = catalog.current()
+    for preset in presets():
+        assert preset.config.check(known) == {}, preset.key
+        assert RunConfig.from_toml_text(preset.config.to_toml(), known=known) == preset.config
