@@ -1,4 +1,4 @@
-"""The points of one curve: numpy buffers that double when full, smoothing, and the places where a value is no number."""
+"""The points of one curve: numpy buffers that double when full, smoothing, and where a value is no number."""
 
 from collections.abc import Sequence
 

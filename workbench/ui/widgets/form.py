@@ -5,9 +5,11 @@ from html import escape
 from typing import Any, cast
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QToolTip, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QToolTip, QWidget
 
-from workbench.ui.widgets.editors import Editor, Field, editor_of
+from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.editors import Editor, Field, TickEditor, editor_of
+from workbench.ui.widgets.labels import label, restyle
 
 LABEL = 148  # px, where the label stands left of its editor
 UNLIMITED = 16_777_215  # px: Qt's word for no greatest width
@@ -87,7 +89,7 @@ class ParamsForm(QWidget):
     def _place(self) -> None:
         for place, row in enumerate(self._rows.values()):
             row.set_stacked(self._columns > 1)
-            self._grid.addWidget(row, place // self._columns, place % self._columns)
+            self._grid.addWidget(row, place // self._columns, place % self._columns, Qt.AlignmentFlag.AlignTop)
             row.setVisible(True)
         for column in range(2):
             self._grid.setColumnStretch(column, 1 if column < self._columns else 0)
@@ -108,10 +110,11 @@ class FieldRow(QWidget):
         self.editor.edited.connect(self._on_edit)
 
     def _build(self, recents: Sequence[str]) -> None:
-        self.dot = _label("", "accent")
+        title = title_of(self.name, self.field)
+        self.dot = label()
         self.dot.setFixedWidth(10)
-        self._title = _label(title_of(self.name, self.field))
-        self._symbol = _label(self.field.get("symbol", ""), "muted")
+        self._title = label(title, wrap=True)
+        self._symbol = label(self.field.get("symbol", ""), "muted")
         self.widget = editor_of(self.field, recents)
         self.widget.setObjectName(self.name)
         self.widget.setAccessibleName(self._spoken_name())
@@ -120,34 +123,39 @@ class FieldRow(QWidget):
         self.widget.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.editor = cast(Editor, self.widget)
         self._title.setBuddy(self.widget)
-        self._unit = _label(self.field.get("unit", ""), "muted")
-        self.help = _small_button("?", f"Help on {title_of(self.name, self.field)}", self._show_help)
+        self._unit = label(self.field.get("unit", ""), "muted")
+        self.help = icon_button("question", f"Help on {title}")
         self.help.setToolTip(tooltip(self.field))
-        self.reset = _small_button("↺", f"Reset {title_of(self.name, self.field)}", self._on_reset)
-        self.error = _label("", "error")
-        self.error.setWordWrap(True)
-        self.fix = QPushButton(clicked=self._on_fix)
+        self.help.clicked.connect(self._show_help)
+        self.reset = icon_button("arrow-counter-clockwise", f"Reset {title}", "accent")
+        self.reset.clicked.connect(self._on_reset)
+        self.error = label("", "error", wrap=True)
+        self.fix = button("")
+        self.fix.clicked.connect(self._on_fix)
         self._head, self._body = _strip(self.dot, self._title, self._symbol), _strip(self.widget, self._unit)
         self._tail = _strip(self.help, self.reset)
         self._trouble = _strip(self.error, self.fix)
-        cast(QHBoxLayout, self._head.layout()).addStretch()
-        cast(QHBoxLayout, self._body.layout()).setStretch(0, 1)
-        cast(QHBoxLayout, self._trouble.layout()).setStretch(0, 1)
+        for strip, wide in ((self._head, 1), (self._body, 0), (self._trouble, 0)):
+            cast(QHBoxLayout, strip.layout()).setStretch(wide, 1)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(4)
         self._grid.setVerticalSpacing(2)
+        kept = self.reset.sizePolicy()
+        kept.setRetainSizeWhenHidden(True)  # what is beside it stays where it is
+        self.reset.setSizePolicy(kept)
         for quiet in (self._trouble, self.fix, self.reset):
             quiet.setVisible(False)
         self.set_stacked(False)
 
     def set_stacked(self, stacked: bool) -> None:
-        """Label above the editor, or left of it."""
+        """Label above the editor, or left of it; a tick stays beside its label."""
+        above = stacked and not isinstance(self.widget, TickEditor)
         self._head.setMinimumWidth(0 if stacked else LABEL)
         self._head.setMaximumWidth(UNLIMITED if stacked else LABEL)
         places = (
             ((self._head, 0, 0), (self._tail, 0, 1), (self._body, 1, 0, 1, 2), (self._trouble, 2, 0, 1, 2))
-            if stacked
+            if above
             else ((self._head, 0, 0), (self._body, 0, 1), (self._tail, 0, 2), (self._trouble, 1, 1, 1, 2))
         )
         for widget, *place in places:
@@ -175,7 +183,7 @@ class FieldRow(QWidget):
         self.error.setText(sentence)
         self._trouble.setVisible(bool(sentence))
         self.widget.setProperty("state", "error" if sentence else "")
-        self.widget.style().polish(self.widget)
+        restyle(self.widget)
 
     def error_text(self) -> str:
         return self._error_text
@@ -244,22 +252,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return str(value) if value not in (None, "") else "nothing"
-
-
-def _label(text: str, role: str = "") -> QLabel:
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    if role:
-        label.setProperty("role", role)
-    return label
-
-
-def _small_button(text: str, name: str, clicked: Callable[[], None]) -> QToolButton:
-    button = QToolButton(text=text, clicked=clicked)
-    button.setAccessibleName(name)
-    button.setAutoRaise(True)
-    button.setFixedSize(20, 20)
-    return button
 
 
 def _strip(*widgets: QWidget) -> QWidget:

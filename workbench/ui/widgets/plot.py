@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QColor, QGuiApplication, QIcon, QPainter, QPixmap, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.problem import Problem
 from workbench.ui import theme
@@ -53,11 +63,10 @@ class CurvePlot(QFrame):
         self.curves = {each.name: Curve() for each in series}
         self.log, self.smoothing = False, smoothing
         self._marks: list[tuple[float, str]] = []
-        self._build(left_title, right_title)
         self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS)
         self._timer.timeout.connect(self.redraw)
+        self._build(left_title, right_title)
         self._apply_theme()
-        self.redraw()
 
     def _build(self, left_title: str, right_title: str) -> None:
         self.setProperty("card", "true")
@@ -251,6 +260,7 @@ class CurvePlot(QFrame):
         self.menu.popup(event.globalPos())
 
     def _apply_theme(self) -> None:
+        """Colours of the theme; faint curves are blended with its background, so they are drawn again."""
         shown = theme.current()
         self.canvas.apply(shown)
         self.read_out.setStyleSheet(
@@ -258,6 +268,7 @@ class CurvePlot(QFrame):
         )
         for each in self.series:
             self.legend[each.name].setIcon(swatch(each))
+        self.redraw()
 
     def _ask_redraw(self) -> None:
         if self.isVisible() and not self._timer.isActive():

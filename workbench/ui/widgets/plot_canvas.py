@@ -18,6 +18,7 @@ FAINT, BOLD = 1, 2  # px
 FAINT_SHARE = 0.4  # of the curve's colour in the raw curve behind its smoothed one
 MOST_MARKS = 12
 AXIS_PX = 11
+BOTTOM_PX = 34  # figures and name of the bottom axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,7 @@ class Line:
 
     def __init__(self, series: Series) -> None:
         self.series = series
-        self.raw, self.smooth = (
-            pg.PlotDataItem(connect="finite", antialias=False, symbol=None) for _ in range(2)
-        )
+        self.raw, self.smooth = (pg.PlotDataItem(connect="finite", antialias=False, symbol=None) for _ in range(2))
         self.smooth.setZValue(1)
         self._shown = True
 
@@ -82,6 +81,7 @@ class PlotCanvas(pg.PlotWidget):
         self.item.hideButtons()
         self.item.showGrid(x=True, y=True)
         self.item.setLabel("bottom", x_title)
+        self.item.getAxis("bottom").setHeight(BOTTOM_PX)
         self.item.getAxis("bottom").enableAutoSIPrefix(False)
         self.item.getAxis("left").enableAutoSIPrefix(False)
         self.lines = {each.name: Line(each) for each in series}
@@ -131,7 +131,7 @@ class PlotCanvas(pg.PlotWidget):
                 step, text = marks[place]
                 mark.setValue(step)
                 mark.label.setFormat(text)
-                mark.label.setPosition(0.9 - 0.14 * (place % 6))  # neighbours do not cover each other
+                mark.label.setPosition(0.78 - 0.14 * (place % 5))  # neighbours do not cover each other
 
     def set_log(self, on: bool) -> None:
         self.item.setLogMode(y=on)

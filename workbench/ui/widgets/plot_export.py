@@ -73,6 +73,7 @@ def _paint(plot: "CurvePlot", painter: QPainter, size: QSize) -> None:
         painter.fillRect(left, 37, 14, 3, QColor(each.colour))
         painter.drawText(QRectF(left + 18, 28, 200, 20), Qt.AlignmentFlag.AlignVCenter, each.title)
         left += 34 + QFontMetrics(font).horizontalAdvance(each.title)
+    plot.canvas.point_at(None)
     plot.canvas.apply(light)
     try:
         plot.canvas.render(painter, QRectF(0, HEAD, size.width(), size.height() - HEAD), plot.canvas.rect())

@@ -1,6 +1,5 @@
 """The config being set up, apart from the widgets: values, the preset they started from, undo, checks and repairs."""
 
-from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -39,7 +38,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Run": ("name", "seed", "device"),
     "Data": ("*dataset",),
     "Split": ("*split",),
-    "Backbone": ("*backbone", "embedding"),
+    "Backbone": ("*backbone",),
+    "Embedding": ("embedding",),
     "Loss": ("*loss",),
     "Training": ("training", "*sampler", "*augmentation"),
     "Evaluation": ("evaluation",),
@@ -141,15 +141,15 @@ class Draft:
                 errors = self._choice_errors(kind) | errors
         return config, errors
 
-    def fixes(self, errors: dict[str, str]) -> dict[str, tuple[str, Callable[[], None]]]:
-        """One-click repairs of impossible combinations, by path."""
-        found: dict[str, tuple[str, Callable[[], None]]] = {}
+    def fixes(self, errors: dict[str, str]) -> dict[str, tuple[str, str, Any]]:
+        """One-click repairs of impossible combinations: by path, (words of the button, path to set, value)."""
+        found: dict[str, tuple[str, str, Any]] = {}
         others = [name for name in self._names("sampler") if name != "random"]
         if "sampler.name" in errors and self.values["sampler"]["name"] == "random" and others:
             title = self.catalog[f"sampler/{others[0]}"]["title"]
-            found["sampler.name"] = (f"Use {title}", lambda: self.set("sampler.name", others[0]))
+            found["sampler.name"] = (f"Use {title}", "sampler.name", others[0])
         if "training.nesterov" in errors:
-            found["training.nesterov"] = ("Turn off", lambda: self.set("training.nesterov", False))
+            found["training.nesterov"] = ("Turn off", "training.nesterov", False)
         return found
 
     def _full(self, config: RunConfig) -> Values:
@@ -175,7 +175,9 @@ class Draft:
             "description": entry["help"],
             "source": entry["source"],
         }
-        params = {f"{kind}.{field}": {**described, "source": entry["source"]} for field, described in entry["params"].items()}
+        params = {
+            f"{kind}.{field}": {**described, "source": entry["source"]} for field, described in entry["params"].items()
+        }
         return {f"{kind}.name": chooser} | params
 
     def _choice_errors(self, kind: str) -> dict[str, str]:

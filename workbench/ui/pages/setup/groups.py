@@ -1,0 +1,75 @@
+"""The left side of Set up: one card per heading, each a form of what the draft shows there now."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from workbench.ui.pages.setup.draft import GROUPS, Draft
+from workbench.ui.widgets.card import Card
+from workbench.ui.widgets.form import Fix, ParamsForm
+from workbench.ui.widgets.labels import label
+
+WIDE_WINDOW = 1400  # px: from here on two columns
+WIDE_FORM = 460  # px: the least that two columns need
+INSIDE = ("Embedding",)  # stands in the card of the heading before it
+
+
+class FormGroups(QScrollArea):
+    """All fields of a run. It shows a draft and says what the person changed; it changes nothing itself."""
+
+    edited = Signal(str, object)  # path, value
+    reset_asked = Signal(str)
+
+    def __init__(self, recents: list[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.forms: dict[str, ParamsForm] = {}
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, 8, 0)
+        column.setSpacing(8)
+        card = Card()
+        for heading in GROUPS:
+            if heading in INSIDE:
+                card.body.addWidget(label(heading, "strong"))
+            else:
+                card = Card(heading)
+                card.body.setContentsMargins(12, 8, 12, 12)
+                column.addWidget(card)
+            form = ParamsForm(recents=recents)
+            form.changed.connect(self.edited)
+            form.reset_asked.connect(self.reset_asked)
+            card.body.addWidget(form)
+            self.forms[heading] = form
+        column.addStretch(1)
+        self.setWidget(inside)
+
+    def show_draft(self, draft: Draft, errors: dict[str, str]) -> None:
+        """Fields, values, changes, errors and repairs as they are in the draft."""
+        fixes: dict[str, Fix] = {
+            path: (words, partial(self.edited.emit, target, value))
+            for path, (words, target, value) in draft.fixes(errors).items()
+        }
+        for heading, form in self.forms.items():
+            fields = draft.fields(heading)
+            form.set_fields(fields)
+            form.set_values({path: draft.value(path) for path in fields})
+            form.mark_changed({path: draft.base_value(path) for path in fields})
+            form.show_errors(errors, fixes)
+
+    def choose_columns(self) -> None:
+        """Two columns in a wide window, one in a narrow one."""
+        wide = self.window().width() >= WIDE_WINDOW and self.width() >= WIDE_FORM
+        for form in self.forms.values():
+            form.set_columns(2 if wide else 1)
+
+    def show_field(self, path: str) -> None:
+        """Scroll to a field and put the cursor there."""
+        for form in self.forms.values():
+            if path in form.names():
+                self.ensureWidgetVisible(form.row(path))
+                form.row(path).widget.setFocus()

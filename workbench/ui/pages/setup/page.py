@@ -1,0 +1,356 @@
+"""The Set up page: choose a preset, change what should differ, see what it would be, start."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QGuiApplication, QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from workbench.config import Preset, RunConfig, presets
+from workbench.problem import Problem
+from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.groups import FormGroups
+from workbench.ui.pages.setup.preflight import PreflightCard, PreflightRunner
+from workbench.ui.session import Session
+from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.editors import ChoiceEditor
+from workbench.ui.widgets.form import title_of
+from workbench.ui.widgets.labels import ElidedLabel, label
+
+CONFIGS = "Config (*.toml)"
+LEFT, RIGHT = 62, 38  # share of the width
+RIGHT_LEAST = 290  # px
+OWN = ""  # key of the entry in the preset chooser that stands for a config from elsewhere
+
+
+class SetupPage(QWidget):
+    """Edits a draft of a run. Every change goes through `_edit`, and `_refresh` shows what came of it."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.presets = presets()
+        self.draft: Draft | None = None
+        self.config: RunConfig | None = None  # the draft as it can start; None while something is wrong
+        self._preset: Preset | None = None
+        self._offered: RunConfig | None = None  # before the catalog was known
+        self._bad_paths: list[str] = []
+        self._bases: dict[str, dict[str, Any]] = {}  # values of each preset, by key
+        self._refused: tuple[RunConfig, str] | None = None  # what Preflight found impossible, and why
+        self._build()
+        self._connect()
+        self._begin()
+
+    def _build(self) -> None:
+        self.chooser = ChoiceEditor([each.key for each in self.presets], [each.title for each in self.presets])
+        self.chooser.setAccessibleName("Preset")
+        self.summary = ElidedLabel("", "muted")
+        self.undo = icon_button("arrow-u-up-left", "Undo (Ctrl+Z)")
+        self.redo = icon_button("arrow-u-up-right", "Redo (Ctrl+Shift+Z)")
+        self.groups = FormGroups([str(each) for each in self.session.preferences.recent("data")])
+        self.card = PreflightCard()
+        self.runner = PreflightRunner(self.session, self)
+        self.trouble = label("", "error", wrap=True)
+        self.show_trouble = button("Show", kind="quiet")
+        self.start = button("Start", "play", "primary")
+        self.save = button("Save config…", "floppy-disk")
+        self.open = button("Open config…", "folder-open")
+        self.copy = button("Copy command", "copy")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 12, 16, 12)
+        row.setSpacing(12)
+        row.addLayout(self._left(), LEFT)
+        right = QWidget()
+        right.setLayout(self._right())
+        right.setMinimumWidth(RIGHT_LEAST)
+        row.addWidget(right, RIGHT)
+
+    def _left(self) -> QVBoxLayout:
+        column, head = QVBoxLayout(), QHBoxLayout()
+        head.setSpacing(8)
+        preset = label("Preset")
+        preset.setBuddy(self.chooser)
+        head.addWidget(preset)
+        head.addWidget(self.chooser, 1)
+        head.addWidget(self.undo)
+        head.addWidget(self.redo)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(self.summary)
+        column.addWidget(self.groups, 1)
+        return column
+
+    def _right(self) -> QVBoxLayout:
+        above = QScrollArea()
+        above.setWidgetResizable(True)
+        above.setFrameShape(QFrame.Shape.NoFrame)
+        above.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        above.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        holder = QWidget()
+        inside = QVBoxLayout(holder)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addWidget(self.card)
+        inside.addStretch(1)
+        above.setWidget(holder)
+        buttons = QGridLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self.start, 0, 0, 1, 2)
+        buttons.addWidget(self.copy, 1, 0, 1, 2)
+        buttons.addWidget(self.open, 2, 0)
+        buttons.addWidget(self.save, 2, 1)
+        column = QVBoxLayout()
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(above, 1)
+        trouble = QHBoxLayout()
+        trouble.addWidget(self.trouble, 1)
+        trouble.addWidget(self.show_trouble)
+        column.addLayout(trouble)
+        column.addLayout(buttons)
+        return column
+
+    def _connect(self) -> None:
+        self.chooser.edited.connect(self._take_preset)
+        self.groups.edited.connect(self._edit)
+        self.groups.reset_asked.connect(self._reset)
+        self.undo.clicked.connect(self.undo_edit)
+        self.redo.clicked.connect(self.redo_edit)
+        self.show_trouble.clicked.connect(self._show_first_error)
+        self.start.clicked.connect(self.start_run)
+        self.save.clicked.connect(self.save_config)
+        self.open.clicked.connect(self.open_config)
+        self.copy.clicked.connect(self.copy_command)
+        self.card.check_asked.connect(self._check_now)
+        self.runner.began.connect(self.card.show_working)
+        self.runner.told.connect(self.card.show_working)
+        self.runner.found.connect(self.card.show_result)
+        self.runner.failed.connect(self._preflight_failed)
+        self.runner.held.connect(self._preflight_held)
+        self.session.catalog_changed.connect(self._begin)
+        self.session.config_offered.connect(self.take_config)
+        self.session.runs_changed.connect(self._name_start)
+        self.session.run_ended.connect(self._run_ended)
+        for keys, action in (
+            (QKeySequence("Ctrl+Return"), self.start_run),
+            (QKeySequence("Ctrl+Z"), self.undo_edit),
+            (QKeySequence("Ctrl+Shift+Z"), self.redo_edit),
+        ):
+            shortcut = QShortcut(keys, self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(action)
+
+    # What the person does
+
+    def take_config(self, config: RunConfig) -> None:
+        """Show a config from a file, a run or a folder of images; changes are measured against it."""
+        if self.draft is None:
+            self._offered = config
+            return
+        self.draft.load(config)
+        self._refresh()
+
+    def undo_edit(self) -> None:
+        if self.draft is not None:
+            self.draft.undo()
+            self._refresh()
+
+    def redo_edit(self) -> None:
+        if self.draft is not None:
+            self.draft.redo()
+            self._refresh()
+
+    def start_run(self) -> None:
+        """Start the run, or put it in line, and show it. Does nothing while something is wrong."""
+        if self.config is None or not self.start.isEnabled():
+            return
+        self.runner.drop()
+        try:
+            self.session.start(self.config)
+        except Problem as problem:
+            self.session.notify(problem)
+            return
+        self._remember_places()
+        self.session.show_page("train")
+
+    def save_config(self) -> None:
+        if self.config is None:
+            return
+        place, _ = QFileDialog.getSaveFileName(self, "Save config", f"{slug(self.config.name)}.toml", CONFIGS)
+        if place:
+            self._write(Path(place))
+
+    def open_config(self) -> None:
+        place, _ = QFileDialog.getOpenFileName(self, "Open config", "", CONFIGS)
+        if not place:
+            return
+        try:
+            self.take_config(RunConfig.from_toml(place))
+        except Problem as problem:
+            self.session.notify(problem)
+
+    def copy_command(self) -> None:
+        """Copy the line that does the same in a terminal; a changed config is written beside the runs for it."""
+        if self.config is None:
+            return
+        preset = self._preset
+        if preset is not None and self.draft is not None and self.draft.values == self.draft.base:
+            name = preset.key
+        else:
+            path = self.session.workspace.path / "configs" / f"{slug(self.config.name)}.toml"
+            if not self._write(path):
+                return
+            name = str(path)
+        words = ["workbench", "run", name, "--workspace", str(self.session.workspace.path)]
+        QGuiApplication.clipboard().setText(shlex.join(words))
+        self.session.notify("The command is copied.")
+
+    def _take_preset(self) -> None:
+        chosen = next((each for each in self.presets if each.key == self.chooser.value()), None)
+        if chosen is not None and self.draft is not None:
+            self.draft.load(chosen.config)
+            self._refresh()
+
+    def _edit(self, path: str, value: Any) -> None:
+        if self.draft is not None:
+            self.draft.set(path, value)
+            self._refresh()
+
+    def _reset(self, path: str) -> None:
+        if self.draft is not None:
+            self.draft.reset(path)
+            self._refresh()
+
+    # What is shown
+
+    def _begin(self) -> None:
+        """Fill the form once the catalog is known; a changed catalog keeps what was typed."""
+        if not self.session.catalog:
+            self.summary.setText("Reading what is available…")
+            self.card.show_idle("Waiting for the list of what is available.")
+            self.start.setEnabled(False)
+            return
+        before = self.draft
+        self._bases = {each.key: Draft(self.session.catalog, each.config).base for each in self.presets}
+        self.draft = Draft(self.session.catalog, self._offered or self.presets[0].config)
+        if before is not None:
+            self.draft.values, self.draft.base = before.values, before.base
+        self._refresh()
+
+    def _refresh(self) -> None:
+        assert self.draft is not None
+        self.config, errors = self.draft.check()
+        self.groups.show_draft(self.draft, errors)
+        self._show_preset()
+        self.undo.setEnabled(self.draft.can_undo)
+        self.redo.setEnabled(self.draft.can_redo)
+        self._explain(errors)
+        for needs_config in (self.save, self.copy):
+            needs_config.setEnabled(self.config is not None)
+        if self.config is None:
+            self.card.show_idle("Preflight begins when every field is right.")
+        elif self._refused is None or self._refused[0] != self.config:
+            self.card.show_working("Waiting for the last change")
+        if self.isVisible():
+            self.runner.settle(self.config)
+
+    def _show_preset(self) -> None:
+        assert self.draft is not None
+        shown = next((each for each in self.presets if self._bases[each.key] == self.draft.base), None)
+        with QSignalBlocker(self.chooser):
+            own = self.chooser.findData(OWN)
+            if shown is not None:
+                self.chooser.setCurrentIndex(self.chooser.findData(shown.key))
+                if own >= 0:
+                    self.chooser.removeItem(own)
+            else:
+                if own < 0:
+                    self.chooser.addItem("", OWN)
+                own = self.chooser.findData(OWN)
+                self.chooser.setItemText(own, f"{self.draft.base['name']} (opened)")
+                self.chooser.setCurrentIndex(own)
+        self._preset = shown
+        changed = sum(self.draft.value(path) != self.draft.base_value(path) for path in self.draft.paths())
+        count = f"{changed} changed. " if changed else ""
+        self.summary.setText(count + (shown.summary if shown else "A config from a file or a run."))
+
+    def _explain(self, errors: dict[str, str]) -> None:
+        """Why Start is off: above it and in its tooltip."""
+        assert self.draft is not None
+        fields = {path: field for heading in self.groups.forms for path, field in self.draft.fields(heading).items()}
+        self._bad_paths = [path for path in fields if path in errors]
+        reasons = [f"{title_of(path, fields[path])}: {errors[path]}" for path in self._bad_paths]
+        reasons += [f"{path}: {sentence}" for path, sentence in errors.items() if path not in fields]
+        more = f" And {len(reasons) - 1} more." if len(reasons) > 1 else ""
+        self.trouble.setText(reasons[0] + more if reasons else "")
+        self.trouble.setVisible(bool(reasons))
+        self.show_trouble.setVisible(bool(self._bad_paths))
+        if self._refused is not None and self._refused[0] == self.config:
+            reasons.append(self._refused[1])
+        self.start.setEnabled(not reasons)
+        self.start.setToolTip(reasons[0] if reasons else "Ctrl+Return")
+        self.start.setAccessibleDescription(reasons[0] if reasons else "")
+        self._name_start()
+
+    def _show_first_error(self) -> None:
+        if self._bad_paths:
+            self.groups.show_field(self._bad_paths[0])
+
+    def _name_start(self) -> None:
+        self.start.setText("Add to queue" if self.session.busy else "Start")
+
+    def _preflight_failed(self, problem: Problem) -> None:
+        self.card.show_problem(problem)
+        if self.config is not None:
+            self._refused = (self.config, str(problem))
+            self._explain({})
+
+    def _preflight_held(self) -> None:
+        self.card.show_idle("A run is working. Preflight would slow it down.", offer_check=True)
+
+    def _check_now(self) -> None:
+        self._refused = None
+        self._explain({})
+        self.runner.look(even_if_busy=True)
+
+    def _run_ended(self, _run_id: int, _status: str) -> None:
+        self._name_start()
+
+    # Files
+
+    def _write(self, path: Path) -> bool:
+        assert self.config is not None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.config.to_toml(path)
+        except (OSError, Problem) as error:
+            told = error if isinstance(error, Problem) else Problem(f"{path} cannot be written ({error.strerror}).")
+            self.session.notify(told)
+            return False
+        return True
+
+    def _remember_places(self) -> None:
+        assert self.draft is not None
+        for path, field in self.draft.fields("Data").items():
+            if field.get("path") == "folder" and self.draft.value(path):
+                self.session.preferences.remember("data", Path(self.draft.value(path)))
+
+    # Size and sight
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.groups.choose_columns()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.groups.choose_columns()
+        self.runner.settle(self.config)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.runner.pause()
+
+
+def slug(name: str) -> str:
+    """A run's name as a file name: letters, digits and hyphens."""
+    return "-".join("".join(each if each.isalnum() else " " for each in name.lower()).split()) or "config"

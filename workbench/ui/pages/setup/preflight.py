@@ -1,0 +1,242 @@
+"""The Preflight card: what the run would be, found out on a thread each time the config settles; the newest wins."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QListWidget, QWidget
+
+from workbench.config import RunConfig
+from workbench.problem import Problem
+from workbench.ui.icons import icon
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress, Task
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.card import Card
+from workbench.ui.widgets.labels import label
+from workbench.ui.words import NO_VALUE, THIN, duration, memory
+
+if TYPE_CHECKING:
+    from workbench.experiment import Preflight
+
+SETTLES_AFTER = 700  # ms without an edit
+SAMPLES, SAMPLE_SIDE = 5, 48  # images; px
+LISTED = 500
+FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Speed", "One epoch", "Whole run")
+
+
+class PreflightRunner(QObject):
+    """Starts a look at the data when the config has settled, and drops every look but the newest."""
+
+    began = Signal()
+    told = Signal(str)  # what is being done
+    found = Signal(object)  # Preflight
+    failed = Signal(object)  # Problem
+    held = Signal()  # a run is working: the look waits until it is asked for
+    _heard = Signal(int, str)  # number of the look, text; emitted on its thread
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._config: RunConfig | None = None
+        self._task: Task | None = None
+        self._number = 0
+        self._timer = QTimer(self, singleShot=True, interval=SETTLES_AFTER)
+        self._timer.timeout.connect(self.look)
+        self._heard.connect(self._hear)
+
+    @property
+    def waiting_or_working(self) -> bool:
+        return self._timer.isActive() or self._task is not None
+
+    def settle(self, config: RunConfig | None) -> None:
+        """The config as it is now; None while it cannot start, which ends what is under way."""
+        if config == self._config:
+            return
+        self.drop()
+        self._config = config
+        if config is not None:
+            self._timer.start()
+
+    def drop(self) -> None:
+        """Forget the look that waits or works."""
+        self._timer.stop()
+        self._number += 1
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    def pause(self) -> None:
+        """Nobody is looking: what has not begun waits until the page is shown again."""
+        if self._timer.isActive():
+            self._timer.stop()
+            self._config = None
+
+    def look(self, even_if_busy: bool = False) -> None:
+        """Look now. A run that trains is not disturbed unless `even_if_busy`."""
+        self.drop()
+        if self._config is None:
+            return
+        if self._session.busy and not even_if_busy:
+            self.held.emit()
+            return
+        config, number = self._config, self._number
+
+        def work(progress: Progress) -> "Preflight":
+            from workbench import experiment
+
+            def tell(text: str, done: int, total: int) -> None:
+                progress(text, done, total)
+                self._heard.emit(number, text)
+
+            def cancelled() -> bool:
+                progress("Trying a few steps", 0, 0)  # raises Cancelled
+                return False
+
+            return experiment.preflight(config, tell, cancelled)
+
+        def take(result: "Preflight") -> None:
+            if number == self._number:
+                self._task = None
+                self.found.emit(result)
+
+        def fail(problem: Problem) -> None:
+            if number == self._number:
+                self._task = None
+                self.failed.emit(problem)
+
+        self.began.emit()
+        self._task = self._session.run_in_thread("Preflight", work, take, fail)
+
+    def _hear(self, number: int, text: str) -> None:
+        if number == self._number and self._task is not None:
+            self.told.emit(text)
+
+
+class PreflightCard(Card):
+    """Numbers, five images, and what was left out."""
+
+    check_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Preflight", parent)
+        self.body.setContentsMargins(12, 8, 12, 12)
+        self.state = label("", "muted", wrap=True)
+        self.problem = label("", "error", wrap=True)
+        self.check = button("Check now")
+        self.check.clicked.connect(self.check_asked)
+        self.samples = [QLabel() for _ in range(SAMPLES)]
+        self.facts = {name: label(NO_VALUE, wrap=True) for name in FACTS}
+        self.note = label("", "muted", wrap=True)
+        self.unfold = button("", "caret-right", kind="quiet")
+        self.unfold.setCheckable(True)
+        self.left_out = QListWidget()
+        self.left_out.setAccessibleName("Images left out, and why")
+        self.left_out.setMaximumHeight(120)
+        self._build()
+        self.unfold.toggled.connect(self._unfold)
+        self.show_idle("")
+
+    def _build(self) -> None:
+        pictures = QHBoxLayout()
+        pictures.setSpacing(4)
+        for place, sample in enumerate(self.samples, 1):
+            sample.setFixedSize(SAMPLE_SIDE, SAMPLE_SIDE)
+            sample.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            sample.setAccessibleName(f"Training image {place} of {SAMPLES}")
+            pictures.addWidget(sample)
+        pictures.addStretch(1)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(2)
+        grid.setColumnStretch(1, 1)
+        for row, (name, value) in enumerate(self.facts.items()):
+            grid.addWidget(label(name, "muted"), row, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(value, row, 1)
+            value.setAccessibleName(name)
+        for widget in (self.state, self.problem, self.check):
+            self.body.addWidget(widget)
+        self.body.addLayout(pictures)
+        self.body.addLayout(grid)
+        self.body.addWidget(self.note)
+        self.body.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignLeft)
+        self.body.addWidget(self.left_out)
+
+    def show_idle(self, sentence: str, *, offer_check: bool = False) -> None:
+        """Nothing is known of this config, and why."""
+        self._say(sentence, "", offer_check)
+        for value in self.facts.values():
+            value.setText(NO_VALUE)
+        for sample in self.samples:
+            sample.setPixmap(QPixmap())
+            sample.setVisible(False)
+        self._show_left_out([])
+        self.note.setVisible(False)
+
+    def show_working(self, text: str = "Looking at the data") -> None:
+        """A look is under way; the numbers of the last one stay until it is done."""
+        self._say(f"{text}…", "", False)
+
+    def show_problem(self, problem: Problem) -> None:
+        self.show_idle("")
+        self._say("", str(problem), True)
+
+    def show_result(self, found: "Preflight") -> None:
+        self._say("", "", False)
+        disjoint = "no class in both halves" if found.classes_disjoint else "same classes in both halves"
+        side = f"{found.image_size}{THIN}×{THIN}{found.image_size}{THIN}px"
+        per_step = f"{found.seconds_per_step * 1000:.4g}{THIN}ms"
+        texts = {
+            "Images": f"{found.images:,}, {side}",
+            "Classes": f"{found.classes:,}: {found.train_classes:,} train, {found.test_classes:,} test; {disjoint}",
+            "Split": f"{found.train:,} train, {found.test:,} test",
+            "Device": found.device,
+            "Network": f"{found.parameters:,} weights",
+            "Memory": f"{memory(found.memory_bytes)} in use after the dry steps" if found.memory_bytes else NO_VALUE,
+            "Speed": f"{per_step} per step, {found.steps_per_epoch:,} steps per epoch",
+            "One epoch": duration(found.seconds_per_epoch),
+            "Whole run": f"{duration(found.seconds)}, evaluations left out",
+        }
+        for name, text in texts.items():
+            self.facts[name].setText(text)
+        for place, sample in enumerate(self.samples):
+            shown = place < len(found.sample_pictures)
+            sample.setVisible(shown)
+            if shown:
+                sample.setPixmap(pixmap(found.sample_pictures[place], SAMPLE_SIDE, self.devicePixelRatioF()))
+        self.note.setText(found.note)
+        self.note.setVisible(bool(found.note))
+        self._show_left_out(found.problems)
+
+    def _say(self, state: str, problem: str, offer_check: bool) -> None:
+        for shown, text in ((self.state, state), (self.problem, problem)):
+            shown.setText(text)
+            shown.setVisible(bool(text))
+        self.check.setVisible(offer_check)
+
+    def _unfold(self, on: bool) -> None:
+        self.unfold.setIcon(icon("caret-down" if on else "caret-right"))
+        self.left_out.setVisible(on)
+
+    def _show_left_out(self, problems: list[tuple[str, str]]) -> None:
+        self.left_out.clear()
+        self.left_out.addItems([f"{path}: {reason}" for path, reason in problems[:LISTED]])
+        if len(problems) > LISTED:
+            self.left_out.addItem(f"and {len(problems) - LISTED:,} more")
+        self.unfold.setText(f"{len(problems):,} {'image' if len(problems) == 1 else 'images'} left out")
+        self.unfold.setVisible(bool(problems))
+        self.left_out.setVisible(bool(problems) and self.unfold.isChecked())
+
+
+def pixmap(image: np.ndarray, side: int, ratio: float) -> QPixmap:
+    """uint8 [h, w, 3] as a pixmap that fits a square of `side` logical px; small images grow without blur."""
+    rows = np.ascontiguousarray(image)
+    height, width, _ = rows.shape
+    made = QPixmap.fromImage(QImage(rows.data, width, height, 3 * width, QImage.Format.Format_RGB888))
+    small = max(height, width) * 2 <= side * ratio
+    mode = Qt.TransformationMode.FastTransformation if small else Qt.TransformationMode.SmoothTransformation
+    whole = round(side * ratio)
+    made = made.scaled(whole, whole, Qt.AspectRatioMode.KeepAspectRatio, mode)
+    made.setDevicePixelRatio(ratio)
+    return made

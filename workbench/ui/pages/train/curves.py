@@ -1,0 +1,93 @@
+"""The four plots of the Train page, and which stored numbers go into which."""
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from workbench.ui.theme import OKABE_ITO, SERIES
+from workbench.ui.widgets.plot import CurvePlot, Series
+from workbench.workspace.rows import Evaluation, Run
+
+BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
+SMOOTHED = 30  # steps of the moving mean over the batch loss, at the start
+RETRIEVAL = ("recall@1", "recall@2", "recall@4", "recall@8", "MAP@R")
+SHOWN_IN_PERCENT = ("train/accuracy",)
+TROUBLE = re.compile(r"The loss (exploded to \S+|is \S+) at step (\d+)")  # as the trainer says it
+
+
+class Curves(QWidget):
+    """A grid of 2 x 2. Give it scalars as they arrive and evaluations as they are; it draws at its own pace."""
+
+    failed = Signal(object)  # Problem, of saving a plot
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.probe = CurvePlot(
+            "CE and SPCE on the probe, nats",
+            [Series("probe/ce", "CE", SERIES["ce"]), Series("probe/spce", "SPCE", SERIES["spce"])],
+        )
+        colours = (SERIES["recall@1"], SKY, GREEN, PURPLE, SERIES["MAP@R"])
+        titles = ("R@1", "R@2", "R@4", "R@8", "MAP@R")
+        self.retrieval = CurvePlot(
+            "Recall@k and MAP@R on the test half, % ↑",
+            [Series(*each, dots=True) for each in zip(RETRIEVAL, titles, colours, strict=True)],
+            x_title="epoch",
+        )
+        self.batch = CurvePlot("Loss of each batch", [Series("batch/loss", "Loss", BLUE)], smoothing=SMOOTHED)
+        self.rate = CurvePlot(
+            "Learning rate (left), training accuracy, % (right)",
+            [
+                Series("batch/lr", "Learning rate", GREEN),
+                Series("train/accuracy", "Accuracy", ORANGE, axis="right", dashed=True),
+            ],
+        )
+        self.plots = (self.probe, self.retrieval, self.batch, self.rate)
+        self._of = {each.name: plot for plot in (self.probe, self.batch, self.rate) for each in plot.series}
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(8)
+        for place, plot in enumerate(self.plots):
+            grid.addWidget(plot, place // 2, place % 2)
+            plot.failed.connect(self.failed)
+        for line in range(2):
+            grid.setRowStretch(line, 1)
+            grid.setColumnStretch(line, 1)
+
+    def clear(self) -> None:
+        for plot in self.plots:
+            plot.clear()
+
+    def add(self, points: Iterable[tuple[str, int, float]]) -> None:
+        """Scalars (name, step, value) in the order written; names that no plot shows are passed over."""
+        gathered: dict[str, tuple[list[int], list[float]]] = {}
+        for name, step, value in points:
+            if name in self._of:
+                steps, values = gathered.setdefault(name, ([], []))
+                steps.append(step)
+                values.append(value)
+        for name, (steps, values) in gathered.items():
+            factor = 100 if name in SHOWN_IN_PERCENT else 1
+            self._of[name].append(name, steps, np.asarray(values, np.float64) * factor)
+
+    def show_evaluations(self, evaluations: list[Evaluation]) -> None:
+        """All evaluations of the run, in order; their metrics are fractions."""
+        epochs = [each.epoch for each in evaluations]
+        for name in RETRIEVAL:
+            values = [100 * each.metrics.get(name, np.nan) for each in evaluations]
+            known = [place for place, each in enumerate(evaluations) if name in each.metrics]
+            self.retrieval.replace(name, [epochs[place] for place in known], [values[place] for place in known])
+
+    def show_trouble(self, run: Run) -> None:
+        """Mark on the curve where the loss went wrong, as the run says it."""
+        found = TROUBLE.search(run.problem)
+        if found is not None:
+            self.batch.mark(float(found[2]), f"Loss {found[1]}")
+
+    def accuracy_at(self, step: int) -> float | None:
+        """Training accuracy in % as last measured up to a step; None when it was not."""
+        curve = self.rate.curves["train/accuracy"]
+        place = int(np.searchsorted(curve.steps, step, side="right")) - 1
+        return float(curve.values[place]) if place >= 0 else None

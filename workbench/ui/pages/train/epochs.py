@@ -1,0 +1,82 @@
+"""The evaluations of a run as a table: one row per epoch, the best one marked."""
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QFont
+
+from workbench.ui.words import percent
+from workbench.workspace.rows import Evaluation
+
+Index = QModelIndex | QPersistentModelIndex
+METRICS = ("recall@1", "recall@2", "recall@4", "recall@8", "P@R", "MAP@R")
+TITLES = ("Epoch", "R@1 % ↑", "R@2 % ↑", "R@4 % ↑", "R@8 % ↑", "P@R % ↑", "MAP@R % ↑", "Train acc. % ↑")
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+NO_CELL = QModelIndex()
+
+
+class EpochTable(QAbstractTableModel):
+    """Newest epoch on top. `accuracy_at(step)` gives the training accuracy in %, or None."""
+
+    def __init__(self, accuracy_at: Callable[[int], float | None]) -> None:
+        super().__init__()
+        self._accuracy_at = accuracy_at
+        self._rows: list[Evaluation] = []
+        self._best = -1
+
+    def show(self, evaluations: list[Evaluation]) -> None:
+        """All evaluations, oldest first. The best is that of the highest MAP@R, the earlier one of two."""
+        self.beginResetModel()
+        self._rows = evaluations[::-1]
+        scores = [each.metrics.get("MAP@R", float("nan")) for each in self._rows]
+        known = [score for score in scores if isfinite(score)]
+        last = len(scores) - 1
+        self._best = last - scores[::-1].index(max(known)) if known else -1
+        self.endResetModel()
+
+    def evaluation(self, row: int) -> Evaluation:
+        return self._rows[row]
+
+    def rowCount(self, parent: Index = NO_CELL) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = NO_CELL) -> int:
+        return 0 if parent.isValid() else len(TITLES)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(index.row(), index.column())
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(RIGHT)
+        if role == Qt.ItemDataRole.FontRole and index.row() == self._best:
+            font = QFont()
+            font.setBold(True)
+            return font
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self._interval(index.row(), index.column())
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
+            return TITLES[section]
+        return super().headerData(section, orientation, role)
+
+    def _text(self, row: int, column: int) -> str:
+        shown = self._rows[row]
+        if column == 0:
+            words = " (untrained)" if shown.epoch == 0 else ""
+            return f"{shown.epoch}{words}" + (" ★ best" if row == self._best else "")
+        if column <= len(METRICS):
+            return percent(shown.metrics.get(METRICS[column - 1]))
+        accuracy = self._accuracy_at(shown.step)
+        return percent(None if accuracy is None else accuracy / 100)
+
+    def _interval(self, row: int, column: int) -> str | None:
+        if not 1 <= column <= len(METRICS):
+            return None
+        name, metrics = METRICS[column - 1], self._rows[row].metrics
+        if f"{name}/low" not in metrics:
+            return None
+        return f"95% over queries: {percent(metrics[f'{name}/low'])} to {percent(metrics[f'{name}/high'])}"

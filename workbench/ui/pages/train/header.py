@@ -1,0 +1,143 @@
+"""The head of the Train page: which run, how far, how fast, and what can be done with it now."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+
+from workbench.control import Control
+from workbench.ui.icons import SIZE, icon
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.card import Fact
+from workbench.ui.widgets.labels import ElidedLabel, label, restyle
+from workbench.ui.words import NO_VALUE, STATES, THIN, duration, memory, state_word
+from workbench.workspace.rows import Run
+
+PARTS = 1000  # of the progress bar
+GOES_ON = ("stopped", "interrupted", "failed", "cancelled")  # states from which a checkpoint can be taken up
+ELSEWHERE = "This run works in another program: it is stopped there."
+
+
+class RunHeader(QWidget):
+    """Shows a row of the workspace; says which button was pressed and does nothing itself."""
+
+    pause_pressed = Signal()
+    stop_pressed = Signal()
+    cancel_pressed = Signal()
+    resume_pressed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.name = ElidedLabel("", "title")
+        self.state_icon = QLabel()
+        self.state = ElidedLabel("", "muted")
+        self.facts = {name: Fact(name) for name in ("Epoch", "Time left", "Speed", "Memory")}
+        self.bar = QProgressBar(maximum=PARTS, textVisible=False)
+        self.bar.setAccessibleName("Progress of the run")
+        self.pause = button("Pause", "pause")
+        self.stop = button("Stop after this epoch", "stop")
+        self.cancel = button("Cancel", "x-circle", "danger")
+        self.resume = button("Resume", "play")
+        self._build()
+        self.pause.clicked.connect(self.pause_pressed)
+        self.stop.clicked.connect(self.stop_pressed)
+        self.cancel.clicked.connect(self.cancel_pressed)
+        self.resume.clicked.connect(self.resume_pressed)
+
+    def _build(self) -> None:
+        row, names, under = QHBoxLayout(), QVBoxLayout(), QHBoxLayout()
+        under.setSpacing(4)
+        under.addWidget(self.state_icon)
+        under.addWidget(self.state, 1)
+        names.setSpacing(0)
+        names.addWidget(self.name)
+        names.addLayout(under)
+        row.setSpacing(8)
+        row.addLayout(names, 1)
+        for name, width in (("Epoch", 64), ("Time left", 96), ("Speed", 84), ("Memory", 64)):
+            self.facts[name].setFixedWidth(width)
+            row.addWidget(self.facts[name])
+        for each in (self.pause, self.stop, self.cancel, self.resume):
+            row.addWidget(each)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(row)
+        column.addWidget(self.bar)
+
+    def show_run(self, run: Run, control: Control | None, has_checkpoint: bool) -> None:
+        """The run as it is; `control` is None where this window cannot steer it."""
+        word, picture, role = STATES.get(run.status, (state_word(run.status), "circle", "muted"))
+        if run.status == "waiting" and run.problem:
+            word = "Waiting for you"
+        self.name.setText(run.name)
+        self.state_icon.setPixmap(icon(picture, role).pixmap(SIZE, SIZE))
+        self.state.setText(": ".join(part for part in (word, _after_word(run)) if part))
+        epoch = min(run.epoch + (1 if run.status == "running" else 0), run.epochs)
+        self.facts["Epoch"].set_value(f"{epoch} / {run.epochs}" if run.epochs else NO_VALUE)
+        self.facts["Time left"].set_value(duration(run.seconds_left) if run.status == "running" else NO_VALUE)
+        speed = f"{run.images_per_second:,.4g}{THIN}img/s" if run.images_per_second else NO_VALUE
+        self.facts["Speed"].set_value(speed)
+        self.facts["Memory"].set_value(memory(run.memory_bytes) if run.memory_bytes else NO_VALUE)
+        self.bar.setValue(round(PARTS * run.done / run.total) if run.total else 0)
+        self._enable(run, control, has_checkpoint)
+
+    def _enable(self, run: Run, control: Control | None, has_checkpoint: bool) -> None:
+        steered = control is not None
+        paused = control is not None and control.paused
+        self.pause.setText("Continue" if paused else "Pause")
+        self.pause.setIcon(icon("play" if paused else "pause"))
+        self.pause.setEnabled(steered and run.status != "queued" and not run.problem)
+        stopping = control is not None and control.stop_asked
+        self.stop.setText("Stopping…" if stopping else "Stop after this epoch")
+        self.stop.setEnabled(steered and run.status != "queued" and not stopping)
+        self.cancel.setEnabled(steered)
+        for each in (self.pause, self.stop, self.cancel):
+            each.setVisible(run.live)
+            each.setToolTip("" if steered else ELSEWHERE)
+        self.resume.setVisible(run.status in GOES_ON and has_checkpoint)
+        self.resume.setToolTip("Go on from the last checkpoint")
+
+
+def _after_word(run: Run) -> str:
+    if run.problem and run.status != "waiting":
+        return run.problem
+    return run.phase if run.status == "running" else ""
+
+
+class TroubleBanner(QFrame):
+    """The loss went wrong and the run waits: what happened, and the three ways to go on."""
+
+    go_on = Signal()
+    stop_and_keep = Signal()
+    discard = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("messageBar")
+        self.setProperty("kind", "problem")
+        self.setAccessibleName("The run waits for you")
+        self.sentence = label("", wrap=True)
+        self.buttons = {
+            "Go on": (self.go_on, button("Go on", "play")),
+            "Stop and keep": (self.stop_and_keep, button("Stop and keep", "stop")),
+            "Discard": (self.discard, button("Discard", "trash", "danger")),
+        }
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 12, 8)
+        row.setSpacing(8)
+        sign = QLabel()
+        sign.setPixmap(icon("warning", "wrong").pixmap(SIZE, SIZE))
+        row.addWidget(sign)
+        row.addWidget(self.sentence, 1)
+        for pressed, each in self.buttons.values():
+            row.addWidget(each)
+            each.clicked.connect(pressed)
+        self.hide()
+
+    def show_reason(self, reason: str, can_answer: bool) -> None:
+        """Show a reason; an empty one hides the banner. `can_answer` is False for another program's run."""
+        self.sentence.setText(reason if can_answer else f"{reason} {ELSEWHERE}")
+        for _, each in self.buttons.values():
+            each.setEnabled(can_answer)
+        if self.isHidden() == bool(reason):
+            self.setVisible(bool(reason))
+            restyle(self)
