@@ -398,10 +398,15 @@ def hand_over(environment, arguments, variables):
             continue  # the program has had it too and ends in its own way
 
 
+def opens_window(arguments, display):
+    """Whether Qt will be loaded: the command line does without."""
+    return arguments[0].partition("=")[0] in ("-w", "--workspace") if arguments else display
+
+
 def run(arguments):
     environment = Environment(ROOT)
     display = has_display(platform.system(), os.environ)
-    prepare(environment, [], qt=display and not arguments)
+    prepare(environment, [], qt=opens_window(arguments, display))
     if not arguments and not display:
         say("There is no display, so the sample experiment runs here in the terminal.")
     return hand_over(environment, program(arguments, display), dict(os.environ))

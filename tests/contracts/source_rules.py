@@ -162,6 +162,19 @@ def wrong_rooms(source: Source) -> list[str]:
     ]
 
 
+def pages_that_know_each_other(source: Source) -> list[str]:
+    """Pages meet in the Session only."""
+    pages = "workbench.ui.pages."
+    if not source.name.startswith(pages):
+        return []
+    own = ".".join(source.name.split(".")[:4])
+    return [
+        f"{source.name}:{line} imports {name}"
+        for name, line in imports(source.tree)
+        if name.startswith(pages) and f"{name}.".partition(own + ".")[0]
+    ]
+
+
 def starts_work(source: Source) -> list[str]:
     """Threads and processes outside jobs.py, and data loaders with workers anywhere."""
     found = []

@@ -306,6 +306,13 @@ def test_what_is_started():
     assert bootstrap.program(["list", "losses"], display=False) == ["-m", "workbench", "list", "losses"]
 
 
+def test_only_the_window_needs_the_libraries_of_qt():
+    assert bootstrap.opens_window([], display=True)
+    assert bootstrap.opens_window(["--workspace=runs"], display=True)
+    assert not bootstrap.opens_window([], display=False)
+    assert not bootstrap.opens_window(["list", "runs"], display=True)
+
+
 def test_arguments_and_exit_status_are_passed_on(monkeypatch, capsys):
     started = []
     monkeypatch.setattr(bootstrap, "prepare", lambda environment, extras, qt: None)

@@ -1,0 +1,66 @@
+"""The README says what is so: its links, its commands, its keys."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from source_rules import ROOT
+
+README = (ROOT / "README.md").read_text("utf-8")
+KEY = re.compile(r"(?:Ctrl\+|Alt\+|Shift\+)+(?:[A-Z][a-z]+|[A-Z0-9])|\bF\d+")
+
+
+def dead_links(text: str) -> list[str]:
+    return [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link and not (ROOT / link).exists()]
+
+
+def unknown_commands(text: str) -> list[str]:
+    """Lines of the README that the command line would not understand."""
+    from workbench.cli import cli
+
+    found = []
+    for line in re.findall(r"^    workbench (.+?)(?: {2,}#.*)?$", text, re.MULTILINE):
+        name, *words = line.replace("[", " ").replace("]", " ").split()
+        command = cli.commands.get(name)
+        options = {option for each in command.params for option in each.opts} if command else set()
+        choices = {
+            str(choice) for each in (command.params if command else ()) for choice in getattr(each.type, "choices", ())
+        }
+        asked = {word for word in words if word.startswith("--")}
+        alternatives = {choice for word in words if "|" in word for choice in word.split("|")}
+        if command is None or not asked <= options or not alternatives <= choices:
+            found.append(line)
+    return found
+
+
+def unknown_keys(text: str) -> list[str]:
+    """Keys of the table that no file of the window mentions."""
+    window = "".join(path.read_text("utf-8") for path in (ROOT / "workbench" / "ui").rglob("*.py"))
+    table = text.partition("## Keys")[2].partition("##")[0]
+    pages = {f"Ctrl+{place}" for place in range(1, 6)}  # made from the list of pages
+    return [key for key in KEY.findall(table) if f'"{key}"' not in window and key not in pages]
+
+
+@pytest.mark.parametrize("check", [dead_links, unknown_commands, unknown_keys])
+def test_the_readme_is_true(check: Callable[[str], list[str]]):
+    assert check(README) == []
+
+
+@pytest.mark.parametrize(
+    ("check", "planted"),
+    [
+        (dead_links, "see [the plan](docs/nowhere.md)"),
+        (unknown_commands, "    workbench fly\n"),
+        (unknown_commands, "    workbench run CONFIG.toml --fast    # no such option\n"),
+        (unknown_commands, "    workbench list losses|ghosts\n"),
+        (unknown_keys, "## Keys\n| Ctrl+Alt+9 | fly |\n"),
+    ],
+)
+def test_a_planted_untruth_is_found(check, planted):
+    assert len(check(planted)) == 1
+
+
+def test_ci_calls_the_readme_s_test_command():
+    command = "python3 packaging/bootstrap.py test"
+    assert f"    {command} " in README
+    assert (ROOT / ".ci" / "run").read_text("utf-8").rstrip().endswith(f"exec {command}")
