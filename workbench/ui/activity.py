@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 State = Literal["working", "done", "failed", "cancelled"]
 KEPT = 200  # ended jobs in the list
+SURE_AFTER = 2.0  # seconds before a pace says anything about the time left
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,10 @@ class ActivityItem(QObject):
         """As the job says, else from its pace so far; None when unknown."""
         if self.now.seconds_left is not None or self.state != "working":
             return self.now.seconds_left
-        if self.now.total <= 0 or self.now.done <= 0:
+        worked = monotonic() - self.started
+        if self.now.total <= 0 or self.now.done <= 0 or worked < SURE_AFTER:
             return None
-        return (monotonic() - self.started) * (self.now.total - self.now.done) / self.now.done
+        return worked * (self.now.total - self.now.done) / self.now.done
 
     def cancel(self) -> None:
         """Ask the job to end; it says so itself when it has."""

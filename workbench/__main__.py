@@ -1,0 +1,21 @@
+"""`python -m workbench`: no arguments open the window, `--workspace DIR` on that folder; all else is the CLI's."""
+
+import sys
+
+WINDOW_OPTIONS = ("--workspace", "-w", "--measure-start")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Start the window or the command line; returns the exit status."""
+    given = sys.argv[1:] if argv is None else argv
+    if not given or given[0].partition("=")[0] in WINDOW_OPTIONS:
+        from workbench import app
+
+        return app.main(given)
+    from workbench.cli import main as run_command
+
+    return run_command(given)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

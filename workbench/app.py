@@ -1,0 +1,142 @@
+"""The window's start: checks before Qt, then the window, then the engine behind it."""
+
+import argparse
+import faulthandler
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.problem import Problem
+
+if TYPE_CHECKING:
+    from workbench.workspace import Workspace
+
+TORN = "6.12.0"  # loses references to True and None on Python before 3.12: the process dies after some hundred signals
+NO_DISPLAY = (
+    "Workbench cannot open its window: there is no display. "
+    "Use the command line, `python -m workbench --help`, or set QT_QPA_PLATFORM."
+)
+SWITCH = 0.001  # seconds a thread may hold the interpreter while the engine is loaded behind the window
+
+
+def reason_not_to_start() -> str | None:
+    """Why no window can be opened on this machine, as one sentence; None when all is well. Starts nothing."""
+    if sys.version_info < (3, 12) and version("PySide6-Essentials") == TORN:
+        return f"PySide6 {TORN} does not work with this Python: install another PySide6, or Python 3.12 or newer."
+    named = ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY")
+    if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in named):
+        return NO_DISPLAY
+    return None
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """The few options of the window; everything else is the command line's."""
+    parser = argparse.ArgumentParser(prog="workbench", description="Open the window.", allow_abbrev=False)
+    parser.add_argument("--workspace", "-w", type=Path, help="folder of runs; made when it is missing")
+    parser.add_argument("--measure-start", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str]) -> int:
+    """Open the window and stay until it closes; returns the exit status."""
+    options = parse(argv)
+    reason = reason_not_to_start()
+    if reason is not None:
+        sys.stderr.write(f"{reason}\n")
+        return 2
+    return run_window(options.workspace, measure=options.measure_start)
+
+
+def run_window(folder: Path | None, *, measure: bool = False) -> int:
+    """The window on a workspace; Qt is loaded here, after the checks."""
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QApplication
+
+    from workbench.ui.defects import Defects, log_folder, start_fault_log, start_log
+    from workbench.ui.main_window import MainWindow
+    from workbench.ui.session import Session
+    from workbench.ui.warm_up import WarmUp
+
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("Workbench")
+    app.setStyle("Fusion")
+    start_log(log_folder())
+    workspace = open_workspace(folder)
+    if workspace is None:
+        return 1
+    defects = Defects()
+    defects.install()
+    faults = start_fault_log(workspace.path)
+    session = Session(workspace)
+    session.theme.apply()
+    window = MainWindow(session)
+    defects.told.connect(window.show_defect)
+    if measure:
+        window.painted.connect(_tell_start)
+        window.painted.connect(app.quit)
+    else:
+        WarmUp(session, window, load_engine)
+    signal.signal(signal.SIGINT, lambda number, frame: QTimer.singleShot(0, window.close))
+    window.show()
+    status = app.exec()
+    session.close()
+    defects.remove()
+    if faults is not None:
+        faulthandler.disable()
+        faults.close()
+    return status
+
+
+def open_workspace(folder: Path | None) -> "Workspace | None":
+    """The workspace to begin with; where it cannot be opened the person chooses another, or None to quit."""
+    from PySide6.QtCore import Qt
+    from PySide6.QtWidgets import QFileDialog, QMessageBox
+
+    from workbench.cli import default_workspace
+    from workbench.workspace import Workspace
+
+    place = folder or default_workspace()
+    while True:
+        try:
+            workspace = Workspace(place, create=True)
+            if not workspace.read_only:
+                workspace.sweep_dead_runs()
+        except Problem as problem:
+            box = QMessageBox(QMessageBox.Icon.Warning, "Workbench", str(problem))
+            box.setTextFormat(Qt.TextFormat.PlainText)
+            other = box.addButton("Choose another folder…", QMessageBox.ButtonRole.AcceptRole)
+            box.addButton("Quit", QMessageBox.ButtonRole.RejectRole)
+            box.exec()
+            chosen = QFileDialog.getExistingDirectory(None, "A workspace") if box.clickedButton() is other else ""
+            if not chosen:
+                return None
+            place = Path(chosen)
+        else:
+            return workspace
+
+
+def load_engine(progress: Callable[[str, int, int], None]) -> tuple[dict[str, dict[str, Any]], str]:
+    """Load torch and the catalog behind the window, on a thread: (catalog, name of the device that trains).
+
+    Threads change places more often meanwhile, so that the window is not held up by long imports.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
+    try:
+        from workbench import catalog, engine  # noqa: F401
+        from workbench.training import device
+
+        return catalog.current(), device.describe(device.choose("auto"))["device"]
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _tell_start() -> None:
+    import psutil
+
+    sys.stdout.write(f"{time.time() - psutil.Process().create_time():.2f} s to the first paint\n")

@@ -1,0 +1,124 @@
+"""Every command of the window by key: one QAction each, with a shortcut that the person can change."""
+
+from collections.abc import Callable, Iterator
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui.icons import icon
+from workbench.ui.preferences import Preferences
+
+
+class Commands(QObject):
+    """The commands of the frame and of the pages. Keys such as "view.map" name them in the preferences."""
+
+    changed = Signal()
+
+    def __init__(self, preferences: Preferences, window: QWidget) -> None:
+        super().__init__(window)
+        self._preferences, self._window = preferences, window
+        self._actions: dict[str, QAction] = {}
+        self._groups: dict[str, str] = {}
+        self._defaults: dict[str, QKeySequence] = {}
+
+    def add(
+        self,
+        key: str,
+        title: str,
+        slot: Callable[..., object] | None = None,
+        shortcut: str = "",
+        icon_name: str = "",
+        *,
+        checkable: bool = False,
+    ) -> QAction:
+        """A new command of the frame; `slot` is a method of a QObject. "&" marks the letter in menus."""
+        action = QAction(title, self._window)
+        action.setCheckable(checkable)
+        if icon_name:
+            action.setIcon(icon(icon_name, "muted"))
+        action.setShortcut(QKeySequence(shortcut))
+        if slot is not None:
+            action.triggered.connect(slot)
+        self._window.addAction(action)
+        self.adopt(key, action)
+        return action
+
+    def adopt(self, key: str, action: QAction, group: str = "") -> None:
+        """Take over an action that another part made, such as a page: its shortcut becomes editable."""
+        self._actions[key] = action
+        self._groups[key] = group or key.partition(".")[0].capitalize()
+        self._defaults[key] = action.shortcut()
+        chosen = self._preferences.text(f"shortcuts/{key}", "default")
+        if chosen != "default":
+            action.setShortcut(QKeySequence(chosen))
+        self.changed.emit()
+
+    def __getitem__(self, key: str) -> QAction:
+        return self._actions[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._actions)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._actions
+
+    def title(self, key: str) -> str:
+        """The command's words, without the mark for menus."""
+        return self._actions[key].text().replace("&", "").removesuffix("…")
+
+    def group(self, key: str) -> str:
+        """Where it belongs: "View", "Run", "Map", ..."""
+        return self._groups[key]
+
+    def shortcut(self, key: str) -> QKeySequence:
+        return self._actions[key].shortcut()
+
+    def default(self, key: str) -> QKeySequence:
+        return self._defaults[key]
+
+    def set_shortcut(self, key: str, sequence: QKeySequence) -> None:
+        """Change a shortcut and remember it; an empty one takes it away."""
+        self._actions[key].setShortcut(sequence)
+        if sequence == self._defaults[key]:
+            self._preferences.forget(f"shortcuts/{key}")
+        else:
+            self._preferences.set_text(f"shortcuts/{key}", sequence.toString())
+        self.changed.emit()
+
+    def reset_shortcuts(self) -> None:
+        for key in self._actions:
+            self.set_shortcut(key, self._defaults[key])
+
+    def conflicts(self, key: str) -> list[str]:
+        """Other commands with the same shortcut that can be meant at the same time."""
+        mine, group = self.shortcut(key), self.group(key)
+        if mine.isEmpty():
+            return []
+        return [
+            other
+            for other in self._actions
+            if other != key and self.shortcut(other) == mine and self._meet(group, self.group(other))
+        ]
+
+    @staticmethod
+    def _meet(first: str, second: str) -> bool:
+        """Commands of two different pages are never there together."""
+        pages = {"Setup", "Train", "Map", "Retrieval", "Report"}
+        return first == second or not (first in pages and second in pages)
+
+
+def score(typed: str, title: str) -> int | None:
+    """How well `typed` fits: its letters must come in order. Higher is better; None when it does not fit.
+
+    Letters at the start of a word and letters side by side count more; among equals the shorter title wins.
+    """
+    wanted, text = typed.casefold().replace(" ", ""), title.casefold()
+    at, points, before = -1, 0, -2
+    for letter in wanted:
+        at = text.find(letter, at + 1)
+        if at < 0:
+            return None
+        points += 1 + 4 * (at == 0 or text[at - 1] in " /:") + 3 * (at == before + 1)
+        before = at
+    return 100 * points - len(text)

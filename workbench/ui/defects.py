@@ -1,0 +1,120 @@
+"""What no one caught: told once a minute in the message bar, always in the log, never the end of the program."""
+
+import faulthandler
+import logging
+import sys
+import threading
+import traceback
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import IO
+
+from platformdirs import user_log_path
+from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInstallMessageHandler
+
+from workbench.problem import Problem
+
+log = logging.getLogger(__name__)
+QUIET = 60.0  # seconds in which the same defect is told once
+LEVELS = {
+    QtMsgType.QtDebugMsg: logging.DEBUG,
+    QtMsgType.QtInfoMsg: logging.INFO,
+    QtMsgType.QtWarningMsg: logging.WARNING,
+    QtMsgType.QtCriticalMsg: logging.ERROR,
+    QtMsgType.QtFatalMsg: logging.CRITICAL,
+}
+
+
+def log_folder() -> Path:
+    """Where the window's log lies."""
+    return user_log_path("workbench", appauthor=False)
+
+
+def start_log(folder: Path) -> None:
+    """Write the log to a file of at most 1 MB, with three older ones; a folder that cannot be written is left alone."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handler = RotatingFileHandler(folder / "window.log", maxBytes=1 << 20, backupCount=3, encoding="utf-8")
+    except OSError as error:
+        log.warning("no log in %s: %s", folder, error)
+        return
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+
+
+def start_fault_log(workspace: Path) -> IO[str] | None:
+    """Where a crash of native code leaves its trace; the caller keeps the file open. None when it cannot be written."""
+    folder = workspace / "logs"
+    try:
+        folder.mkdir(exist_ok=True)
+        file = (folder / "faults.log").open("a", encoding="utf-8")
+    except OSError as error:
+        log.warning("no fault log in %s: %s", folder, error)
+        return None
+    faulthandler.enable(file)
+    return file
+
+
+class Defects(QObject):
+    """Takes the exceptions that nobody caught, on any thread. `install` hooks it in, `remove` takes it out again."""
+
+    told = Signal(object, str)  # Problem, traceback; on the window's thread
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._last: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def install(self) -> None:
+        sys.excepthook = self.caught
+        threading.excepthook = self._caught_in_thread
+        qInstallMessageHandler(_to_log)
+
+    def remove(self) -> None:
+        sys.excepthook = sys.__excepthook__
+        threading.excepthook = threading.__excepthook__
+        qInstallMessageHandler(None)
+
+    def caught(self, kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
+        """The hook: a Problem is told as it is, anything else as a defect of ours."""
+        if issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error or kind(), trace)
+            return
+        text = "".join(traceback.format_exception(kind, error, trace))
+        log.error("not caught:\n%s", text)
+        if not self._is_news(f"{kind.__name__} {_place(trace)}"):
+            return
+        problem = error if isinstance(error, Problem) else _as_problem(kind)
+        self.told.emit(problem, text)
+
+    def _caught_in_thread(self, given: threading.ExceptHookArgs) -> None:
+        self.caught(given.exc_type, given.exc_value, given.exc_traceback)
+
+    def _is_news(self, key: str) -> bool:
+        with self._lock:
+            now, before = monotonic(), self._last.get(key)
+            if before is not None and now - before < QUIET:
+                return False
+            self._last[key] = now
+            return True
+
+
+def _as_problem(kind: type[BaseException]) -> Problem:
+    return Problem(
+        "Something in Workbench went wrong; this is a defect of the program.",
+        kept="Everything stored is kept, and a run that trains goes on.",
+        todo=f"Copy the details ({kind.__name__}) into a report.",
+    )
+
+
+def _place(trace: TracebackType | None) -> str:
+    frames = traceback.extract_tb(trace)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+
+
+def _to_log(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+    logging.getLogger("qt").log(LEVELS.get(kind, logging.WARNING), "%s", message)

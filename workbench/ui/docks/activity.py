@@ -1,0 +1,184 @@
+"""The Activity dock: one line for the newest job, unfolding to every job and the log."""
+
+from datetime import datetime
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QProgressBar,
+    QScrollArea,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.ui.activity import Activity, ActivityItem
+from workbench.ui.icons import SIZE, icon
+from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.words import duration
+
+SHOWN = 40  # newest jobs in the unfolded list
+LOG_LINES = 2000
+UNFOLDED = 200  # px
+MARKS = {
+    "working": ("play-circle", "accent"),
+    "done": ("check-circle", "right"),
+    "failed": ("x-circle", "wrong"),
+    "cancelled": ("prohibit", "muted"),
+}
+
+
+class JobLine(QWidget):
+    """One job: mark, title and words, bar, time left, Cancel."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._item: ActivityItem | None = None
+        self._mark = QLabel()
+        self.text = ElidedLabel()
+        self.bar = QProgressBar(textVisible=False)
+        self.bar.setFixedWidth(160)
+        self.bar.setAccessibleName("Progress")
+        self.left = label("", "muted")
+        self.cancel = button("Cancel", kind="quiet")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 8, 0)
+        row.setSpacing(8)
+        row.addWidget(self._mark)
+        row.addWidget(self.text, 1)
+        for part in (self.bar, self.left, self.cancel):
+            row.addWidget(part)
+        for part in (self.bar, self.cancel):  # lines of one height, and bars under each other
+            policy = part.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            part.setSizePolicy(policy)
+        self.cancel.clicked.connect(self._cancel)
+        self.show_item(None)
+
+    def show_item(self, item: ActivityItem | None) -> None:
+        """Show a job as it is now; None when none works."""
+        self._item = item
+        working = item is not None and item.state == "working"
+        icon_name, role = MARKS[item.state] if item is not None else ("check", "muted")
+        self._mark.setPixmap(icon(icon_name, role).pixmap(SIZE, SIZE))
+        self.text.setText(_words(item) if item is not None else "Nothing is being worked on")
+        self.bar.setVisible(working)
+        if item is not None and working:
+            self.bar.setRange(0, 1000 if item.now.total else 0)
+            self.bar.setValue(round(1000 * item.now.done / item.now.total) if item.now.total else 0)
+        seconds = item.seconds_left if item is not None and working else None
+        self.left.setText(f"{duration(seconds)} left" if seconds is not None else "")
+        self.left.setVisible(seconds is not None)
+        self.cancel.setVisible(item is not None and item.can_cancel)
+        self.cancel.setAccessibleName(f"Cancel {item.title}" if item is not None else "Cancel")
+
+    def _cancel(self) -> None:
+        if self._item is not None:
+            self._item.cancel()
+
+
+def _words(item: ActivityItem) -> str:
+    count = f" {item.now.done:,} / {item.now.total:,}" if item.state == "working" and item.now.total else ""
+    return f"{item.title}: {item.now.text}{count}" if item.now.text else f"{item.title}{count}"
+
+
+class ActivityDock(QDockWidget):
+    """At the window's foot; `toggled` says that it was folded or unfolded by the person."""
+
+    toggled = Signal(bool)
+
+    def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
+        super().__init__("Activity", parent)
+        self.setObjectName("activity")
+        self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
+        self.setTitleBarWidget(QWidget())
+        self._activity = activity
+        self.fold = icon_button("caret-up", "Unfold Activity: all jobs and the log")
+        self.fold.setCheckable(True)
+        self.line = JobLine()
+        self._rows: list[JobLine] = []
+        self.log = QPlainTextEdit(readOnly=True)
+        self.log.setObjectName("log")
+        self.log.setAccessibleName("Log")
+        self.log.setMaximumBlockCount(LOG_LINES)
+        self._more = QSplitter(Qt.Orientation.Horizontal)
+        self._build()
+        self.fold.toggled.connect(self.set_unfolded)
+        activity.changed.connect(self.refresh)
+        activity.logged.connect(self._log)
+        self.set_unfolded(False)
+        self.refresh()
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        head.setContentsMargins(4, 2, 4, 2)
+        head.addWidget(self.fold)
+        head.addWidget(self.line, 1)
+        inner = QWidget()
+        self._list = QVBoxLayout(inner)
+        self._list.setContentsMargins(0, 4, 0, 4)
+        self._list.setSpacing(4)
+        self._list.addStretch(1)
+        scroll = QScrollArea(widgetResizable=True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(inner)
+        self._more.addWidget(scroll)
+        self._more.addWidget(self.log)
+        self._more.setSizes([600, 400])
+        content = QWidget()
+        content.setObjectName("activityLine")
+        content.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self._more, 1)
+        self.setWidget(content)
+
+    def set_unfolded(self, unfolded: bool) -> None:
+        """Show the list and the log, or only the line."""
+        self.fold.setChecked(unfolded)
+        self.fold.setIcon(icon("caret-down" if unfolded else "caret-up", "muted"))
+        name = "Fold Activity to one line" if unfolded else "Unfold Activity: all jobs and the log"
+        self.fold.setAccessibleName(name)
+        self.fold.setToolTip(name)
+        self._more.setVisible(unfolded)
+        self._fit_height()
+        self.refresh()
+        self.toggled.emit(unfolded)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            self._fit_height()
+
+    def _fit_height(self) -> None:
+        unfolded = self.fold.isChecked()
+        line = self.line.cancel.sizeHint().height() + 4
+        self.widget().setMinimumHeight(UNFOLDED if unfolded else line)
+        self.widget().setMaximumHeight(3 * UNFOLDED if unfolded else line)
+
+    def refresh(self) -> None:
+        """Show the jobs as they are now."""
+        working = self._activity.working
+        self.line.show_item(working[-1] if working else None)
+        if not self.fold.isChecked():
+            return
+        newest = self._activity.items[: -SHOWN - 1 : -1]
+        while len(self._rows) < len(newest):
+            row = JobLine()
+            self._rows.append(row)
+            self._list.insertWidget(self._list.count() - 1, row)
+        for place, row in enumerate(self._rows):
+            row.setVisible(place < len(newest))
+            if place < len(newest):
+                row.show_item(newest[place])
+
+    def _log(self, line: str) -> None:
+        self.log.appendPlainText(f"{datetime.now():%H:%M:%S}  {line}")

@@ -1,0 +1,85 @@
+"""The Inspector dock: a frame for the selected samples, which folds to a strip where the window is narrow."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from workbench.ui.docks.dock import Dock
+from workbench.ui.widgets.buttons import icon_button
+
+WIDTH, STRIP = 280, 40  # px
+NARROW = 1360  # px of the window, at 100% text, under which the Inspector folds
+UNLIMITED = 16_777_215  # Qt's own largest width
+
+
+class InspectorDock(Dock):
+    """Folds by itself when the window becomes narrow; the person's own choice holds until it crosses that again."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("inspector", "Inspector", parent)
+        self._narrow: bool | None = None
+        self.folded = False
+        fold = icon_button("caret-double-right", "Fold the Inspector to a strip")
+        fold.clicked.connect(self.fold)
+        self.add_to_head(fold)
+        self._full_title = self.titleBarWidget()
+        self._no_title = QWidget()
+        self._strip = self._make_strip()
+        self._content = QStackedWidget()
+        self.body.setContentsMargins(0, 0, 0, 0)
+        self.body.addWidget(self._content)
+        self.body.addWidget(self._strip)
+        self._strip.hide()
+        self.widget().setMinimumWidth(200)
+
+    def _make_strip(self) -> QWidget:
+        strip = QWidget()
+        column = QVBoxLayout(strip)
+        column.setContentsMargins(4, 8, 4, 8)
+        for icon_name, name in (("caret-double-left", "Unfold the Inspector"), ("image", "Inspector: selected images")):
+            opener = icon_button(icon_name, name)
+            opener.clicked.connect(self.unfold)
+            column.addWidget(opener, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
+        return strip
+
+    @property
+    def empty(self) -> bool:
+        """Whether it has no panel yet."""
+        return self._content.count() == 0
+
+    def forget_choice(self) -> None:
+        """Let the window's width decide again."""
+        self._narrow = None
+
+    def set_panel(self, panel: QWidget) -> None:
+        """Put the widget that shows the selection into the dock."""
+        self._content.addWidget(panel)
+
+    def fold(self) -> None:
+        """Only a strip with icons is left."""
+        self.folded = True
+        self._content.hide()
+        self._strip.show()
+        self.setTitleBarWidget(self._no_title)
+        self.widget().setMinimumWidth(STRIP)
+        self.widget().setMaximumWidth(STRIP)
+
+    def unfold(self) -> None:
+        """The whole Inspector again."""
+        self.folded = False
+        self._strip.hide()
+        self._content.show()
+        self.setTitleBarWidget(self._full_title)
+        self.widget().setMinimumWidth(200)
+        self.widget().setMaximumWidth(UNLIMITED)
+
+    def adapt(self, window_width: int) -> None:
+        """Fold or unfold when the window's width has crossed the limit."""
+        narrow = window_width < NARROW
+        if narrow == self._narrow:
+            return
+        self._narrow = narrow
+        if narrow:
+            self.fold()
+        else:
+            self.unfold()

@@ -1,0 +1,102 @@
+"""The Runs dock: search, every run of the workspace, its context menu, and the trash."""
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt
+from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QListView, QMenu, QStackedWidget, QWidget
+
+from workbench.ui.docks.dock import Dock
+from workbench.ui.docks.run_row import PAD, RunRow, score_width
+from workbench.ui.models.run_list import RUN_ROLE, RunList, RunSearch
+from workbench.ui.run_actions import RunActions
+from workbench.ui.session import Session
+from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.labels import label
+from workbench.workspace.rows import Run
+
+WIDTH = 260  # px
+
+
+class RunsDock(Dock):
+    """Choosing a row shows that run everywhere."""
+
+    def __init__(self, session: Session, actions: RunActions, parent: QWidget | None = None) -> None:
+        super().__init__("runs", "Runs", parent)
+        self._session, self._actions = session, actions
+        self.model = RunList(self)
+        self.shown = RunSearch(self.model, self)
+        self.search = QLineEdit(placeholderText="Search name, loss, tag, state", clearButtonEnabled=True)
+        self.search.setAccessibleName("Search runs")
+        self.list = QListView()
+        self._empty = EmptyHint("No runs yet", "Every run of this workspace stands here with its state and scores.")
+        self._stack = QStackedWidget()
+        self._build()
+        self.search.textChanged.connect(self.shown.search)
+        self.list.selectionModel().currentChanged.connect(self._chosen)
+        self.list.customContextMenuRequested.connect(self._menu)
+        self.list.verticalScrollBar().rangeChanged.connect(self._align_head)
+        actions.show_trash.toggled.connect(self.refresh)
+        session.runs_changed.connect(self.refresh)
+        session.run_changed.connect(self._mark)
+        self.refresh()
+
+    def _build(self) -> None:
+        self.list.setModel(self.shown)
+        self.list.setItemDelegate(RunRow(self.list))
+        self.list.setAccessibleName("Runs")
+        self.list.setMouseTracking(True)
+        self.list.setUniformItemSizes(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.addActions(self._actions.of_list)
+        self._head = head = QHBoxLayout()
+        self._align_head()
+        head.setSpacing(0)
+        self.title = label("Best, % ↑", "caption")
+        head.addWidget(self.title, 1)
+        for name in ("R@1", "MAP@R"):
+            column = label(name, "caption")
+            column.setAlignment(Qt.AlignmentFlag.AlignRight)
+            column.setMinimumWidth(score_width(self.font()))
+            head.addWidget(column)
+        self._stack.addWidget(self.list)
+        self._stack.addWidget(self._empty)
+        self.body.addWidget(self.search)
+        self.body.addLayout(head)
+        self.body.addWidget(self._stack, 1)
+        self.widget().setMinimumWidth(200)
+
+    def _align_head(self) -> None:
+        bar = self.list.verticalScrollBar()
+        self._head.setContentsMargins(PAD, 0, PAD + (bar.sizeHint().width() if bar.maximum() else 0), 0)
+
+    def refresh(self) -> None:
+        """Read the runs again and keep the shown one chosen."""
+        trash = self._actions.show_trash.isChecked()
+        self.model.show(self._session.workspace.runs(trashed=True) if trash else self._session.runs())
+        self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")
+        self._stack.setCurrentIndex(0 if trash or self.model.rowCount() else 1)
+        self._mark(self._session.run_id)
+
+    def _mark(self, run_id: int | None) -> None:
+        index = self.shown.mapFromSource(self.model.index(max(0, self.model.row_of(run_id))))
+        selection = self.list.selectionModel()
+        selection.blockSignals(True)
+        if self.model.row_of(run_id) < 0:
+            selection.clear()
+        else:
+            selection.setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        selection.blockSignals(False)
+        self.list.viewport().update()
+
+    def _chosen(self, current: QModelIndex) -> None:
+        run: Run | None = current.data(RUN_ROLE) if current.isValid() else None
+        if run is not None:
+            self._session.show_run(run.id)
+
+    def _menu(self, place: QPoint) -> None:
+        self._actions.refresh()
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for action in self._actions.of_list:
+            menu.addAction(action)
+        menu.popup(self.list.viewport().mapToGlobal(place))

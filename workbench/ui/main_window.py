@@ -1,0 +1,367 @@
+"""The window: menus, rail, pages, docks, status bar. What is behind them lives in the session."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QMainWindow, QMessageBox, QVBoxLayout, QWidget
+
+from workbench import __version__
+from workbench.problem import Problem
+from workbench.ui import offering
+from workbench.ui.closing import Closing
+from workbench.ui.command_palette import CommandPalette
+from workbench.ui.commands import Commands
+from workbench.ui.docks.activity import ActivityDock
+from workbench.ui.docks.inspector import WIDTH as INSPECTOR_WIDTH
+from workbench.ui.docks.inspector import InspectorDock
+from workbench.ui.docks.runs import WIDTH as RUNS_WIDTH
+from workbench.ui.docks.runs import RunsDock
+from workbench.ui.menus import Menus, RecentMenu, chosen_place, open_log_folder
+from workbench.ui.message_bar import MessageBar
+from workbench.ui.page_stack import PAGES, PageStack
+from workbench.ui.rail import Rail
+from workbench.ui.run_actions import RunActions
+from workbench.ui.run_activity import RunActivity
+from workbench.ui.session import Session
+from workbench.ui.shortcuts_dialog import ShortcutsDialog
+from workbench.ui.status_bar import StatusBar
+from workbench.ui.welcome import Welcome, dropped_path
+from workbench.workspace import Workspace
+
+FIRST_SIZE = (1440, 900)  # px
+SMALLEST = (960, 600)
+LOW = 800  # px of height under which the start cards shorten
+LAYOUT_VERSION = 1  # raised when docks change, so that an old layout is not put on new docks
+
+
+class MainWindow(QMainWindow):
+    """One window on one session."""
+
+    painted = Signal()  # once, after the first paint
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.commands = Commands(session.preferences, self)
+        self.run_actions = RunActions(session, self.commands, self)
+        self.pages = PageStack(session)
+        self.message = MessageBar()
+        self.welcome = Welcome()
+        self.runs = RunsDock(session, self.run_actions, self)
+        self.inspector = InspectorDock(self)
+        self.activity = ActivityDock(session.activity, self)
+        self.status = StatusBar(session, self)
+        self.closing = Closing(session, self)
+        self._run_activity = RunActivity(session, self)
+        self._first_paint_said = False
+        self._build()
+        self._connect()
+        self._restore_layout()
+        self.show_page("setup")
+        self.pages.setFocus()
+
+    # Building
+
+    def _build(self) -> None:
+        self.setWindowTitle("Workbench")
+        self.setMinimumSize(*SMALLEST)
+        self.setAcceptDrops(True)
+        self.setDockNestingEnabled(False)
+        self._add_commands()
+        self.rail = Rail(self.session, self._page_actions.actions(), self)
+        self.addToolBar(Qt.ToolBarArea.TopToolBarArea, self.rail)
+        self._fill_menus()
+        centre = QWidget()
+        column = QVBoxLayout(centre)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for part in (self.message, self.welcome):
+            column.addWidget(part)
+        column.addWidget(self.pages, 1)
+        self.setCentralWidget(centre)
+        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.runs)
+        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.inspector)
+        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.activity)
+        self.setStatusBar(self.status)
+
+    def _add_commands(self) -> None:
+        add = self.commands.add
+        self._page_actions = QActionGroup(self)
+        for place, info in enumerate(PAGES, start=1):
+            action = add(f"view.{info.name}", info.title, None, f"Ctrl+{place}", info.icon, checkable=True)
+            action.setData(info.name)
+            self._page_actions.addAction(action)
+        add("file.new", "New run", self._new_run, "Ctrl+N", "plus")
+        add("file.open-config", "Open a config…", self._open_config, "Ctrl+Shift+O", "file-text")
+        add("file.open-images", "Use a folder of images…", self._open_images, "", "image")
+        add("file.open-workspace", "Open or make a workspace…", self._ask_workspace, "Ctrl+O", "folder-open")
+        add("file.quit", "Quit", self.close, "Ctrl+Q")
+        add("edit.find-run", "Find a run", self._find_run, "Ctrl+F", "magnifying-glass")
+        add("edit.palette", "Command palette…", self.show_palette, "Ctrl+Shift+P", "command")
+        add("edit.shortcuts", "Keyboard shortcuts…", self.show_shortcuts, "F1", "keyboard")
+        add("view.reset-layout", "Reset layout", self.reset_layout)
+        add("view.welcome", "Show the start cards", self._show_welcome)
+        add("view.full-screen", "Full screen", self._full_screen, "F11")
+        add("help.logs", "Open the log folder", open_log_folder)
+        add("help.about", "About Workbench", self._about)
+        for key, dock, shortcut in (
+            ("runs", self.runs, "Ctrl+Alt+R"),
+            ("inspector", self.inspector, "Ctrl+Alt+I"),
+            ("activity", self.activity, "Ctrl+Alt+A"),
+        ):
+            toggle = dock.toggleViewAction()
+            toggle.setShortcut(shortcut)
+            self.addAction(toggle)
+            self.commands.adopt(f"view.dock-{key}", toggle, "View")
+
+    def _fill_menus(self) -> None:
+        self.menus = Menus(self, self.session, self.commands, self.run_actions)
+        add, menus = self.menus.add, self.menus
+        add(menus.file, "file.new", "file.open-config", "file.open-images", "", "file.open-workspace")
+        self._recent_workspaces = RecentMenu("Recent workspaces", "workspaces", self.session, menus.file)
+        self._recent_images = RecentMenu("Recent data folders", "data", self.session, menus.file)
+        menus.file.addMenu(self._recent_workspaces)
+        menus.file.addMenu(self._recent_images)
+        add(menus.file, "", "file.quit")
+        add(menus.edit, "edit.find-run", "edit.palette", "edit.shortcuts")
+        add(menus.view, *(f"view.{info.name}" for info in PAGES), "")
+        add(menus.view, "view.dock-runs", "view.dock-inspector", "view.dock-activity", "view.welcome", "")
+        add(menus.view, "view.reset-layout", "view.full-screen", "")
+        menus.add_appearance()
+        add(menus.help, "edit.shortcuts", "edit.palette", "help.logs", "", "help.about")
+
+    def _connect(self) -> None:
+        session = self.session
+        self._page_actions.triggered.connect(self._page_chosen)
+        self.pages.made.connect(self._page_made)
+        session.page_asked.connect(self.show_page)
+        session.noticed.connect(self._notice)
+        session.config_offered.connect(self._config_offered)
+        session.runs_changed.connect(self._adapt_welcome)
+        session.workspace_changed.connect(self._workspace_shown)
+        self._recent_workspaces.triggered.connect(self._open_recent_workspace)
+        self._recent_images.triggered.connect(self._open_recent_images)
+        self.welcome.sample_asked.connect(self._start_sample)
+        self.welcome.images_offered.connect(self.offer)
+        self.welcome.workspace_asked.connect(self._ask_workspace)
+        self.welcome.dismissed.connect(self._hide_welcome)
+        self.activity.toggled.connect(self._remember_activity)
+        self._workspace_shown()
+
+    # Pages
+
+    def show_page(self, name: str) -> None:
+        """Bring a page to the front."""
+        self.pages.show_page(name)
+        self.session.page = name
+        info = next(info for info in PAGES if info.name == name)
+        self.commands[f"view.{name}"].setChecked(True)
+        self.menus.show_page_actions(f"&{info.title}", self.pages.page(name).actions())
+        self._adapt_welcome()
+
+    def make_ready(self) -> None:
+        """After the first paint: make the Inspector and the other pages, one for each turn of the event loop."""
+        if self.inspector.empty:
+            from workbench.ui.pages.map.inspector import InspectorPanel
+
+            self.inspector.set_panel(InspectorPanel(self.session))
+        if self.pages.make_next():
+            QTimer.singleShot(0, self.make_ready)
+
+    def _page_chosen(self, action: QAction) -> None:
+        self.session.show_page(action.data())
+
+    def _page_made(self, name: str, page: QWidget) -> None:
+        title = next(info.title for info in PAGES if info.name == name)
+        for action in page.actions():
+            if action.text() and not action.isSeparator():
+                key = action.objectName() or action.text().replace("&", "").lower().replace(" ", "-")
+                self.commands.adopt(f"{name}.{key}", action, title)
+
+    def _new_run(self) -> None:
+        self.session.show_page("setup")
+
+    # What is opened, dropped and offered
+
+    def offer(self, path: Path) -> None:
+        """A folder of images or a config file becomes a config on the Set up page."""
+        try:
+            config = offering.config_from(path, self.session.catalog)
+        except Problem as problem:
+            self.session.notify(problem)
+            return
+        if path.is_dir():
+            self.session.preferences.remember("data", path)
+        self.session.config_offered.emit(config)
+
+    def open_workspace(self, path: Path) -> None:
+        """Open the workspace in a folder, or make one there."""
+        try:
+            self.session.open_workspace(Workspace(path, create=True))
+        except Problem as problem:
+            self.session.notify(problem)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        path = dropped_path(event.mimeData())
+        if path is not None and offering.can_be_offered(path):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        path = dropped_path(event.mimeData())
+        if path is not None:
+            event.acceptProposedAction()
+            self.offer(path)
+
+    def _config_offered(self) -> None:
+        self.session.show_page("setup")
+
+    def _open_config(self) -> None:
+        chosen, _ = QFileDialog.getOpenFileName(self, "Open a config", "", "Config (*.toml)")
+        if chosen:
+            self.offer(Path(chosen))
+
+    def _open_images(self) -> None:
+        chosen = QFileDialog.getExistingDirectory(self, "A folder with one folder per class")
+        if chosen:
+            self.offer(Path(chosen))
+
+    def _ask_workspace(self) -> None:
+        chosen = QFileDialog.getExistingDirectory(self, "A workspace, or an empty folder to make one")
+        if chosen:
+            self.open_workspace(Path(chosen))
+
+    def _open_recent_workspace(self, action: QAction) -> None:
+        path = chosen_place(action)
+        if path is not None:
+            self.open_workspace(path)
+
+    def _open_recent_images(self, action: QAction) -> None:
+        path = chosen_place(action)
+        if path is not None:
+            self.offer(path)
+
+    def _start_sample(self) -> None:
+        try:
+            self.session.start(offering.sample_config())
+        except Problem as problem:
+            self.session.notify(problem)
+            return
+        self.session.show_page("train")
+
+    def _workspace_shown(self) -> None:
+        workspace = self.session.workspace
+        self.setWindowTitle(f"{workspace.path.name} - Workbench")
+        if workspace.read_only:
+            self.session.notify(
+                Problem(f"The workspace {workspace.path} can only be read.", todo="Open another one to train.")
+            )
+        else:
+            self.session.preferences.remember("workspaces", workspace.path.absolute())
+        self._adapt_welcome()
+
+    # Start cards, messages, dialogs
+
+    def _adapt_welcome(self) -> None:
+        wanted = not self.session.runs() and not self.session.preferences.flag("welcome/hidden")
+        self.welcome.setVisible(wanted and self.session.page == "setup")
+
+    def _hide_welcome(self) -> None:
+        self.session.preferences.set_flag("welcome/hidden", True)
+        self._adapt_welcome()
+
+    def _show_welcome(self) -> None:
+        self.session.preferences.set_flag("welcome/hidden", False)
+        self.session.show_page("setup")
+        self.welcome.show()
+
+    def _notice(self, what: Problem | str) -> None:
+        self.message.show_message(what)
+        self.session.activity.log(str(what))
+
+    def show_defect(self, problem: Problem, trace: str) -> None:
+        """Tell of an exception that nobody caught."""
+        self.message.show_message(problem, trace)
+        self.session.activity.log(str(problem))
+
+    def show_palette(self) -> CommandPalette:
+        """Open the command palette over the window."""
+        self.run_actions.refresh()
+        palette = CommandPalette(self.commands, self)
+        palette.move(self.mapToGlobal(self.rect().center()) - palette.rect().center() - self.rect().center() / 4)
+        palette.open()
+        return palette
+
+    def show_shortcuts(self) -> ShortcutsDialog:
+        """Open the table of keyboard shortcuts."""
+        dialog = ShortcutsDialog(self.commands, self)
+        dialog.open()
+        return dialog
+
+    def _find_run(self) -> None:
+        self.runs.show()
+        self.runs.search.setFocus()
+        self.runs.search.selectAll()
+
+    def _about(self) -> None:
+        text = f"Workbench {__version__}\n\nDeep metric learning: pick, train, watch, map, browse, report."
+        box = QMessageBox(QMessageBox.Icon.NoIcon, "About Workbench", text, parent=self)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.open()
+
+    # Layout
+
+    def reset_layout(self) -> None:
+        """Every dock at its first place and size."""
+        self.restoreState(self._first_state, LAYOUT_VERSION)
+        for dock in (self.runs, self.inspector, self.activity):
+            dock.show()
+        self.activity.set_unfolded(False)
+        self.inspector.forget_choice()
+        self.inspector.adapt(self.width())
+        self._first_widths()
+
+    def _restore_layout(self) -> None:
+        preferences = self.session.preferences
+        self.resize(*FIRST_SIZE)
+        self._first_widths()
+        self._first_state: QByteArray = self.saveState(LAYOUT_VERSION)
+        self.restoreGeometry(preferences.state("layout/geometry"))
+        self.restoreState(preferences.state("layout/state"), LAYOUT_VERSION)
+        self.activity.set_unfolded(preferences.flag("layout/activity"))
+
+    def _first_widths(self) -> None:
+        docks = [self.runs, self.inspector] if not self.inspector.folded else [self.runs]
+        self.resizeDocks(docks, [RUNS_WIDTH, INSPECTOR_WIDTH][: len(docks)], Qt.Orientation.Horizontal)
+
+    def _remember_activity(self, unfolded: bool) -> None:
+        self.session.preferences.set_flag("layout/activity", unfolded)
+
+    def _full_screen(self) -> None:
+        if self.isFullScreen():
+            self.showNormal()
+        else:
+            self.showFullScreen()
+
+    # Events of the window
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.inspector.adapt(event.size().width())
+        self.welcome.set_compact(event.size().height() < LOW)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._first_paint_said:
+            self._first_paint_said = True
+            QTimer.singleShot(0, self.painted.emit)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.closing.may_close():
+            event.ignore()
+            return
+        preferences = self.session.preferences
+        preferences.set_state("layout/geometry", self.saveGeometry())
+        preferences.set_state("layout/state", self.saveState(LAYOUT_VERSION))
+        preferences.keep()
+        event.accept()

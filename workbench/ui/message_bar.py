@@ -1,0 +1,80 @@
+"""One sentence at the top of the window: what happened, what is kept, what to do. Never stops the person."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+
+from workbench.problem import Problem
+from workbench.ui.icons import SIZE, icon
+from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.labels import label, restyle
+
+DETAILS_HEIGHT = 160  # px
+
+
+class MessageBar(QFrame):
+    """Shows the newest message until it is closed. Details are folded, and can be copied."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("messageBar")
+        self.setAccessibleName("Message")
+        self._icon = QLabel()
+        self.what = label("", "strong", wrap=True)
+        self.rest = label("", wrap=True)
+        for text in (self.what, self.rest):
+            text.setTextInteractionFlags(
+                Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+            )
+        self.unfold = button("Details", kind="quiet")
+        self.unfold.setCheckable(True)
+        self.copy = button("Copy", "copy", kind="quiet")
+        self.close_button = icon_button("x", "Close this message")
+        self.details = QPlainTextEdit(readOnly=True)
+        self.details.setObjectName("details")
+        self.details.setAccessibleName("Details")
+        self.details.setFixedHeight(DETAILS_HEIGHT)
+        self._build()
+        self.unfold.toggled.connect(self.details.setVisible)
+        self.copy.clicked.connect(self._copy)
+        self.close_button.clicked.connect(self.hide)
+        self.hide()
+
+    def _build(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        words.addWidget(self.what)
+        words.addWidget(self.rest)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)
+        for control in (self.unfold, self.copy, self.close_button):
+            row.addWidget(control, 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 8, 8)
+        column.addLayout(row)
+        column.addWidget(self.details)
+
+    def show_message(self, message: Problem | str, details: str = "") -> None:
+        """Show a Problem with its parts, or a plain notice; `details` is what stands behind Details."""
+        problem = isinstance(message, Problem)
+        what = message.what if isinstance(message, Problem) else message
+        rest = " ".join(part for part in (message.kept, message.todo) if part) if isinstance(message, Problem) else ""
+        self.setProperty("kind", "problem" if problem else "notice")
+        restyle(self)
+        self._icon.setPixmap(
+            icon("warning-circle" if problem else "info", "wrong" if problem else "accent").pixmap(SIZE, SIZE)
+        )
+        self.what.setText(what)
+        self.rest.setText(rest)
+        self.rest.setVisible(bool(rest))
+        self.details.setPlainText(details)
+        self.unfold.setChecked(False)
+        self.unfold.setVisible(bool(details))
+        self.details.setVisible(False)
+        self.show()
+
+    def _copy(self) -> None:
+        parts = (self.what.text(), self.rest.text(), self.details.toPlainText())
+        QGuiApplication.clipboard().setText("\n\n".join(part for part in parts if part))

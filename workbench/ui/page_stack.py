@@ -1,0 +1,72 @@
+"""The pages, each made when it is first needed, so that the window stands before they are loaded."""
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from workbench.ui.session import Session
+from workbench.ui.widgets.card import EmptyHint
+
+
+@dataclass(frozen=True, slots=True)
+class PageInfo:
+    name: str  # as in Session.show_page
+    title: str
+    icon: str
+    module: str
+    kind: str  # the class in that module; takes the session
+
+
+PAGES = (
+    PageInfo("setup", "Set up", "sliders", "workbench.ui.pages.setup", "SetupPage"),
+    PageInfo("train", "Train", "chart-line", "workbench.ui.pages.train", "TrainPage"),
+    PageInfo("map", "Map", "map-trifold", "workbench.ui.pages.map", "MapPage"),
+    PageInfo("retrieval", "Retrieval", "squares-four", "workbench.ui.pages.retrieval", "RetrievalPage"),
+    PageInfo("report", "Report", "file-text", "workbench.ui.pages.report", "ReportPage"),
+)
+
+
+class PageStack(QStackedWidget):
+    """Shows one page. A page's own QActions become commands of the window."""
+
+    made = Signal(str, object)  # name, page
+    shown = Signal(str)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._infos = {info.name: info for info in PAGES}
+        self._pages: dict[str, QWidget] = {}
+
+    def page(self, name: str) -> QWidget:
+        """The page of that name, made now if it is not there yet."""
+        if name not in self._pages:
+            info = self._infos[name]
+            page = self._make(info)
+            self._pages[name] = page
+            self.addWidget(page)
+            self.made.emit(name, page)
+        return self._pages[name]
+
+    def _make(self, info: PageInfo) -> QWidget:
+        try:
+            kind = getattr(import_module(info.module), info.kind)
+        except (ImportError, AttributeError):  # DEV ONLY
+            return EmptyHint(f"{info.title} is not there yet", "This page is being written.")
+        made: QWidget = kind(self._session)
+        return made
+
+    def show_page(self, name: str) -> None:
+        """Bring a page to the front."""
+        self.setCurrentWidget(self.page(name))
+        self.shown.emit(name)
+
+    def make_next(self) -> bool:
+        """Make one page that is not there yet; False when all are."""
+        for name in self._infos:
+            if name not in self._pages:
+                self.page(name)
+                return True
+        return False

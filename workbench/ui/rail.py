@@ -1,0 +1,68 @@
+"""The slim bar under the menus: the pages with icon and name, and at its end the run that is shown."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from workbench.problem import Problem
+from workbench.ui import theme
+from workbench.ui.icons import SIZE
+from workbench.ui.session import Session
+from workbench.ui.widgets.labels import ElidedLabel
+from workbench.ui.words import state_word
+
+
+class Rail(QToolBar):
+    """One checkable button per page, from the same actions as the View menu."""
+
+    def __init__(self, session: Session, pages: list[QAction], parent: QWidget | None = None) -> None:
+        super().__init__("Pages", parent)
+        self.setObjectName("rail")
+        self.setMovable(False)
+        self.setIconSize(QSize(SIZE, SIZE))
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self._session = session
+        for action in pages:
+            self.addWidget(self._button(action))
+        self._dot = QLabel()
+        self.run = ElidedLabel("", "muted")
+        self.run.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.run.setAccessibleName("Shown run")
+        self.addWidget(self._make_end())
+        session.run_changed.connect(self.refresh)
+        session.runs_changed.connect(self.refresh)
+        self.refresh()
+
+    def _make_end(self) -> QWidget:
+        end = QWidget()
+        end.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        row = QHBoxLayout(end)
+        row.setContentsMargins(16, 0, 4, 0)
+        row.setSpacing(8)
+        row.addWidget(self.run, 1)
+        row.addWidget(self._dot)
+        return end
+
+    def _button(self, action: QAction) -> QToolButton:
+        made = QToolButton()
+        made.setDefaultAction(action)
+        made.setProperty("rail", "true")
+        made.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        return made
+
+    def refresh(self) -> None:
+        """Name the shown run and its state."""
+        try:
+            run = self._session.run()
+        except Problem:  # deleted by another program
+            run = None
+        self._dot.setVisible(run is not None)
+        if run is None:
+            self.run.setText("No run is shown")
+            return
+        dot = QPixmap(10, 10)
+        dot.fill(theme.run_colour(run.colour))
+        self._dot.setPixmap(dot)
+        epoch = f", epoch {run.epoch} / {run.epochs}" if run.status == "running" and run.epochs else ""
+        self.run.setText(f"{run.name}: {state_word(run.status).lower()}{epoch}")

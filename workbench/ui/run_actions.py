@@ -1,0 +1,203 @@
+"""What can be done with the shown run: from the Run menu, the Runs list and the command palette alike."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Qt, QUrl
+from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtWidgets import QInputDialog, QMessageBox, QWidget
+
+from workbench.control import Control
+from workbench.problem import Problem
+from workbench.ui.commands import Commands
+from workbench.ui.session import Session
+from workbench.workspace.rows import Run
+
+ENDED_EARLY = ("stopped", "cancelled", "failed", "interrupted")
+
+
+class RunActions(QObject):
+    """Actions on the shown run. `of_list` are those of the Runs list, `of_menu` those of the Run menu."""
+
+    def __init__(self, session: Session, commands: Commands, window: QWidget) -> None:
+        super().__init__(window)
+        self._session, self._window = session, window
+        add = commands.add
+        self.pause = add("run.pause", "Pause", self._pause, "Ctrl+Shift+Space", "pause")
+        self.stop = add("run.stop", "Stop after this epoch", self._stop, "", "stop")
+        self.cancel = add("run.cancel", "Cancel the run…", self._cancel, "", "x-circle")
+        self.resume = add("run.resume", "Resume from its checkpoint", self._resume, "", "play")
+        self.duplicate = add("run.duplicate", "Duplicate with changes", self._duplicate, "Ctrl+D", "copy")
+        self.rename = add("run.rename", "Rename…", self._rename, "F2", "pencil-simple")
+        self.tags = add("run.tags", "Tags…", self._tags, "", "tag")
+        self.note = add("run.note", "Note…", self._note, "", "note")
+        self.folder = add("run.folder", "Show its folder", self._folder, "", "folder-open")
+        self.trash = add("run.trash", "Move to trash", self._trash, "", "trash")
+        self.restore = add("run.restore", "Restore from trash", self._restore, "", "arrow-counter-clockwise")
+        self.delete = add("run.delete", "Delete for ever…", self._delete)
+        self.show_trash = add("run.show-trash", "Show the trash", None, checkable=True)
+        self.empty_trash = add("run.empty-trash", "Empty the trash…", self._empty_trash)
+        self.of_menu = [self.pause, self.stop, self.cancel, self.resume]
+        self.of_list = [
+            self.rename, self.tags, self.note, _line(self), self.duplicate, self.resume, self.folder, _line(self),
+            self.trash, self.restore, self.delete, self.show_trash, self.empty_trash,
+        ]  # fmt: skip
+        session.run_changed.connect(self.refresh)
+        session.runs_changed.connect(self.refresh)
+        session.workspace_changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Enable what can be done now."""
+        run = self._run()
+        control = self._session.control(run.id) if run else None
+        working, there = control is not None, run is not None
+        in_trash = there and run is not None and run.trashed is not None
+        self.pause.setEnabled(working)
+        self.pause.setText("Continue" if control is not None and control.paused else "Pause")
+        self.stop.setEnabled(working and run is not None and run.status != "queued")
+        self.cancel.setEnabled(working)
+        ended_early = run is not None and run.status in ENDED_EARLY and not in_trash
+        self.resume.setEnabled(ended_early and run is not None and self._has_checkpoint(run))
+        for action in (self.rename, self.tags, self.note, self.duplicate, self.folder):
+            action.setEnabled(there)
+        self.trash.setEnabled(there and not in_trash and run is not None and not run.live)
+        for action in (self.restore, self.delete):
+            action.setEnabled(in_trash)
+
+    def _run(self) -> Run | None:
+        try:
+            return self._session.run()
+        except Problem:  # it was deleted by another program
+            return None
+
+    def _has_checkpoint(self, run: Run) -> bool:
+        return (self._session.workspace.folder(run.id) / "last.pt").exists()
+
+    def _pause(self) -> None:
+        control = self._control()
+        if control is None:
+            return
+        if control.paused:
+            control.resume()
+        else:
+            control.pause()
+        self.refresh()
+
+    def _stop(self) -> None:
+        control = self._control()
+        if control is not None:
+            control.stop()
+
+    def _cancel(self) -> None:
+        run = self._run()
+        if run is None:
+            return
+        question = f"Cancel “{run.name}”?"
+        if self._sure(question, "What it trained since its start is discarded; its curve stays.", "Cancel the run"):
+            self._session.cancel_run(run.id)
+
+    def _control(self) -> Control | None:
+        return None if self._session.run_id is None else self._session.control(self._session.run_id)
+
+    def _resume(self) -> None:
+        run = self._run()
+        if run is not None:
+            self._try(self._session.resume_run, run.id)
+
+    def _duplicate(self) -> None:
+        run = self._run()
+        if run is not None:
+            self._try(self._offer, run)
+
+    def _offer(self, run: Run) -> None:
+        from workbench.config import RunConfig
+
+        if not self._session.catalog:
+            raise Problem("The list of losses and data sets is still being made.", todo="Try again in some seconds.")
+        config = RunConfig.from_toml_text(run.config, f"The config of “{run.name}”", self._session.catalog)
+        self._session.config_offered.emit(config.model_copy(update={"name": f"{config.name}, changed"[:200]}))
+        self._session.show_page("setup")
+
+    def _rename(self) -> None:
+        run = self._run()
+        if run is None:
+            return
+        name, agreed = QInputDialog.getText(self._window, "Rename the run", "Name", text=run.name)
+        if agreed and name.strip():
+            self._try(self._session.workspace.rename, run.id, name.strip()[:200])
+
+    def _tags(self) -> None:
+        run = self._run()
+        if run is None:
+            return
+        text, agreed = QInputDialog.getText(
+            self._window, "Tags of the run", "Words, separated by commas", text=", ".join(run.tags)
+        )
+        if agreed:
+            self._try(self._session.workspace.set_tags, run.id, text.split(","))
+
+    def _note(self) -> None:
+        run = self._run()
+        if run is None:
+            return
+        text, agreed = QInputDialog.getMultiLineText(self._window, "Note on the run", "Note", run.note)
+        if agreed:
+            self._try(self._session.workspace.set_note, run.id, text)
+
+    def _folder(self) -> None:
+        if self._session.run_id is not None:
+            folder = self._session.workspace.folder(self._session.run_id)
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+    def _trash(self) -> None:
+        run = self._run()
+        if run is not None and self._try(self._session.workspace.trash, run.id):
+            self._session.show_run(None)
+            self._session.notify(f"“{run.name}” is in the trash. The Runs list can show and restore it.")
+
+    def _restore(self) -> None:
+        if self._session.run_id is not None:
+            self._try(self._session.workspace.restore, self._session.run_id)
+
+    def _delete(self) -> None:
+        run = self._run()
+        if run is None:
+            return
+        text = "Its curves, evaluations, maps and checkpoints are deleted. This cannot be undone."
+        if self._sure(f"Delete “{run.name}” for ever?", text, "Delete"):
+            self._session.show_run(None)
+            self._try(self._session.workspace.delete, run.id)
+
+    def _empty_trash(self) -> None:
+        count = len(self._session.workspace.runs(trashed=True))
+        if not count:
+            self._session.notify("The trash is empty.")
+            return
+        runs = "run" if count == 1 else "runs"
+        if self._sure(f"Delete {count} {runs} for ever?", "This cannot be undone.", "Delete"):
+            self._session.show_run(None)
+            self._try(self._session.workspace.empty_trash)
+
+    def _sure(self, question: str, text: str, verb: str) -> bool:
+        box = QMessageBox(QMessageBox.Icon.Warning, "Workbench", question, parent=self._window)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setInformativeText(text)
+        yes = box.addButton(verb, QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton("Keep", QMessageBox.ButtonRole.RejectRole))
+        box.exec()
+        return box.clickedButton() is yes
+
+    def _try(self, change: Callable[..., object], *values: object) -> bool:
+        """Do it, or say why not."""
+        try:
+            change(*values)
+        except Problem as problem:
+            self._session.notify(problem)
+            return False
+        return True
+
+
+def _line(parent: QObject) -> QAction:
+    made = QAction(parent)
+    made.setSeparator(True)
+    return made

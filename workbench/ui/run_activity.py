@@ -1,0 +1,59 @@
+"""Every run that works, of this window or of another program, as a line of the Activity panel."""
+
+from functools import partial
+
+from PySide6.QtCore import QObject
+
+from workbench.ui.activity import ActivityItem
+from workbench.ui.session import Session
+from workbench.ui.words import state_word
+from workbench.workspace.rows import Run
+
+
+class RunActivity(QObject):
+    """Reads the runs whenever the follower says that they changed."""
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._items: dict[int, ActivityItem] = {}
+        session.runs_changed.connect(self.refresh)
+        session.workspace_changed.connect(self._forget)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Bring the lines up to date."""
+        runs = {run.id: run for run in self._session.runs()}
+        for run in runs.values():
+            if run.status in ("running", "waiting") and run.id not in self._items:
+                self._items[run.id] = self._add(run)
+        for run_id, item in list(self._items.items()):
+            run = runs.get(run_id)
+            if run is not None and run.live:
+                item.progress(run.done, run.total, _words(run), run.seconds_left or None)
+            else:
+                self._end(run_id, item, run)
+
+    def _add(self, run: Run) -> ActivityItem:
+        own = self._session.control(run.id) is not None
+        return self._session.activity.add(run.name, partial(self._session.cancel_run, run.id) if own else None)
+
+    def _end(self, run_id: int, item: ActivityItem, run: Run | None) -> None:
+        del self._items[run_id]
+        if run is None or run.status == "cancelled":
+            item.cancelled()
+        elif run.status in ("failed", "interrupted"):
+            item.fail(run.problem or state_word(run.status))
+        else:
+            item.finish(state_word(run.status))
+
+    def _forget(self) -> None:
+        for item in self._items.values():
+            item.cancelled("Another workspace was opened")
+        self._items.clear()
+
+
+def _words(run: Run) -> str:
+    if run.status == "waiting":
+        return f"Paused. {run.problem}".strip()
+    return run.phase or state_word(run.status)

@@ -1,0 +1,106 @@
+"""The table of commands and their keys, to read and to change."""
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QKeySequenceEdit,
+    QLineEdit,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.ui.commands import Commands
+from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.labels import label
+
+
+class _Row(QObject):
+    """Keeps one command's editor and its command together."""
+
+    def __init__(self, key: str, dialog: "ShortcutsDialog") -> None:
+        super().__init__(dialog)
+        self.key, self._dialog = key, dialog
+        title = dialog.commands.title(key)
+        self.edit = QKeySequenceEdit(dialog.commands.shortcut(key))
+        self.edit.setMaximumSequenceLength(1)
+        self.edit.setClearButtonEnabled(True)
+        self.edit.setAccessibleName(f"Shortcut of {title}")
+        self.reset = icon_button("arrow-counter-clockwise", f"Reset the shortcut of {title}")
+        self.edit.keySequenceChanged.connect(self._edited)
+        self.reset.clicked.connect(self._reset)
+
+    def _edited(self, sequence: QKeySequence) -> None:
+        self._dialog.commands.set_shortcut(self.key, sequence)
+
+    def _reset(self) -> None:
+        self._dialog.commands.set_shortcut(self.key, self._dialog.commands.default(self.key))
+
+
+class ShortcutsDialog(QDialog):
+    """Every command with an editor for its keys; keys that two commands share are named."""
+
+    def __init__(self, commands: Commands, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keyboard shortcuts")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.commands = commands
+        self.rows = [_Row(key, self) for key in sorted(commands, key=lambda key: (commands.group(key), key))]
+        self.search = QLineEdit(placeholderText="Find a command or a key")
+        self.search.setAccessibleName("Find a command")
+        self.table = QTableWidget(len(self.rows), 5)
+        self.table.setHorizontalHeaderLabels(["Where", "Command", "Keys", "", "Also used by"])
+        self._build()
+        self.search.textChanged.connect(self._filter)
+        commands.changed.connect(self._refresh)
+        self._refresh()
+
+    def _build(self) -> None:
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setDefaultSectionSize(36)
+        self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        self.table.setSelectionMode(QTableWidget.SelectionMode.NoSelection)
+        self.table.setShowGrid(False)
+        for place, row in enumerate(self.rows):
+            self.table.setItem(place, 0, QTableWidgetItem(self.commands.group(row.key)))
+            self.table.setItem(place, 1, QTableWidgetItem(self.commands.title(row.key)))
+            self.table.setCellWidget(place, 2, row.edit)
+            self.table.setCellWidget(place, 3, row.reset)
+            self.table.setItem(place, 4, QTableWidgetItem())
+        header = self.table.horizontalHeader()
+        for column, width in enumerate((88, 240, 160, 36)):
+            self.table.setColumnWidth(column, width)
+        header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
+        reset, close = button("Reset all", "arrow-counter-clockwise"), button("Close", kind="primary")
+        reset.clicked.connect(self.commands.reset_shortcuts)
+        close.clicked.connect(self.accept)
+        foot = QHBoxLayout()
+        foot.addWidget(label("Click on the keys, then press the new ones.", "muted"), 1)
+        foot.addWidget(reset)
+        foot.addWidget(close)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.addWidget(self.search)
+        column.addWidget(self.table, 1)
+        column.addLayout(foot)
+        self.resize(760, 560)
+
+    def _refresh(self) -> None:
+        for place, row in enumerate(self.rows):
+            if row.edit.keySequence() != self.commands.shortcut(row.key):
+                row.edit.setKeySequence(self.commands.shortcut(row.key))
+            row.reset.setEnabled(self.commands.shortcut(row.key) != self.commands.default(row.key))
+            item = self.table.item(place, 4)
+            if item is not None:
+                item.setText(", ".join(self.commands.title(other) for other in self.commands.conflicts(row.key)))
+
+    def _filter(self, typed: str) -> None:
+        words = typed.casefold().split()
+        for place, row in enumerate(self.rows):
+            keys = self.commands.shortcut(row.key).toString(QKeySequence.SequenceFormat.NativeText)
+            text = f"{self.commands.group(row.key)} {self.commands.title(row.key)} {keys}".casefold()
+            self.table.setRowHidden(place, not all(word in text for word in words))

@@ -1,0 +1,46 @@
+"""The window's last line: workspace, device, memory."""
+
+import psutil
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QStatusBar, QWidget
+
+from workbench.ui.session import Session
+from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.words import memory
+
+EVERY = 2000  # ms
+
+
+class StatusBar(QStatusBar):
+    """Memory is that of this program and what the machine has left."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._process = psutil.Process()
+        self.place = ElidedLabel("", mode=Qt.TextElideMode.ElideMiddle)
+        self.device = label("Device: being found")
+        self.memory = label()
+        self.addWidget(self.place, 1)
+        self.addPermanentWidget(self.device)
+        self.addPermanentWidget(self.memory)
+        self.setSizeGripEnabled(False)
+        session.workspace_changed.connect(self.show_workspace)
+        self._timer = QTimer(self, interval=EVERY)
+        self._timer.timeout.connect(self.measure)
+        self._timer.start()
+        self.show_workspace()
+        self.measure()
+
+    def show_workspace(self) -> None:
+        workspace = self._session.workspace
+        self.place.setText(f"{workspace.path}{' (read-only)' if workspace.read_only else ''}")
+
+    def measure(self) -> None:
+        """Read the memory in use."""
+        used, free = self._process.memory_info().rss, psutil.virtual_memory().available
+        self.memory.setText(f"Memory: {memory(used)}, {memory(free)} free")
+
+    def show_device(self, name: str) -> None:
+        """Tell where runs train by default."""
+        self.device.setText(f"Device: {name}")

@@ -1,0 +1,34 @@
+"""What happens right after the first paint: the other pages are made, and the engine is loaded in a thread."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+
+from workbench.catalog import Catalog
+from workbench.ui.main_window import MainWindow
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress
+
+Loaded = tuple[Catalog, str]  # the catalog, and the name of the device that trains by default
+
+
+class WarmUp(QObject):
+    """Begins once the window is painted.
+
+    Args:
+        load: loads the engine on a thread; seconds.
+    """
+
+    def __init__(self, session: Session, window: MainWindow, load: Callable[[Progress], Loaded]) -> None:
+        super().__init__(window)
+        self._session, self._window, self._load = session, window, load
+        window.painted.connect(self.begin)
+
+    def begin(self) -> None:
+        self._session.run_in_thread("Loading the engine", self._load, self._loaded, quiet=True)
+        self._window.make_ready()
+
+    def _loaded(self, loaded: Loaded) -> None:
+        catalog, device = loaded
+        self._session.set_catalog(catalog)
+        self._window.status.show_device(device)

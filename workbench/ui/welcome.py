@@ -1,0 +1,127 @@
+"""The three cards over the Set up page while a workspace has no run: where a stranger begins."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from workbench.ui.icons import icon
+from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.labels import label, restyle
+
+TOP = Qt.AlignmentFlag.AlignTop
+
+
+class StartCard(QFrame):
+    """An icon, a heading, one sentence, one button."""
+
+    pressed = Signal()
+
+    def __init__(self, icon_name: str, title: str, sentence: str, verb: str, primary: bool = False) -> None:
+        super().__init__()
+        self.setProperty("card", "true")
+        picture = QLabel()
+        picture.setPixmap(icon(icon_name, "accent").pixmap(24, 24))
+        self.button = button(verb, kind="primary" if primary else "")
+        self.button.clicked.connect(self.pressed)
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addWidget(label(title, "strong", wrap=True))
+        self.sentence = label(sentence, "muted", wrap=True)
+        words.addWidget(self.sentence)
+        words.addStretch(1)
+        row = QHBoxLayout()
+        row.addWidget(self.button)
+        row.addStretch(1)
+        words.addLayout(row)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(12, 12, 12, 12)
+        line.setSpacing(12)
+        line.addWidget(picture)
+        line.setAlignment(picture, TOP)
+        line.addLayout(words, 1)
+
+
+class DropCard(StartCard):
+    """A card that takes a folder dropped on it."""
+
+    dropped = Signal(object)  # Path
+
+    def __init__(self, icon_name: str, title: str, sentence: str, verb: str) -> None:
+        super().__init__(icon_name, title, sentence, verb)
+        self.setAcceptDrops(True)
+        self._frame("true")
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if dropped_path(event.mimeData()) is not None:
+            event.acceptProposedAction()
+            self._frame("hot")
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self._frame("true")
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self._frame("true")
+        path = dropped_path(event.mimeData())
+        if path is not None:
+            event.acceptProposedAction()
+            self.dropped.emit(path)
+
+    def _frame(self, state: str) -> None:
+        self.setProperty("drop", state)
+        restyle(self)
+
+
+class Welcome(QFrame):
+    """Says what the person chose; closes for good with its cross."""
+
+    sample_asked = Signal()
+    images_offered = Signal(object)  # Path: a folder of images
+    workspace_asked = Signal()
+    dismissed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("welcome")
+        self.sample = StartCard(
+            "rocket-launch", "Try the sample (1 minute, no downloads)",
+            "Trains a small network on the digits that come with Workbench.", "Train the sample", primary=True,
+        )  # fmt: skip
+        self.images = DropCard(
+            "image", "Use my images", "Drop a folder here that holds one folder per class.", "Choose a folder…"
+        )
+        self.open = StartCard("folder-open", "Open a workspace", "Shows the runs that another folder holds.", "Open…")
+        close = icon_button("x", "Hide these cards")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 12, 4, 12)
+        row.setSpacing(16)
+        for card in (self.sample, self.images, self.open):
+            row.addWidget(card, 1)
+        row.addWidget(close)
+        row.setAlignment(close, TOP)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.sample.pressed.connect(self.sample_asked)
+        self.images.pressed.connect(self._choose_images)
+        self.images.dropped.connect(self.images_offered)
+        self.open.pressed.connect(self.workspace_asked)
+        close.clicked.connect(self.dismissed)
+
+    def set_compact(self, compact: bool) -> None:
+        """Leave the sentences out where the window is low."""
+        for card in (self.sample, self.images, self.open):
+            card.sentence.setVisible(not compact)
+            card.button.setToolTip(card.sentence.text() if compact else "")
+
+    def _choose_images(self) -> None:
+        chosen = QFileDialog.getExistingDirectory(self, "A folder with one folder per class")
+        if chosen:
+            self.images_offered.emit(Path(chosen))
+
+
+def dropped_path(data: QMimeData) -> Path | None:
+    """The first local file or folder of a drop, or None."""
+    for url in data.urls():
+        if url.isLocalFile():
+            return Path(url.toLocalFile())
+    return None

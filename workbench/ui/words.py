@@ -1,0 +1,41 @@
+"""Numbers and states in the words of the window."""
+
+from math import isfinite
+
+STATES = {
+    "queued": ("Queued", "hourglass", "muted"),
+    "running": ("Running", "play-circle", "accent"),
+    "waiting": ("Paused", "pause-circle", "warning"),
+    "stopped": ("Stopped", "stop-circle", "muted"),
+    "done": ("Done", "check-circle", "right"),
+    "cancelled": ("Cancelled", "prohibit", "muted"),
+    "failed": ("Failed", "x-circle", "wrong"),
+    "interrupted": ("Interrupted", "warning-circle", "warning"),
+}
+NO_VALUE = "–"
+THIN = "\u2009"  # between a number and its unit
+
+
+def state_word(status: str) -> str:
+    """ "Running" for "running"."""
+    return STATES.get(status, (status.capitalize(), "", ""))[0]
+
+
+def percent(fraction: float | None, digits: int = 1) -> str:
+    """0.8123 as "81.2"; a dash when there is no number. The % stands in the header."""
+    return f"{100 * fraction:.{digits}f}" if fraction is not None and isfinite(fraction) else NO_VALUE
+
+
+def duration(seconds: float) -> str:
+    """130 as "2 min 10 s"."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole}{THIN}s"
+    if whole < 3600:
+        return f"{whole // 60}{THIN}min {whole % 60}{THIN}s"
+    return f"{whole // 3600}{THIN}h {whole % 3600 // 60}{THIN}min"
+
+
+def memory(size: int) -> str:
+    """Bytes as "412 MB" or "1.3 GB" (powers of 1024)."""
+    return f"{size / 2**30:.1f}{THIN}GB" if size >= 2**30 else f"{size / 2**20:.0f}{THIN}MB"
