@@ -1,0 +1,60 @@
+"""One map from embeddings to points, proxies and trust, by either method."""
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from workbench.projection.params import PcaParams, UmapParams, read_params
+from workbench.projection.pca import fit_pca
+from workbench.projection.trust import Trust, trust
+from workbench.projection.vectors import Report, prepared, quiet
+
+LIBRARIES = {"pca": ("numpy",), "umap": ("umap-learn", "faiss-cpu", "numba", "numpy")}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Map:
+    """What is stored and drawn."""
+
+    points: np.ndarray  # [n, 2] float32
+    proxies: np.ndarray | None  # [p, 2] float32
+    trust: Trust | None  # None for fewer than three points
+    params: dict[str, Any]  # all of them, defaults filled in
+    versions: dict[str, str]  # of the libraries that drew it
+
+
+def make_map(
+    embeddings: np.ndarray,
+    proxies: np.ndarray | None,
+    method: str,
+    params: dict[str, Any],
+    seed: int = 0,
+    report: Report = quiet,
+) -> Map:
+    """Draw embeddings [n, d] and proxies [p, d] on one map.
+
+    Args:
+        method: "pca" or "umap".
+        params: fields of PcaParams or UmapParams; missing ones are the defaults.
+        report: told of each stage; may raise Cancelled.
+
+    Raises:
+        Problem: unknown method, bad parameters, empty or non-finite vectors, widths that differ.
+    """
+    chosen = read_params(method, params)
+    assert isinstance(chosen, PcaParams | UmapParams)
+    vectors = prepared(embeddings, chosen.metric)
+    stars = None if proxies is None else prepared(proxies, chosen.metric, "proxies", vectors.shape[1])
+    if isinstance(chosen, UmapParams):
+        report("Loading UMAP", 0, 0)
+        from workbench.projection.umap_map import umap_map  # three seconds of imports, which PCA does not need
+
+        points, placed = umap_map(vectors, stars, chosen, seed, report)
+    else:
+        pca = fit_pca(vectors)
+        points, placed = pca.transform(vectors), None if stars is None else pca.transform(stars)
+    report("Measuring trustworthiness", 0, 0)
+    measured = trust(vectors, points, seed=seed)
+    return Map(points, placed, measured, chosen.model_dump(), {name: version(name) for name in LIBRARIES[method]})

@@ -1,0 +1,36 @@
+"""What can be set for a map; the forms of the map page and the analysis process read the same classes."""
+
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from workbench.params import Params, param
+from workbench.problem import Problem
+
+
+class PcaParams(Params):
+    """Linear projection on the two directions of greatest variance."""
+
+    metric: Literal["cosine", "l2"] = param("cosine", help="Cosine projects the directions of the embeddings only.")
+
+
+class UmapParams(Params):
+    """UMAP (McInnes, Healy and Melville, 2018)."""
+
+    n_neighbors: int = param(15, ge=2, le=200, help="Neighbours per point: few show detail, many the whole.")
+    min_dist: float = param(0.1, ge=0.0, le=0.99, help="Smallest distance between points of the map.")
+    metric: Literal["cosine", "l2"] = param("cosine", help="Distance between embeddings.")
+
+
+METHODS: dict[str, type[Params]] = {"pca": PcaParams, "umap": UmapParams}
+
+
+def read_params(method: str, values: dict[str, Any]) -> Params:
+    """Checked parameters of a method. Raises Problem, naming the method or each bad field."""
+    if method not in METHODS:
+        raise Problem(f"There is no map method named {method!r}.", todo=f"Known: {', '.join(METHODS)}.")
+    try:
+        return METHODS[method](**values)
+    except ValidationError as error:
+        told = "; ".join(f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in error.errors())
+        raise Problem(f"The map cannot be made with these parameters: {told}.") from error
