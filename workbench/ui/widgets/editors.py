@@ -116,7 +116,8 @@ class PathEditor(QWidget):
         self._place.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self._place.wheelEvent = _ignored  # type: ignore[method-assign]
         self._place.clearEditText()
-        self.browse = QPushButton("Browse…", clicked=self._browse)
+        self.browse = QPushButton("Browse…")
+        self.browse.clicked.connect(self._browse)
         self.browse.setAccessibleName(f"Browse for a {kind}")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -189,7 +190,7 @@ def parsed(text: str, kind: str) -> Any:
 def editor_of(field: Field, recents: Sequence[str] = ()) -> QWidget:
     """The editor that suits one described field."""
     if "enum" in field:
-        return ChoiceEditor(field["enum"], field.get("titles", field["enum"]))
+        return ChoiceEditor(field["enum"], field.get("titles") or field["enum"])
     if field["type"] == "boolean":
         return TickEditor()
     if field.get("path"):

@@ -104,7 +104,8 @@ class FieldRow(QWidget):
     def __init__(self, name: str, field: Field, recents: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.name, self.field = name, field
-        self._error_text, self._fix_action = "", None
+        self._error_text = ""
+        self._fix_action: Callable[[], None] | None = None
         self._build(recents)
         self.editor.set_value(field.get("default"))
         self.editor.edited.connect(self._on_edit)

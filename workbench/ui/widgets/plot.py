@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from workbench.problem import Problem
 from workbench.ui import theme
+from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.plot_canvas import PlotCanvas, Series
 from workbench.ui.widgets.plot_export import picture, save_csv, save_png, save_svg
@@ -82,10 +83,9 @@ class CurvePlot(QFrame):
         self._title.setProperty("role", "strong")
         self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.menu = self._build_menu()
-        self._more = QToolButton(text="⋯", popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._more = icon_button("dots-three", f"Menu of {self.title}")
+        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._more.setMenu(self.menu)
-        self._more.setAutoRaise(True)
-        self._more.setAccessibleName(f"Menu of {self.title}")
         self._more.setToolTip("Log scale, smoothing, copy, save, table")
         self.legend = {each.name: self._legend_button(each) for each in self.series}
         self.read_out = QLabel("", self.canvas)
@@ -129,7 +129,10 @@ class CurvePlot(QFrame):
         return menu
 
     def _legend_button(self, series: Series) -> QToolButton:
-        button = QToolButton(text=series.title, checkable=True, checked=True)
+        button = QToolButton()
+        button.setText(series.title)
+        button.setCheckable(True)
+        button.setChecked(True)
         button.setAutoRaise(True)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setIconSize(QSize(14, 10))
@@ -268,6 +271,11 @@ class CurvePlot(QFrame):
         )
         for each in self.series:
             self.legend[each.name].setIcon(swatch(each))
+            self.legend[each.name].setStyleSheet(
+                "QToolButton { padding: 0 4px; }"
+                f"QToolButton:checked {{ background: transparent; color: {shown.text}; }}"
+                f"QToolButton:!checked {{ color: {shown.muted}; }}"
+            )
         self.redraw()
 
     def _ask_redraw(self) -> None:
@@ -275,6 +283,9 @@ class CurvePlot(QFrame):
             self._timer.start()
 
     def _toggle(self, name: str, on: bool) -> None:
+        font = self.legend[name].font()
+        font.setStrikeOut(not on)  # hidden is said by more than a paler colour
+        self.legend[name].setFont(font)
         self.canvas.lines[name].set_shown(on)
         self.redraw()
 

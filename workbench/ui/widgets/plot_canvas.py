@@ -64,8 +64,19 @@ class Line:
 
 def blended(colour: QColor, background: QColor) -> QColor:
     """A fainter, opaque colour: see-through lines take Qt ten times as long to draw."""
-    pairs = zip(colour.getRgb()[:3], background.getRgb()[:3], strict=True)  # type: ignore[index, arg-type]
-    return QColor(*(round(FAINT_SHARE * front + (1 - FAINT_SHARE) * back) for front, back in pairs))
+    channels = (
+        (colour.red(), background.red()),
+        (colour.green(), background.green()),
+        (colour.blue(), background.blue()),
+    )
+    return QColor(*(round(FAINT_SHARE * front + (1 - FAINT_SHARE) * back) for front, back in channels))
+
+
+class WholeAxis(pg.AxisItem):
+    """Steps and epochs: no tick between two whole numbers."""
+
+    def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
+        return [each for each in super().tickSpacing(low, high, size) if each[0] >= 1] or [(1, 0)]
 
 
 class PlotCanvas(pg.PlotWidget):
@@ -75,7 +86,7 @@ class PlotCanvas(pg.PlotWidget):
     pointed = Signal(object)  # the step under the pointer (float), or None when it left
 
     def __init__(self, series: Sequence[Series], x_title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, axisItems={"bottom": WholeAxis("bottom")})
         self.item = self.getPlotItem()
         self.item.setMenuEnabled(False)
         self.item.hideButtons()
@@ -185,6 +196,7 @@ class PlotCanvas(pg.PlotWidget):
         self.item.showAxis("right")
         self.item.scene().addItem(view)
         self.item.getAxis("right").linkToView(view)
+        self.item.getAxis("right").setGrid(False)
         self.item.getAxis("right").enableAutoSIPrefix(False)
         view.setXLink(self.item)
         self.item.vb.sigResized.connect(self._resize_right)

@@ -43,16 +43,19 @@ class CurveTable(QAbstractTableModel):
             return self.titles[section]
         return super().headerData(section, orientation, role)
 
-    def text(self, row: int, column: int, digits: int) -> str:
-        """One cell with so many significant digits."""
+    def text(self, row: int, column: int, digits: int | None = None) -> str:
+        """One cell with so many significant digits; None: as many as give the same number back."""
         if column == 0:
             return f"{self.steps[row]:.15g}"
-        return f"{self.values[row, column - 1]:.{digits}g}" if self.known[row, column - 1] else ""
+        if not self.known[row, column - 1]:
+            return ""
+        value = float(self.values[row, column - 1])
+        return repr(value) if digits is None else f"{value:.{digits}g}"
 
     def lines(self, separator: str) -> list[str]:
         """Header and rows as text, with all digits."""
         columns = range(len(self.titles))
-        rows = (separator.join(self.text(row, column, 17) for column in columns) for row in range(len(self.steps)))
+        rows = (separator.join(self.text(row, column) for column in columns) for row in range(len(self.steps)))
         return [separator.join(self.titles), *rows]
 
 

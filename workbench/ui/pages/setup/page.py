@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtGui import QGuiApplication, QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.config import Preset, RunConfig, presets
@@ -41,6 +41,7 @@ class SetupPage(QWidget):
         self._refused: tuple[RunConfig, str] | None = None  # what Preflight found impossible, and why
         self._build()
         self._connect()
+        self._add_actions()
         self._begin()
 
     def _build(self) -> None:
@@ -132,13 +133,21 @@ class SetupPage(QWidget):
         self.session.config_offered.connect(self.take_config)
         self.session.runs_changed.connect(self._name_start)
         self.session.run_ended.connect(self._run_ended)
-        for keys, action in (
-            (QKeySequence("Ctrl+Return"), self.start_run),
-            (QKeySequence("Ctrl+Z"), self.undo_edit),
-            (QKeySequence("Ctrl+Shift+Z"), self.redo_edit),
+
+    def _add_actions(self) -> None:
+        """The page's commands: the window puts them into its menu, its palette and its shortcuts."""
+        for title, keys, slot in (
+            ("Start", "Ctrl+Return", self.start_run),
+            ("Undo edit", "Ctrl+Z", self.undo_edit),
+            ("Redo edit", "Ctrl+Shift+Z", self.redo_edit),
+            ("Save config…", "", self.save_config),
+            ("Open config…", "", self.open_config),
+            ("Copy command", "", self.copy_command),
         ):
-            shortcut = QShortcut(keys, self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            shortcut.activated.connect(action)
+            action = QAction(title, self)
+            action.setShortcut(QKeySequence(keys))
+            action.triggered.connect(slot)
+            self.addAction(action)
 
     # What the person does
 

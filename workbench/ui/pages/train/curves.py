@@ -15,7 +15,7 @@ BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
 SMOOTHED = 30  # steps of the moving mean over the batch loss, at the start
 RETRIEVAL = ("recall@1", "recall@2", "recall@4", "recall@8", "MAP@R")
 SHOWN_IN_PERCENT = ("train/accuracy",)
-TROUBLE = re.compile(r"The loss (exploded to \S+|is \S+) at step (\d+)")  # as the trainer says it
+EXPLODED = re.compile(r"The loss (exploded to \S+) at step (\d+)")  # as the trainer says it; NaN shows by itself
 
 
 class Curves(QWidget):
@@ -69,8 +69,12 @@ class Curves(QWidget):
                 steps.append(step)
                 values.append(value)
         for name, (steps, values) in gathered.items():
-            factor = 100 if name in SHOWN_IN_PERCENT else 1
-            self._of[name].append(name, steps, np.asarray(values, np.float64) * factor)
+            self.add_curve(name, np.asarray(steps), np.asarray(values, np.float64))
+
+    def add_curve(self, name: str, steps: np.ndarray, values: np.ndarray) -> None:
+        """Points of one name; both [n]."""
+        if name in self._of:
+            self._of[name].append(name, steps, values * (100 if name in SHOWN_IN_PERCENT else 1))
 
     def show_evaluations(self, evaluations: list[Evaluation]) -> None:
         """All evaluations of the run, in order; their metrics are fractions."""
@@ -82,7 +86,7 @@ class Curves(QWidget):
 
     def show_trouble(self, run: Run) -> None:
         """Mark on the curve where the loss went wrong, as the run says it."""
-        found = TROUBLE.search(run.problem)
+        found = EXPLODED.search(run.problem)
         if found is not None:
             self.batch.mark(float(found[2]), f"Loss {found[1]}")
 

@@ -6,9 +6,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLa
 from workbench.control import Control
 from workbench.ui.icons import SIZE, icon
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.card import Fact
 from workbench.ui.widgets.labels import ElidedLabel, label, restyle
-from workbench.ui.words import NO_VALUE, STATES, THIN, duration, memory, state_word
+from workbench.ui.words import STATES, THIN, duration, memory, state_word
 from workbench.workspace.rows import Run
 
 PARTS = 1000  # of the progress bar
@@ -29,7 +28,7 @@ class RunHeader(QWidget):
         self.name = ElidedLabel("", "title")
         self.state_icon = QLabel()
         self.state = ElidedLabel("", "muted")
-        self.facts = {name: Fact(name) for name in ("Epoch", "Time left", "Speed", "Memory")}
+        self.facts = {name: label("") for name in ("Epoch", "Time left", "Speed", "Memory")}
         self.bar = QProgressBar(maximum=PARTS, textVisible=False)
         self.bar.setAccessibleName("Progress of the run")
         self.pause = button("Pause", "pause")
@@ -43,24 +42,24 @@ class RunHeader(QWidget):
         self.resume.clicked.connect(self.resume_pressed)
 
     def _build(self) -> None:
-        row, names, under = QHBoxLayout(), QVBoxLayout(), QHBoxLayout()
-        under.setSpacing(4)
-        under.addWidget(self.state_icon)
-        under.addWidget(self.state, 1)
-        names.setSpacing(0)
-        names.addWidget(self.name)
-        names.addLayout(under)
-        row.setSpacing(8)
-        row.addLayout(names, 1)
-        for name, width in (("Epoch", 64), ("Time left", 96), ("Speed", 84), ("Memory", 64)):
-            self.facts[name].setFixedWidth(width)
-            row.addWidget(self.facts[name])
+        first, second = QHBoxLayout(), QHBoxLayout()
+        first.setSpacing(8)
+        first.addWidget(self.name, 1)
         for each in (self.pause, self.stop, self.cancel, self.resume):
-            row.addWidget(each)
+            first.addWidget(each)
+        second.setSpacing(4)
+        second.addWidget(self.state_icon)
+        second.addWidget(self.state, 1)
+        for name, fact in self.facts.items():
+            fact.setAccessibleName(name)
+            fact.setToolTip(name)
+            second.addSpacing(16)
+            second.addWidget(fact)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(row)
+        column.setSpacing(4)
+        column.addLayout(first)
+        column.addLayout(second)
         column.addWidget(self.bar)
 
     def show_run(self, run: Run, control: Control | None, has_checkpoint: bool) -> None:
@@ -71,12 +70,13 @@ class RunHeader(QWidget):
         self.name.setText(run.name)
         self.state_icon.setPixmap(icon(picture, role).pixmap(SIZE, SIZE))
         self.state.setText(": ".join(part for part in (word, _after_word(run)) if part))
-        epoch = min(run.epoch + (1 if run.status == "running" else 0), run.epochs)
-        self.facts["Epoch"].set_value(f"{epoch} / {run.epochs}" if run.epochs else NO_VALUE)
-        self.facts["Time left"].set_value(duration(run.seconds_left) if run.status == "running" else NO_VALUE)
-        speed = f"{run.images_per_second:,.4g}{THIN}img/s" if run.images_per_second else NO_VALUE
-        self.facts["Speed"].set_value(speed)
-        self.facts["Memory"].set_value(memory(run.memory_bytes) if run.memory_bytes else NO_VALUE)
+        epoch = min(run.epoch + (1 if run.status in ("running", "waiting") else 0), run.epochs)
+        self.facts["Epoch"].setText(f"Epoch {epoch} / {run.epochs}" if run.epochs else "")
+        self.facts["Time left"].setText(f"{duration(run.seconds_left)} left" if run.status == "running" else "")
+        pace = run.images_per_second
+        digits = f"{pace:,.0f}" if pace >= 100 else f"{pace:.3g}"
+        self.facts["Speed"].setText(f"{digits}{THIN}img/s" if pace else "")
+        self.facts["Memory"].setText(memory(run.memory_bytes) if run.memory_bytes else "")
         self.bar.setValue(round(PARTS * run.done / run.total) if run.total else 0)
         self._enable(run, control, has_checkpoint)
 

@@ -25,6 +25,7 @@ class TrainPage(QStackedWidget):
         self._build()
         self._connect()
         self._show_run(session.run_id)
+        self._load_stored()
 
     def _build(self) -> None:
         self.hint = EmptyHint(
@@ -55,6 +56,7 @@ class TrainPage(QStackedWidget):
         split.setStretchFactor(0, CURVES_SHARE)
         split.setStretchFactor(1, TABLE_SHARE)
         split.setCollapsible(0, False)
+        split.setSizes([CURVES_SHARE * 120, TABLE_SHARE * 120])
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(16, 12, 16, 12)
@@ -89,6 +91,16 @@ class TrainPage(QStackedWidget):
         self.setCurrentIndex(0 if run_id is None else 1)
         self._show_evaluations()
         self._refresh()
+
+    def _load_stored(self) -> None:
+        """The points that the follower told before this page was made; what it tells again replaces them."""
+        run_id, workspace = self.session.run_id, self.session.workspace
+        if run_id is None:
+            return
+        for name in workspace.scalar_names(run_id):
+            steps, values = workspace.scalars(run_id, name)
+            self.curves.add_curve(name, steps, values)
+        self._show_evaluations()
 
     def _refresh(self) -> None:
         run = self._run()

@@ -1,0 +1,154 @@
+"""Forms drawn from descriptions: defaults, ranges, help; wrong values stay, to be explained; drops and browsing."""
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit
+
+from workbench.params import Params, param
+from workbench.ui.widgets.editors import PathEditor
+from workbench.ui.widgets.form import ParamsForm, help_lines, range_of
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
+
+
+class Example(Params):
+    margin: float = param(0.5, gt=0, le=2, symbol="m", help="How far <b>apart</b>.")
+    images: int = param(4, ge=2, unit="images", help="Images of one class.", label="Images per class")
+    mine: bool = param(False, help="Choose hard pairs.")
+    folder: str = param("", help="Where the images are.", path="folder")
+
+
+@pytest.fixture
+def fields():
+    chosen = {"enum": ["cosine", "l2"], "default": "cosine", "type": "string", "description": "How near."}
+    return {**Example.model_json_schema()["properties"], "distance": chosen}
+
+
+@pytest.fixture
+def form(qtbot, fields):
+    made = ParamsForm(fields, recents=["/data/one"])
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def typed(form, name, text):
+    editor = form.row(name).widget
+    editor.selectAll()
+    QTest.keyClicks(editor, text)
+
+
+def test_holds_defaults_ranges_help_units_and_symbols(form, fields):
+    assert form.values() == {"margin": 0.5, "images": 4, "mine": False, "folder": "", "distance": "cosine"}
+    assert range_of(fields["margin"]) == "more than 0 and at most 2"
+    assert help_lines(fields["images"]) == ["Images of one class.", "Range: at least 2 images.", "Default: 4 images."]
+    margin = form.findChild(QLineEdit, "margin")
+    assert "&lt;b&gt;apart&lt;/b&gt;" in margin.toolTip(), "help is text, never markup"
+    assert "In the paper: m." in form.row("margin").help.toolTip()
+    assert form.findChild(QLineEdit, "images").accessibleName() == "Images per class, images"
+    assert isinstance(form.findChild(QComboBox, "distance"), QComboBox)
+    assert isinstance(form.findChild(QCheckBox, "mine"), QCheckBox)
+
+
+@pytest.mark.parametrize(("text", "value"), [("7.5", 7.5), ("1e-3", 0.001), ("abc", "abc"), ("-1", -1.0)])
+def test_a_value_is_taken_as_typed_and_never_clamped(form, qtbot, text, value):
+    with qtbot.waitSignal(form.changed) as caught:
+        typed(form, "margin", text)
+    assert caught.args[0] == "margin"
+    assert form.values()["margin"] == value
+
+
+def test_setting_values_is_not_an_edit(form, qtbot):
+    with qtbot.assertNotEmitted(form.changed):
+        form.set_values({"margin": 1.5, "mine": True, "distance": "l2", "folder": "/x", "images": 9})
+    assert form.values() == {"margin": 1.5, "images": 9, "mine": True, "folder": "/x", "distance": "l2"}
+
+
+def test_errors_stand_under_their_field_and_go_away(form):
+    form.show_errors({"margin": "Must be more than 0."})
+    row = form.row("margin")
+    assert row.error.isVisible()
+    assert row.error.text() == "Must be more than 0."
+    assert row.widget.property("state") == "error"
+    assert not form.row("images").error.isVisible()
+    form.show_errors({})
+    assert not row.error.isVisible()
+    assert row.widget.property("state") == ""
+
+
+def test_a_fix_is_one_click(form):
+    done = []
+    form.show_errors({"mine": "Impossible."}, {"mine": ("Turn off", lambda: done.append(1))})
+    assert form.row("mine").fix.text() == "Turn off"
+    form.row("mine").fix.click()
+    assert done == [1]
+
+
+def test_changed_fields_carry_a_dot_and_a_reset_arrow(form, qtbot):
+    form.set_values({"margin": 0.7})
+    form.mark_changed({"margin": 0.5, "images": 4, "mine": False, "folder": "", "distance": "cosine"})
+    row = form.row("margin")
+    assert (row.dot.text(), row.reset.isVisible()) == ("●", True)
+    assert "0.5" in row.reset.toolTip()
+    assert form.row("images").dot.text() == ""
+    assert not form.row("images").reset.isVisible()
+    with qtbot.waitSignal(form.reset_asked) as caught:
+        row.reset.click()
+    assert caught.args == ["margin"]
+
+
+def test_rows_that_stay_keep_their_editor(form, fields):
+    before = form.row("images").widget
+    form.set_fields({"images": fields["images"], "distance": fields["distance"]})
+    assert form.names() == ["images", "distance"]
+    assert form.row("images").widget is before
+    assert form.findChild(QLineEdit, "margin") is None
+
+
+def test_two_columns_put_labels_above(form):
+    form.resize(600, 300)
+    form.set_columns(2)
+    form.layout().activate()
+    margin, images = form.row("margin"), form.row("images")
+    assert margin.y() == images.y()
+    assert images.x() > margin.x()
+    margin.layout().activate()
+    assert margin._head.y() < margin.widget.mapTo(margin, margin.widget.rect().topLeft()).y()
+    form.set_columns(1)
+    form.layout().activate()
+    assert images.y() > margin.y()
+
+
+def test_a_folder_is_dropped_browsed_and_recent(form, qtbot, tmp_path, monkeypatch):
+    editor = form.row("folder").widget
+    assert isinstance(editor, PathEditor)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path))])
+    drop = QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier(0))
+    with qtbot.waitSignal(form.changed) as caught:
+        editor.dropEvent(drop)
+    assert caught.args == ["folder", str(tmp_path)]
+
+    chosen = str(tmp_path / "other")
+    monkeypatch.setattr("workbench.ui.widgets.editors.QFileDialog.getExistingDirectory", lambda *args: chosen)
+    with qtbot.waitSignal(form.changed):
+        editor.browse.click()
+    assert form.values()["folder"] == chosen
+    assert [editor._place.itemText(row) for row in range(editor._place.count())] == ["/data/one"]
+
+
+def test_the_wheel_does_not_change_a_choice(form, qtbot):
+    from PySide6.QtCore import QPoint
+    from PySide6.QtGui import QWheelEvent
+    from PySide6.QtWidgets import QApplication
+
+    box = form.findChild(QComboBox, "distance")
+    box.setFocus()
+    wheel = QWheelEvent(
+        QPointF(3, 3), QPointF(3, 3), QPoint(0, -120), QPoint(0, -120), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier(0), Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(box, wheel)
+    assert box.currentData() == "cosine"

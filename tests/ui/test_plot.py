@@ -1,0 +1,222 @@
+"""The curve plot: gaps and marks where a value is no number, legend, table, export, and speed at 100,000 points."""
+
+import csv
+from time import perf_counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtGui import QGuiApplication, QImage
+
+from workbench.problem import Problem
+from workbench.ui.widgets.curve import Curve, thinned
+from workbench.ui.widgets.plot import CurvePlot, Series
+
+CE, SPCE = Series("probe/ce", "CE", "#0072B2"), Series("probe/spce", "SPCE", "#D55E00", dashed=True)
+NAN, INF = float("nan"), float("inf")
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
+
+
+@pytest.fixture
+def plot(qtbot):
+    made = CurvePlot("CE and SPCE, nats", [CE, SPCE])
+    qtbot.addWidget(made)
+    made.resize(440, 260)
+    made.show()
+    qtbot.waitExposed(made)
+    return made
+
+
+def drawn(plot, name):
+    steps, values = plot.canvas.lines[name].raw.getOriginalDataset()
+    return (np.empty(0), np.empty(0)) if steps is None else (steps, values)
+
+
+@given(
+    st.lists(st.floats(-1e3, 1e3) | st.sampled_from([NAN, INF]), min_size=1, max_size=80),
+    st.integers(1, 90),
+)
+def test_smoothing_is_the_mean_of_the_last_numbers(values, window):
+    curve = Curve()
+    curve.append(np.arange(len(values)), values)
+    smoothed = curve.smoothed(window)
+    for place, value in enumerate(values):
+        seen = [each for each in values[max(0, place - window + 1) : place + 1] if np.isfinite(each)]
+        expected = np.mean(seen) if np.isfinite(value) else NAN
+        np.testing.assert_allclose(smoothed[place], expected, rtol=1e-9, atol=1e-9)
+
+
+def test_an_explosion_leaves_no_trace_in_the_smoothed_curve_once_it_is_past():
+    curve = Curve()
+    curve.append(range(40), [1.0] * 10 + [1e300] + [1.0] * 29)
+    assert curve.smoothed(5)[15:].tolist() == [1.0] * 25
+
+
+@given(st.integers(1, 400), st.integers(1, 60), st.integers(0, 2**31))
+def test_thinning_keeps_the_extremes_and_the_ends(count, columns, seed):
+    values = np.random.default_rng(seed).normal(size=count)
+    steps, kept = thinned(np.arange(count), values, columns)
+    assert len(kept) <= 2 * columns
+    assert (kept.min(), kept.max()) == (values.min(), values.max())
+    assert (steps[0], steps[-1]) == (0, count - 1)
+
+
+def test_steps_that_come_again_replace_what_was_known():
+    curve = Curve()
+    curve.append([1, 2, 3, 4], [10, 20, 30, 40])
+    curve.append([3, 4], [31, 41])
+    assert curve.steps.tolist() == [1, 2, 3, 4]
+    assert curve.values.tolist() == [10, 20, 31, 41]
+    curve.append([5, 4, 5], [1, 42, 52])
+    assert curve.values.tolist() == [10, 20, 31, 42, 52]
+
+
+def test_nan_is_a_gap_and_a_named_mark(plot, qtbot):
+    plot.append("probe/ce", [1, 2, 3, 4, 5], [2.0, 1.5, NAN, NAN, 1.0])
+    plot.redraw()
+    assert plot.marks() == [(3.0, "CE: NaN at step 3")]
+    assert np.isnan(drawn(plot, "probe/ce")[1]).tolist() == [False, False, True, True, False]
+    mark = plot.canvas._marks[0]
+    assert mark.isVisible()
+    assert mark.value() == 3
+    assert mark.label.format == "CE: NaN at step 3"
+    assert not plot.canvas._marks[1].isVisible()
+
+    plot.append("probe/ce", [6], [INF])
+    plot.redraw()
+    assert plot.marks()[1] == (6.0, "CE: infinite at step 6")
+    assert np.isnan(drawn(plot, "probe/ce")[1][-1]), "infinity would swallow the axis"
+
+
+def test_legend_hides_a_curve_and_its_marks(plot):
+    plot.append("probe/ce", [1, 2], [2.0, NAN])
+    plot.append("probe/spce", [1, 2], [1.0, 0.5])
+    plot.redraw()
+    plot.legend["probe/ce"].click()
+    assert not plot.canvas.lines["probe/ce"].raw.isVisible()
+    assert plot.canvas.lines["probe/spce"].raw.isVisible()
+    assert plot.marks() == []
+    assert plot.describe() == "CE and SPCE, nats: SPCE goes from 1 at step 1 to 0.5 at step 2."
+    plot.legend["probe/ce"].click()
+    assert plot.canvas.lines["probe/ce"].raw.isVisible()
+
+
+def test_points_are_drawn_within_a_moment_and_at_most_ten_times_a_second(plot, qtbot, monkeypatch):
+    drawings = []
+    real = plot.canvas.lines["probe/ce"].draw
+    monkeypatch.setattr(plot.canvas.lines["probe/ce"], "draw", lambda *all: (drawings.append(1), real(*all)))
+    for step in range(1, 50):
+        plot.append("probe/ce", [step], [1 / step])
+    assert drawings == []
+    qtbot.waitUntil(lambda: len(drawn(plot, "probe/ce")[0]) == 49, timeout=2000)
+    assert len(drawings) == 1
+
+
+def test_the_crosshair_reads_the_nearest_values(plot):
+    plot.append("probe/ce", [10, 20, 30], [3.0, 2.0, 1.23456])
+    plot.append("probe/spce", [10, 20, 30], [2.5, NAN, 1.0])
+    plot.redraw()
+    plot.canvas.pointed.emit(27.0)
+    assert plot.read_out.text() == "step 30  CE 1.235  SPCE 1"
+    plot.canvas.pointed.emit(21.0)
+    assert plot.read_out.text() == "step 20  CE 2  SPCE nan"
+    plot.canvas.pointed.emit(None)
+    assert plot.read_out.isHidden()
+
+
+def test_log_scale_and_smoothing_from_the_menu(plot):
+    plot.append("probe/ce", [1, 2, 3], [1.0, 10.0, 100.0])
+    plot.log_action.trigger()
+    plot.redraw()
+    assert plot.canvas.lines["probe/ce"].raw.getData()[1].tolist() == [0, 1, 2]
+    plot._window_actions[10].trigger()
+    assert plot.smoothing == 10
+    assert plot.canvas.lines["probe/ce"].smooth.getOriginalDataset()[1].tolist() == [1.0, 5.5, 37.0]
+    assert plot.canvas.lines["probe/ce"].smooth.opts["pen"].width() == 2
+    assert plot.canvas.lines["probe/ce"].raw.opts["pen"].width() == 1
+
+
+def test_the_table_has_every_value(plot, qtbot, qtmodeltester):
+    plot.append("probe/ce", [1, 2], [0.123456, NAN])
+    plot.append("probe/spce", [2, 3], [0.5, 0.25])
+    dialog = plot.show_table()
+    qtbot.addWidget(dialog)
+    table = dialog.table
+    qtmodeltester.check(table)
+    shown = [[table.index(row, column).data() for column in range(3)] for row in range(3)]
+    assert shown == [["1", "0.1235", ""], ["2", "nan", "0.5"], ["3", "", "0.25"]]
+    dialog.copy()
+    assert QGuiApplication.clipboard().text().splitlines()[1] == "1\t0.123456\t"
+    dialog.close()
+
+
+def test_saves_csv_png_and_svg(plot, tmp_path):
+    plot.append("probe/ce", [1, 2], [0.1, 0.2])
+    plot.redraw()
+    for ending in ("csv", "png", "svg"):
+        plot.save(tmp_path / f"curve.{ending}")
+    rows = list(csv.reader((tmp_path / "curve.csv").read_text("utf-8").splitlines()))
+    assert rows[0] == ["step", "CE", "SPCE"]
+    assert rows[1] == ["1", "0.1", ""]
+    image = QImage(str(tmp_path / "curve.png"))
+    assert image.width() == 2 * plot.canvas.width()
+    assert image.pixelColor(1, 1).name() == "#ffffff"
+    seen = {image.pixelColor(x, y).name() for x in range(0, image.width()) for y in range(110, image.height(), 2)}
+    assert "#0072b2" in seen, "the curve is in the picture"
+    assert "CE and SPCE, nats" in (tmp_path / "curve.svg").read_text("utf-8")
+    plot.copy_picture()
+    assert QGuiApplication.clipboard().image().size() == image.size()
+
+
+def test_a_place_that_cannot_be_written_is_said(plot, tmp_path, qtbot, monkeypatch):
+    with pytest.raises(Problem, match="cannot be written"):
+        plot.save(tmp_path / "nowhere" / "curve.csv")
+    monkeypatch.setattr(
+        "workbench.ui.widgets.plot.QFileDialog.getSaveFileName",
+        lambda *args: (str(tmp_path / "nowhere" / "curve"), "SVG drawing (*.svg)"),
+    )
+    with qtbot.waitSignal(plot.failed) as caught:
+        plot.ask_and_save()
+    assert "curve.svg" in str(caught.args[0])
+
+
+def test_100_000_points_update_fast(plot):
+    steps = np.arange(1, 100_001)
+    plot.set_smoothing(100)
+    for name in ("probe/ce", "probe/spce"):
+        plot.append(name, steps, np.random.default_rng(0).random(100_000))
+    plot.redraw()
+    plot.canvas.grab()
+    took = []
+    for step in range(100_001, 100_006):
+        plot.append("probe/ce", [step], [0.5])
+        since = perf_counter()
+        plot.redraw()
+        plot.canvas.grab()
+        took.append(perf_counter() - since)
+    assert len(plot.curves["probe/ce"]) == 100_005
+    assert min(took) < 0.25, f"{took}: about 0.03 s on an idle core"
+    assert len(drawn(plot, "probe/ce")[0]) <= 2 * max(200, plot.canvas.width())
+
+
+def test_zoomed_in_every_point_is_drawn(plot, qtbot):
+    plot.append("probe/ce", np.arange(20_000), np.random.default_rng(0).random(20_000))
+    plot.redraw()
+    plot.canvas.item.vb.setXRange(5000, 5100, padding=0)
+    qtbot.waitUntil(lambda: set(range(5000, 5101)) <= set(drawn(plot, "probe/ce")[0].tolist()), timeout=2000)
+    plot.canvas.fit()
+    plot.redraw()
+    assert drawn(plot, "probe/ce")[0][0] == 0
+
+
+def test_a_series_on_the_right_axis_is_drawn_there(qtbot):
+    plot = CurvePlot("Two scales", [CE, Series("acc", "Accuracy", "#E69F00", axis="right")], right_title="%")
+    qtbot.addWidget(plot)
+    plot.resize(400, 240)
+    plot.show()
+    plot.append("probe/ce", [0, 10], [0.001, 0.002])
+    plot.append("acc", [0, 10], [0.0, 99.0])
+    plot.redraw()
+    qtbot.waitUntil(lambda: plot.canvas.item.vb.viewRange()[1][1] < 1, timeout=2000)
+    assert plot.canvas._right.viewRange()[1][1] > 90

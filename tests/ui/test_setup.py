@@ -1,0 +1,347 @@
+"""The Set up page on a small catalog: presets, errors, changes, undo, repairs, files, start, and Preflight."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from workbench.config import Choice, RunConfig, presets
+from workbench.problem import Problem
+from workbench.ui.pages.setup import SetupPage
+from workbench.ui.pages.setup import preflight as preflights
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
+
+
+def entry(title, params=None, **facts):
+    return {"title": title, "help": f"{title}.", "source": "A paper, eq. 1", "facts": facts, "params": params or {}}
+
+
+def field(default, kind="number", **more):
+    return {"type": kind, "default": default, "description": "What it does.", **more}
+
+
+FOLDER = {"folder": field("", "string", path="folder")}
+SIZE = {"image_size": field(64, "integer", minimum=8, maximum=512, unit="px")}
+WEIGHTS = {"weights": {**field("none", "string"), "enum": ["none", "file"]}}
+CATALOG = {
+    "dataset/digits": entry("Digits"),
+    "dataset/mnist": entry("MNIST", FOLDER),
+    "dataset/omniglot": entry("Omniglot", FOLDER),
+    "dataset/folder": entry("Folder per class", FOLDER | SIZE),
+    "split/random": entry("Random", {"test_share": field(0.2, exclusiveMinimum=0, exclusiveMaximum=1)}),
+    "split/official": entry("Official"),
+    "split/classes": entry("Unseen classes"),
+    "backbone/conv4": entry("Small CNN"),
+    "backbone/squeezenet1_0": entry("SqueezeNet", WEIGHTS),
+    "loss/ce": entry("CE", {"dropout": field(0.5, minimum=0), "label_smoothing": field(0.1, minimum=0)}),
+    "loss/contrastive": entry("Contrastive", {"margin": field(0.5, minimum=0, symbol="m")}, needs_pairs=True),
+    "sampler/random": entry("Random"),
+    "sampler/classes_images": entry("Classes x images", {"images_per_class": field(4, "integer", minimum=2)}),
+    "augmentation/none": entry("None"),
+    "augmentation/shift": entry("Shift"),
+    "augmentation/crop_flip": entry("Crop and flip"),
+}
+FOUND = {
+    "images": 1797, "classes": 10, "train": 1437, "test": 360, "train_classes": 10, "test_classes": 10,
+    "classes_disjoint": False, "image_size": 8, "device": "CPU", "parameters": 1234, "steps_per_epoch": 45,
+    "seconds_per_step": 0.01, "seconds_per_epoch": 0.45, "seconds": 3.6, "memory_bytes": 2**29, "note": "",
+    "sample_pictures": [np.zeros((8, 8, 3), np.uint8)] * 5, "problems": [("a/b.png", "is empty")],
+}  # fmt: skip
+
+
+@pytest.fixture
+def looked(monkeypatch):
+    """Configs that Preflight was asked about; it answers at once, or raises what `looked.problem` holds."""
+    seen = SimpleNamespace(configs=[], problem=None)
+
+    def preflight(config, progress, cancelled):
+        progress("Looking", 0, 0)
+        seen.configs.append(config)
+        if seen.problem is not None:
+            raise seen.problem
+        return SimpleNamespace(**FOUND)
+
+    monkeypatch.setattr("workbench.experiment.preflight", preflight)
+    monkeypatch.setattr(preflights, "SETTLES_AFTER", 50)
+    return seen
+
+
+@pytest.fixture
+def page(session, qtbot, looked):
+    session.set_catalog(CATALOG)
+    made = SetupPage(session)
+    qtbot.addWidget(made)
+    made.resize(900, 700)
+    made.show()
+    yield made
+    made.runner.drop()
+
+
+def row(page, path):
+    return next(form.row(path) for form in page.groups.forms.values() if path in form.names())
+
+
+def typed(page, path, text):
+    editor = row(page, path).widget
+    editor.selectAll()
+    QTest.keyClicks(editor, text)
+
+
+def choose(page, path, value):
+    editor = row(page, path).widget
+    editor.setCurrentIndex(editor.findData(value))
+    editor.activated.emit(editor.currentIndex())
+
+
+def take_preset(page, key):
+    page.chooser.setCurrentIndex(page.chooser.findData(key))
+    page.chooser.activated.emit(page.chooser.currentIndex())
+
+
+def test_every_preset_fills_the_form_and_can_start_once_its_data_is_named(page):
+    for preset in presets():
+        take_preset(page, preset.key)
+        assert page.config is not None, page.trouble.text()
+        assert page.config.training == preset.config.training
+        assert page.config.loss.name == preset.config.loss.name
+        assert row(page, "training.lr").widget.text() == str(preset.config.training.lr)
+        assert preset.summary[:20] in page.summary.text()
+        assert page.chooser.currentText() == preset.title
+        assert not any(row(page, path).dot.text() for path in page.draft.paths())
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "sentence"),
+    [
+        ("training.lr", "0", "Must be more than 0."),
+        ("training.lr", "fast", "Must be a number."),
+        ("training.epochs", "1.5", "Must be a whole number."),
+        ("loss.dropout", "-1", "Must be 0 or more."),
+        ("split.test_share", "1", "Must be less than 1."),
+        ("seed", "-1", "Must be 0 or more."),
+    ],
+)
+def test_a_wrong_value_is_explained_and_start_is_off(page, path, text, sentence):
+    assert page.start.isEnabled()
+    typed(page, path, text)
+    assert row(page, path).error.text() == sentence
+    assert row(page, path).error.isVisibleTo(page)
+    assert not page.start.isEnabled()
+    assert sentence in page.start.toolTip()
+    assert sentence in page.trouble.text()
+    assert not page.save.isEnabled()
+    page.undo.click()
+    assert page.start.isEnabled()
+    assert row(page, path).error_text() == ""
+
+
+def test_wrong_values_of_different_parts_are_all_explained_at_once(page):
+    typed(page, "training.lr", "x")
+    typed(page, "loss.dropout", "-3")
+    assert row(page, "training.lr").error_text()
+    assert row(page, "loss.dropout").error_text()
+    assert "And 1 more." in page.trouble.text()
+    page.show_trouble.click()
+    assert page.groups.focusWidget() is row(page, "loss.dropout").widget
+
+
+def test_changed_fields_are_marked_counted_and_reset(page):
+    typed(page, "training.lr", "0.5")
+    assert row(page, "training.lr").dot.text() == "●"
+    assert page.summary.text().startswith("1 changed. ")
+    assert page.config.training.lr == 0.5
+    row(page, "training.lr").reset.click()
+    assert page.config.training.lr == presets()[0].config.training.lr
+    assert row(page, "training.lr").dot.text() == ""
+
+
+def test_another_loss_brings_its_own_fields_and_the_old_ones_back(page):
+    typed(page, "loss.dropout", "0.25")
+    choose(page, "loss.name", "contrastive")
+    assert page.draft.values["loss"] == {"name": "contrastive", "margin": 0.5}
+    assert row(page, "loss.margin").dot.text() == "", "a default of another loss is no change"
+    assert row(page, "loss.name").dot.text() == "●"
+    assert "A paper, eq. 1" in row(page, "loss.margin").help.toolTip()
+    choose(page, "loss.name", "ce")
+    assert page.draft.values["loss"]["dropout"] == 0.25
+
+
+def test_an_impossible_combination_has_a_sentence_and_a_fix(page):
+    choose(page, "loss.name", "contrastive")
+    sampler = row(page, "sampler.name")
+    assert "compares images of one class" in sampler.error.text()
+    assert not page.start.isEnabled()
+    assert sampler.fix.text() == "Use Classes x images"
+    sampler.fix.click()
+    assert page.config.sampler == Choice(name="classes_images", params={"images_per_class": 4})
+    assert page.start.isEnabled()
+
+
+def test_undo_and_redo_go_through_all_fields_in_order(page):
+    first = dict(page.draft.values)
+    typed(page, "training.epochs", "12")
+    choose(page, "loss.name", "contrastive")
+    take_preset(page, "omniglot-unseen")
+    after = page.draft.values
+    for _ in range(3):
+        QTest.keyClick(page, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert page.draft.values == first, "typing 12 is one step"
+    assert not page.undo.isEnabled()
+    assert page.chooser.currentText() == presets()[0].title
+    for _ in range(3):
+        page.redo.click()
+    assert page.draft.values == after
+    assert not page.redo.isEnabled()
+
+
+def test_ctrl_z_inside_a_field_undoes_the_edit_of_the_page(page, qtbot):
+    typed(page, "training.epochs", "12")
+    editor = row(page, "training.epochs").widget
+    editor.setFocus()
+    QTest.keyClick(editor, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert editor.text() == str(presets()[0].config.training.epochs)
+
+
+def test_the_command_names_the_preset_or_a_file_with_the_changes(page, session):
+    page.copy.click()
+    folder = session.workspace.path
+    assert QGuiApplication.clipboard().text() == f"workbench run sample-digits --workspace {folder}"
+    typed(page, "training.epochs", "2")
+    page.copy.click()
+    words = QGuiApplication.clipboard().text().split()
+    assert words[:2] == ["workbench", "run"]
+    written = RunConfig.from_toml_text(Path(words[2]).read_text("utf-8"), known=CATALOG)
+    assert written == page.config
+    assert written.training.epochs == 2
+
+
+def test_a_config_is_saved_and_opened(page, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.catalog.current", lambda: CATALOG)
+    path = str(tmp_path / "mine.toml")
+    monkeypatch.setattr("workbench.ui.pages.setup.page.QFileDialog.getSaveFileName", lambda *all: (path, ""))
+    monkeypatch.setattr("workbench.ui.pages.setup.page.QFileDialog.getOpenFileName", lambda *all: (path, ""))
+    typed(page, "training.lr", "0.25")
+    page.save.click()
+    take_preset(page, "omniglot-unseen")
+    page.open.click()
+    assert page.config.training.lr == 0.25
+    assert page.chooser.currentText() == "Sample: Digits (opened)"
+    assert row(page, "training.lr").dot.text() == "", "changes are measured against the file"
+
+
+def test_a_bad_config_file_is_one_sentence_and_nothing_is_lost(page, session, qtbot, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.catalog.current", lambda: CATALOG)
+    path = tmp_path / "bad.toml"
+    path.write_text("[training]\nepochs = 0\n", "utf-8")
+    monkeypatch.setattr("workbench.ui.pages.setup.page.QFileDialog.getOpenFileName", lambda *all: (str(path), ""))
+    before = page.draft.values
+    with qtbot.waitSignal(session.noticed) as caught:
+        page.open.click()
+    assert "training.epochs: Must be 1 or more." in str(caught.args[0])
+    assert page.draft.values == before
+
+
+def test_an_offered_config_is_shown(page, session):
+    offered = RunConfig(name="My cats", dataset=Choice(name="folder", params={"folder": "/cats"}))
+    session.config_offered.emit(offered)
+    assert row(page, "dataset.folder").editor.value() == "/cats"
+    assert page.draft.value("dataset.image_size") == 64
+    assert page.chooser.currentText() == "My cats (opened)"
+
+
+def test_an_unknown_name_from_a_file_is_explained_at_its_field(page, session):
+    session.config_offered.emit(RunConfig(loss=Choice(name="magic", params={"power": 9})))
+    assert "There is no loss named 'magic'" in row(page, "loss.name").error.text()
+    assert not page.start.isEnabled()
+
+
+def test_start_makes_the_run_and_shows_it(page, session, qtbot, monkeypatch):
+    started = []
+    monkeypatch.setattr(session, "start", started.append)
+    typed(page, "name", "First")
+    with qtbot.waitSignal(session.page_asked) as caught:
+        QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert caught.args == ["train"]
+    assert [config.name for config in started] == ["First"]
+    typed(page, "training.lr", "x")
+    QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert len(started) == 1, "nothing starts while a field is wrong"
+
+
+def test_a_workspace_that_refuses_is_said(page, session, qtbot, monkeypatch):
+    def refuse(config):
+        raise Problem("The disk is full.")
+
+    monkeypatch.setattr(session, "start", refuse)
+    with qtbot.waitSignal(session.noticed) as caught:
+        page.start.click()
+    assert str(caught.args[0]) == "The disk is full."
+
+
+def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looked, qtbot):
+    for epochs in ("2", "3", "4"):
+        typed(page, "training.epochs", epochs)
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"), timeout=5000)
+    assert [config.training.epochs for config in looked.configs] == [4]
+    assert page.card.facts["Split"].text() == "1,437 train, 360 test"
+    assert page.card.samples[4].isVisible()
+    assert page.card.unfold.text() == "1 image left out"
+    page.card.unfold.click()
+    assert page.card.left_out.item(0).text() == "a/b.png: is empty"
+
+
+def test_what_preflight_finds_impossible_turns_start_off_until_something_changes(page, looked, qtbot):
+    looked.problem = Problem("The folder is empty.", todo="Choose another.")
+    typed(page, "training.epochs", "3")
+    qtbot.waitUntil(lambda: page.card.problem.isVisible(), timeout=5000)
+    assert "The folder is empty." in page.card.problem.text()
+    assert not page.start.isEnabled()
+    assert "The folder is empty." in page.start.toolTip()
+    looked.problem = None
+    page.card.check.click()
+    qtbot.waitUntil(lambda: page.start.isEnabled() and not page.card.problem.isVisible(), timeout=5000)
+
+
+def test_preflight_leaves_a_working_run_alone_unless_asked(page, session, looked, qtbot, monkeypatch):
+    qtbot.waitUntil(lambda: bool(looked.configs), timeout=5000)
+    qtbot.waitUntil(lambda: not page.runner.waiting_or_working, timeout=5000)
+    looked.configs.clear()
+    monkeypatch.setattr(type(session), "busy", True)
+    typed(page, "training.epochs", "3")
+    assert page.start.text() == "Add to queue"
+    qtbot.waitUntil(lambda: page.card.check.isVisible(), timeout=5000)
+    assert looked.configs == []
+    page.card.check.click()
+    qtbot.waitUntil(lambda: len(looked.configs) == 1, timeout=5000)
+    qtbot.waitUntil(lambda: not page.runner.waiting_or_working, timeout=5000)
+    monkeypatch.undo()
+
+
+def test_the_page_waits_for_the_catalog(session, qtbot, looked):
+    session.catalog = {}
+    page = SetupPage(session)
+    qtbot.addWidget(page)
+    assert not page.start.isEnabled()
+    session.config_offered.emit(RunConfig(name="Early"))
+    session.set_catalog(CATALOG)
+    assert page.start.isEnabled()
+    assert page.config.name == "Early"
+
+
+def test_one_column_in_a_narrow_window_and_no_horizontal_bar(page):
+    forms = page.groups.forms.values()
+    page.resize(960, 600)
+    page.groups.choose_columns()
+    assert {form._columns for form in forms} == {1}
+    page.resize(1440, 800)
+    page.groups.choose_columns()
+    assert {form._columns for form in forms} == {2}
+    for width in (880, 960):
+        page.resize(width, 600)
+        page.layout().activate()
+        assert page.groups.widget().minimumSizeHint().width() <= page.groups.viewport().width()

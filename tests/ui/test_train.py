@@ -1,0 +1,255 @@
+"""The Train page on a real workspace: header, curves, table, steering, trouble, and a run that works elsewhere."""
+
+import math
+
+import numpy as np
+import pytest
+
+from workbench.config import RunConfig
+from workbench.control import Control
+from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
+from workbench.ui.pages.train import TrainPage
+from workbench.ui.pages.train.epochs import EpochTable
+from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
+from workbench.workspace.rows import Evaluation
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
+NAN = float("nan")
+TROUBLE = "The loss exploded to 9.1e+04 at step 7. The last good checkpoint is kept."
+
+
+@pytest.fixture
+def page(session, qtbot):
+    made = TrainPage(session)
+    qtbot.addWidget(made)
+    made.resize(900, 700)
+    made.show()
+    return made
+
+
+class Work:
+    """A run as its thread would write it: its own workspace, its recorder, its control."""
+
+    def __init__(self, session):
+        self.run_id = session.workspace.create_run(RunConfig(name="First", training={"epochs": 10}))
+        self.own = Workspace(session.workspace.path)
+        self.record = Recorder(self.own, self.run_id)
+        self.control = Control(attended=True)
+
+    def say(self, *events):
+        for event in events:
+            self.record(event)
+        self.record._commit()
+
+    def close(self):
+        self.record(Ended("done"))
+        self.own.close()
+
+
+@pytest.fixture
+def work(session, monkeypatch):
+    made = Work(session)
+    monkeypatch.setattr(session.queue, "control", lambda run_id: made.control if run_id == made.run_id else None)
+    yield made
+    made.close()
+
+
+def evaluation(epoch, map_at_r, step=0):
+    metrics = {"recall@1": 0.8123, "P@R": 0.5, "MAP@R": map_at_r, "MAP@R/low": 0.41, "MAP@R/high": 0.52}
+    return Evaluation(epoch, 1, epoch, step, "cosine", metrics, "")
+
+
+def values(page, name):
+    return page.curves._of[name].curves[name].values
+
+
+def test_without_a_run_the_page_says_what_will_stand_there(page, session, qtbot):
+    assert page.currentWidget() is page.hint
+    with qtbot.waitSignal(session.page_asked) as caught:
+        page.hint.pressed.emit()
+    assert caught.args == ["setup"]
+
+
+def test_the_header_reflects_the_row_of_the_run(page, session, work, qtbot):
+    work.say(Status("Training"), Progress(250, 1000, 1234.5, 700 * 2**20, 130.0))
+    session.show_run(work.run_id)
+    assert page.header.name.text() == "First"
+    assert page.header.state.text() == "Running: Training"
+    shown = {name: fact.text().replace("\u2009", " ") for name, fact in page.header.facts.items()}
+    assert shown == {
+        "Epoch": "Epoch 1 / 10", "Time left": "2 min 10 s left", "Speed": "1,234 img/s", "Memory": "700 MB",
+    }  # fmt: skip
+    assert page.header.bar.value() == 250
+    assert page.header.pause.isEnabled()
+    assert not page.header.resume.isVisible()
+    work.say(Progress(500, 1000, 99.96, 0, 60.0))
+    qtbot.waitUntil(lambda: page.header.bar.value() == 500, timeout=3000)
+    assert page.header.facts["Speed"].text() == "100\u2009img/s"
+    assert page.header.facts["Memory"].text() == ""
+
+
+def test_curves_follow_the_run_and_start_anew_with_another(page, session, work, qtbot):
+    work.say(Scalar("probe/ce", 10, 2.0), Scalar("probe/spce", 10, 1.5), Scalar("train/accuracy", 10, 0.25))
+    session.show_run(work.run_id)
+    qtbot.waitUntil(lambda: values(page, "probe/ce").tolist() == [2.0], timeout=3000)
+    work.say(Scalar("probe/ce", 20, 1.0), Scalar("batch/loss", 1, NAN), Scalar("unheard/of", 1, 1.0))
+    qtbot.waitUntil(lambda: values(page, "probe/ce").tolist() == [2.0, 1.0], timeout=3000)
+    assert values(page, "train/accuracy").tolist() == [25.0], "the header says %"
+    assert page.curves.batch.marks() == [(1.0, "Loss: NaN at step 1")]
+    other = session.workspace.create_run(RunConfig(name="Second"))
+    session.show_run(other)
+    assert len(values(page, "probe/ce")) == 0
+    assert page.header.name.text() == "Second"
+    session.show_run(work.run_id)
+    qtbot.waitUntil(lambda: values(page, "probe/ce").tolist() == [2.0, 1.0], timeout=3000)
+
+
+def test_a_page_made_late_shows_what_was_told_before(session, work, qtbot):
+    work.say(*(Scalar("batch/loss", step, 1 / step) for step in range(1, 50)))
+    session.show_run(work.run_id)
+    session.follower.look()
+    page = TrainPage(session)
+    qtbot.addWidget(page)
+    np.testing.assert_array_equal(values(page, "batch/loss"), 1 / np.arange(1, 50))
+    work.say(Scalar("batch/loss", 50, 0.5))
+    qtbot.waitUntil(lambda: len(values(page, "batch/loss")) == 50, timeout=3000)
+
+
+def test_pause_continue_and_stop_reach_the_control(page, session, work):
+    work.say(Status("Training"), Progress(1, 10, 1.0))
+    session.show_run(work.run_id)
+    page.header.pause.click()
+    assert work.control.paused
+    assert page.header.pause.text() == "Continue"
+    page.header.pause.click()
+    assert not work.control.paused
+    page.header.stop.click()
+    assert work.control.stop_asked
+    assert not work.control.interrupted
+    assert page.header.stop.text() == "Stopping…"
+    assert not page.header.stop.isEnabled()
+
+
+def test_cancel_asks_first(page, session, work, monkeypatch):
+    work.say(Status("Training"))
+    session.show_run(work.run_id)
+    cancelled = []
+    monkeypatch.setattr(session, "cancel_run", cancelled.append)
+    monkeypatch.setattr(page, "_sure", lambda run: False)
+    page.header.cancel.click()
+    assert cancelled == []
+    monkeypatch.setattr(page, "_sure", lambda run: True)
+    page.header.cancel.click()
+    assert cancelled == [work.run_id]
+
+
+@pytest.mark.parametrize(
+    ("words", "obeyed"),
+    [
+        ("Go on", lambda control: not control.paused and not control.interrupted),
+        ("Stop and keep", lambda control: control.interrupted and not control.paused),
+    ],
+)
+def test_trouble_is_named_marked_and_answered(page, session, work, qtbot, words, obeyed):
+    work.say(Status("Training"), Progress(7, 10, 1.0), Scalar("batch/loss", 7, 9.1e4))
+    session.show_run(work.run_id)
+    assert not page.banner.isVisible()
+    work.control.reason = TROUBLE
+    work.control.pause()
+    work.say(Waiting(TROUBLE))
+    qtbot.waitUntil(page.banner.isVisible, timeout=3000)
+    assert page.banner.sentence.text() == TROUBLE
+    assert page.header.state.text() == "Waiting for you"
+    assert page.curves.batch.marks() == [(7.0, "Loss exploded to 9.1e+04")]
+    page.banner.buttons[words][1].click()
+    assert obeyed(work.control)
+    assert not page.banner.isVisible(), "answered: it goes at once"
+    work.say(Resumed())
+    qtbot.waitUntil(lambda: page.header.state.text() == "Running: Training", timeout=3000)
+    assert page.curves.batch.marks(), "the mark stays"
+
+
+def test_discard_asks_and_cancels(page, session, work, qtbot, monkeypatch):
+    session.show_run(work.run_id)
+    work.control.pause()
+    work.say(Waiting(TROUBLE))
+    qtbot.waitUntil(page.banner.isVisible, timeout=3000)
+    cancelled = []
+    monkeypatch.setattr(session, "cancel_run", cancelled.append)
+    monkeypatch.setattr(page, "_sure", lambda run: True)
+    page.banner.buttons["Discard"][1].click()
+    assert cancelled == [work.run_id]
+
+
+def test_a_pause_by_hand_needs_no_banner(page, session, work, qtbot):
+    session.show_run(work.run_id)
+    work.control.pause()
+    work.say(Status("Training"), Waiting())
+    qtbot.waitUntil(lambda: page.header.state.text() == "Paused", timeout=3000)
+    assert not page.banner.isVisible()
+    assert page.header.pause.text() == "Continue"
+
+
+def test_a_run_of_another_program_is_watched_but_not_steered(page, session, work, monkeypatch):
+    monkeypatch.setattr(session.queue, "control", lambda run_id: None)
+    work.say(Status("Training"))
+    session.show_run(work.run_id)
+    for each in (page.header.pause, page.header.stop, page.header.cancel):
+        assert each.isVisible()
+        assert not each.isEnabled()
+        assert "another program" in each.toolTip()
+    work.say(Waiting(TROUBLE))
+    session.follower.look()
+    assert "another program" in page.banner.sentence.text()
+    assert not page.banner.buttons["Go on"][1].isEnabled()
+
+
+def test_an_ended_run_with_a_checkpoint_can_be_resumed(page, session, qtbot, monkeypatch):
+    run_id = session.workspace.create_run(RunConfig())
+    session.workspace.set_status(run_id, "stopped", "")
+    session.show_run(run_id)
+    assert not page.header.resume.isVisible()
+    (session.workspace.folder(run_id) / "last.pt").write_bytes(b"x")
+    session.show_run(None)
+    session.show_run(run_id)
+    assert page.header.resume.isVisible()
+    assert not page.header.pause.isVisible()
+    resumed = []
+    monkeypatch.setattr(session, "resume_run", resumed.append)
+    page.header.resume.click()
+    assert resumed == [run_id]
+
+
+def test_a_failed_run_says_why(page, session):
+    run_id = session.workspace.create_run(RunConfig())
+    session.workspace.set_status(run_id, "failed", "The folder is gone.")
+    session.show_run(run_id)
+    assert page.header.state.text() == "Failed: The folder is gone."
+
+
+def test_the_table_has_newest_on_top_and_marks_the_best(qtmodeltester):
+    accuracies = {0: None, 10: 91.25, 20: 99.0}
+    model = EpochTable(accuracies.get)
+    model.show([evaluation(0, 0.2, 0), evaluation(1, 0.4567, 10), evaluation(2, 0.4, 20)])
+    qtmodeltester.check(model)
+    rows = [[model.index(row, column).data() for column in (0, 1, 2, 6, 7)] for row in range(3)]
+    assert rows == [
+        ["2", "81.2", "–", "40.0", "99.0"],
+        ["1 ★ best", "81.2", "–", "45.7", "91.2"],
+        ["0 (untrained)", "81.2", "–", "20.0", "–"],
+    ]
+    assert "41.0 to 52.0" in model._interval(1, 6)
+    model.show([evaluation(0, NAN)])
+    assert model.index(0, 0).data() == "0 (untrained)", "NaN is never the best"
+
+
+def test_evaluations_become_points_per_epoch(page):
+    page.curves.show_evaluations([evaluation(0, 0.25), evaluation(1, NAN)])
+    curves = page.curves.retrieval.curves
+    assert curves["recall@1"].steps.tolist() == [0, 1]
+    np.testing.assert_allclose(curves["recall@1"].values, [81.23, 81.23])
+    assert len(curves["recall@8"]) == 0, "what was not measured is not drawn"
+    assert curves["MAP@R"].values[0] == 25.0
+    assert math.isnan(curves["MAP@R"].values[1])
+    assert page.curves.retrieval.marks() == [(1.0, "MAP@R: NaN at epoch 1")]
