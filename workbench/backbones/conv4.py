@@ -1,0 +1,42 @@
+"""The small CNN of the papers' MNIST experiments."""
+
+from torch import Tensor, nn
+
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class Conv4Params(Params):
+    width: int = param(32, ge=4, le=512, unit="channels", help="Channels of the first convolution; the others have twice as many.")
+
+
+@register(
+    "backbone", "conv4", title="Four convolutions", params=Conv4Params, pretrained=False,
+    source="Boudiaf et al. 2020, Section 5.2 (a small CNN of four convolutional layers)",
+)  # fmt: skip
+class Conv4(nn.Module):
+    """Four 3 x 3 convolutions with batch-norm, two poolings and a mean over positions; for images of 8 to 105 px."""
+
+    def __init__(self, params: Conv4Params, channels: int) -> None:
+        super().__init__()
+        narrow, wide = params.width, 2 * params.width
+        self.feature_dim = wide * 4
+        self.mean, self.std = (0.5,) * channels, (0.5,) * channels
+        self.layers = nn.Sequential(
+            *_convolution(channels, narrow),
+            *_convolution(narrow, narrow),
+            nn.MaxPool2d(2),
+            *_convolution(narrow, wide),
+            *_convolution(wide, wide),
+            nn.AdaptiveMaxPool2d(2),  # the place of a stroke matters: the last 2 x 2 positions stay apart
+            nn.Flatten(),
+        )
+
+    def forward(self, images: Tensor) -> Tensor:
+        """[n, C, H, W] -> [n, feature_dim]."""
+        features: Tensor = self.layers(images)
+        return features
+
+
+def _convolution(before: int, after: int) -> list[nn.Module]:
+    return [nn.Conv2d(before, after, 3, padding=1, bias=False), nn.BatchNorm2d(after), nn.ReLU(inplace=True)]

@@ -1,0 +1,33 @@
+"""From features to embeddings: a linear layer, dropout, batch-norm without affine, unit length."""
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+if TYPE_CHECKING:
+    from workbench.config import EmbeddingParams
+
+
+class EmbeddingHead(nn.Module):
+    """Features [n, f] -> embeddings [n, d] in float32.
+
+    Args:
+        features: f, of the backbone.
+        params: size d (0 keeps f and adds no layer), dropout, batch-norm without scale and shift, unit length.
+    """
+
+    def __init__(self, features: int, params: "EmbeddingParams") -> None:
+        super().__init__()
+        self.dim = params.dim or features
+        self.linear = nn.Linear(features, params.dim) if params.dim else nn.Identity()
+        self.dropout = nn.Dropout(params.dropout)
+        self.norm = nn.BatchNorm1d(self.dim, affine=False) if params.batch_norm else nn.Identity()
+        self.normalise = params.normalise
+
+    def forward(self, features: Tensor) -> Tensor:
+        embeddings = self.dropout(self.linear(features))
+        with torch.autocast(embeddings.device.type, enabled=False):
+            embeddings = self.norm(embeddings.float())
+            return F.normalize(embeddings) if self.normalise else embeddings

@@ -1,0 +1,117 @@
+"""Weights from a file or from torch's cache: looked at before they are used, and never half loaded."""
+
+import zipfile
+from pathlib import Path
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from workbench.params import Params, param
+from workbench.problem import Problem
+
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet
+CLASSIFIERS = ("fc.", "classifier.", "AuxLogits.", "aux1.", "aux2.")
+NAMED = 4  # keys named in a message
+
+
+class PretrainedParams(Params):
+    """What every torchvision backbone can be told."""
+
+    weights: Literal["none", "file", "cache"] = param(
+        "none", help="ImageNet weights: none, from a file, or from torch's cache on this machine."
+    )
+    weights_file: str = param("", label="Weights file", path="file", help="A state dict (.pth) for this architecture.")
+    download: bool = param(False, label="Allow download", help="Fetch the weights from the network when the cache has none.")
+    frozen_batch_norm: bool = param(
+        False, label="Freeze batch-norm", help="Keep the statistics of batch-norm as they were loaded."
+    )
+
+
+def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
+    """Copy weights, the classifier left out. Raises Problem naming what is missing, unknown or of another shape."""
+    own = {key: value for key, value in model.state_dict().items() if not key.startswith(CLASSIFIERS)}
+    given = {key: value for key, value in state.items() if not key.startswith(CLASSIFIERS)}
+    optional = {key for key in own if key.endswith("num_batches_tracked")}
+    missing = sorted(own.keys() - given.keys() - optional)
+    unknown = sorted(given.keys() - own.keys())
+    shapes = sorted(key for key in own.keys() & given.keys() if own[key].shape != given[key].shape)
+    for wrong, word in ((missing, "lacks"), (unknown, "has in excess"), (shapes, "has in another shape")):
+        if wrong:
+            listed = ", ".join(wrong[:NAMED]) + (f" and {len(wrong) - NAMED} more" if len(wrong) > NAMED else "")
+            raise Problem(
+                f"The weights of {source} are for another architecture: compared with this backbone the file {word} {listed}.",
+                kept="Nothing was started.",
+                todo="Choose the backbone that the file belongs to, or another file.",
+            )
+    model.load_state_dict({**own, **given}, strict=False)
+
+
+def read_state(path: Path) -> dict[str, Tensor]:
+    """A state dict from a file. Raises Problem: missing, not a weights file, damaged, or holding more than tensors."""
+    if not path.is_file():
+        raise Problem(f"There is no weights file {path}.", kept="Nothing was started.", todo="Choose the file again.")
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                damaged = archive.testzip()
+            if damaged:
+                raise _not_weights(path, f"its part {damaged} is damaged")
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Problem:
+        raise
+    except (OSError, RuntimeError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise _not_weights(path, str(error).partition("\n")[0]) from None
+    except Exception as error:
+        if type(error).__name__ == "UnpicklingError":
+            raise _not_weights(path, "it holds more than tensors, or is no weights file") from None
+        raise
+    if isinstance(state, dict) and isinstance(state.get("state_dict"), dict):
+        state = state["state_dict"]
+    if not isinstance(state, dict) or not state or not all(isinstance(value, Tensor) for value in state.values()):
+        raise _not_weights(path, "it holds no named tensors")
+    return {key.removeprefix("module."): value for key, value in state.items()}
+
+
+def from_cache(url: str, allow_download: bool) -> dict[str, Tensor]:
+    """torchvision's weights from torch's cache; fetched, with the hash in their name checked, only when allowed."""
+    name = url.rpartition("/")[2]
+    cached = Path(torch.hub.get_dir()) / "checkpoints" / name
+    if not cached.exists() and not allow_download:
+        raise Problem(
+            f"torch's cache holds no {name}.",
+            kept="Nothing was started.",
+            todo='Tick "Allow download", or choose the weights from a file.',
+        )
+    try:
+        state: dict[str, Tensor] = torch.hub.load_state_dict_from_url(
+            url, map_location="cpu", progress=False, check_hash=True, weights_only=True
+        )
+    except (OSError, RuntimeError) as error:
+        raise Problem(
+            f"The weights {name} could not be fetched ({error}).",
+            kept="Nothing was started.",
+            todo="Check the network, or choose the weights from a file.",
+        ) from None
+    return state
+
+
+class GreyToColour(nn.Module):
+    """One channel repeated to three, for a backbone that learned from colour."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        return images.expand(-1, 3, -1, -1) if images.shape[1] == 1 else images
+
+
+def freeze_batch_norm(model: nn.Module) -> None:
+    """Keep every batch-norm's statistics, scale and shift as they are, also in training mode."""
+    for module in model.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.eval()
+            module.train = lambda mode=True, module=module: module  # type: ignore[method-assign,misc,assignment]
+            for weight in module.parameters():
+                weight.requires_grad_(False)
+
+
+def _not_weights(path: Path, why: str) -> Problem:
+    return Problem(f"{path} is not a weights file: {why}.", kept="Nothing was started.", todo="Choose another file.")

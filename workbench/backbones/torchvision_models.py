@@ -1,0 +1,107 @@
+"""torchvision's backbones without their classifiers: mean over positions, grey images repeated to colour."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from torch import Tensor, nn
+from torchvision import models
+
+from workbench.backbones.pretrained import (
+    MEAN,
+    STD,
+    GreyToColour,
+    PretrainedParams,
+    freeze_batch_norm,
+    from_cache,
+    load_into,
+    read_state,
+)
+from workbench.params import param
+from workbench.problem import Problem
+from workbench.registry import register
+
+
+class FoldedParams(PretrainedParams):
+    """As every torchvision backbone; MobileNet's published weights may have their batch-norm folded in."""
+
+
+class ResNetParams(PretrainedParams):
+    """As every torchvision backbone, with frozen batch-norm by default as the papers train."""
+
+    frozen_batch_norm: bool = param(
+        False, label="Freeze batch-norm", help="Keep the statistics of batch-norm as they were loaded, as the papers do."
+    )
+
+
+class Backbone(nn.Module):
+    """Images [n, 1 or 3, H, W], normalised -> features [n, feature_dim]: the mean over positions.
+
+    One channel is always repeated to three, so that the architecture does not depend on where the weights came from.
+    """
+
+    def __init__(self, features: nn.Module, feature_dim: int, channels: int) -> None:
+        super().__init__()
+        self.feature_dim = feature_dim
+        self.mean, self.std = (MEAN, STD) if channels == 3 else ((sum(MEAN) / 3,), (sum(STD) / 3,))
+        self.layers = nn.Sequential(GreyToColour(), features, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+
+    def forward(self, images: Tensor) -> Tensor:
+        features: Tensor = self.layers(images)
+        return features
+
+
+def _load(model: nn.Module, params: PretrainedParams, url: str) -> None:
+    if params.weights == "file":
+        if not params.weights_file:
+            raise Problem("No weights file is named.", kept="Nothing was started.", todo="Choose a file, or weights: none.")
+        load_into(model, read_state(Path(params.weights_file)), params.weights_file)
+    elif params.weights == "cache":
+        load_into(model, from_cache(url, params.download), url.rpartition("/")[2])
+    if params.frozen_batch_norm:
+        freeze_batch_norm(model)
+
+
+def _resnet(make: Callable[..., nn.Module], weights: models.WeightsEnum, width: int, params: PretrainedParams, channels: int) -> Backbone:
+    model = make(weights=None)
+    _load(model, params, weights.url)
+    return Backbone(nn.Sequential(*list(model.children())[:-2]), width, channels)
+
+
+@register("backbone", "resnet18", title="ResNet-18", params=ResNetParams, pretrained=True, source="He et al. 2016; torchvision")
+def resnet18(params: ResNetParams, channels: int) -> Backbone:
+    """Residual network of 18 layers, 512 features."""
+    return _resnet(models.resnet18, models.ResNet18_Weights.IMAGENET1K_V1, 512, params, channels)
+
+
+@register("backbone", "resnet34", title="ResNet-34", params=ResNetParams, pretrained=True, source="He et al. 2016; torchvision")
+def resnet34(params: ResNetParams, channels: int) -> Backbone:
+    """Residual network of 34 layers, 512 features."""
+    return _resnet(models.resnet34, models.ResNet34_Weights.IMAGENET1K_V1, 512, params, channels)
+
+
+@register("backbone", "resnet50", title="ResNet-50", params=ResNetParams, pretrained=True, source="He et al. 2016; torchvision")
+def resnet50(params: ResNetParams, channels: int) -> Backbone:
+    """Residual network of 50 layers, 2,048 features: the backbone of most of the papers' tables."""
+    return _resnet(models.resnet50, models.ResNet50_Weights.IMAGENET1K_V1, 2048, params, channels)
+
+
+@register(
+    "backbone", "squeezenet1_0", title="SqueezeNet 1.0", params=PretrainedParams, pretrained=True,
+    source="Iandola et al. 2016; torchvision",
+)  # fmt: skip
+def squeezenet1_0(params: PretrainedParams, channels: int) -> Backbone:
+    """Small network without batch-norm, 512 features; trains on a CPU."""
+    model = models.squeezenet1_0(weights=None)
+    _load(model, params, models.SqueezeNet1_0_Weights.IMAGENET1K_V1.url)
+    return Backbone(model.features, 512, channels)
+
+
+@register(
+    "backbone", "mobilenet_v2", title="MobileNet v2", params=FoldedParams, pretrained=True,
+    source="Sandler et al. 2018; torchvision",
+)  # fmt: skip
+def mobilenet_v2(params: FoldedParams, channels: int) -> Backbone:
+    """Small network of inverted residuals, 1,280 features."""
+    model = models.mobilenet_v2(weights=None)
+    _load(model, params, models.MobileNet_V2_Weights.IMAGENET1K_V1.url)
+    return Backbone(model.features, 1280, channels)

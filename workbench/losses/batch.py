@@ -1,0 +1,47 @@
+"""The check that every loss makes of its batch, and the pairs in it."""
+
+import torch
+from torch import Tensor
+
+
+def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) -> Tensor:
+    """Embeddings [n, d] as float32 (float64 stays), fit for a loss with `labels` [n] int64.
+
+    Raises:
+        ValueError: no sample, wrong shapes, lengths that differ, labels that are no whole numbers or out of range.
+    """
+    if embeddings.ndim != 2 or labels.ndim != 1:
+        raise ValueError(f"a loss needs embeddings [n, d] and labels [n]: got {_shape(embeddings)} and {_shape(labels)}")
+    if len(embeddings) == 0 or len(embeddings) != len(labels):
+        raise ValueError(f"a loss needs one label per embedding, at least one: got {len(embeddings)} and {len(labels)}")
+    if labels.is_floating_point() or labels.dtype == torch.bool:
+        raise ValueError(f"labels must be whole numbers: got {labels.dtype}")
+    if num_classes is not None:
+        low, high = labels.min().item(), labels.max().item()
+        if low < 0 or high >= num_classes:
+            raise ValueError(f"labels must lie in 0..{num_classes - 1}: got {low}..{high}")
+    return embeddings if embeddings.dtype == torch.float64 else embeddings.float()
+
+
+def pair_masks(labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Which ordered pairs (i, j), i != j, are positive and which negative; two bool [n, n]."""
+    same = labels[:, None] == labels[None, :]
+    itself = torch.eye(len(labels), dtype=torch.bool, device=labels.device)
+    return same & ~itself, ~same
+
+
+def distances(embeddings: Tensor) -> Tensor:
+    """Euclidean distances [n, n], with a gradient of zero (not NaN) between equal embeddings."""
+    squares = embeddings.square().sum(1)
+    squared = (squares[:, None] + squares[None, :] - 2 * embeddings @ embeddings.T).clamp_min(0)
+    equal = squared <= torch.finfo(squared.dtype).eps * (1 + squares.detach().max())
+    return torch.where(equal, 0.0, torch.where(equal, 1.0, squared).sqrt())
+
+
+def mean_of(values: Tensor, chosen: Tensor) -> Tensor:
+    """Mean of `values` where `chosen`; a zero that keeps the graph when none is."""
+    return torch.where(chosen, values, 0.0).sum() / chosen.sum().clamp_min(1)
+
+
+def _shape(tensor: Tensor) -> list[int]:
+    return list(tensor.shape)

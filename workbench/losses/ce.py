@@ -1,0 +1,47 @@
+"""Cross-entropy as metric learning: a linear classifier with bias on the embedding, thrown away after training."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class CEParams(Params):
+    dropout: float = param(0.5, ge=0, lt=1, help="Share of the embedding's numbers hidden from the classifier in training.")
+    label_smoothing: float = param(
+        0.1, ge=0, lt=1, symbol="ε", help="Probability shared by the wrong classes, ε / (K - 1) each."
+    )
+
+
+@register(
+    "loss", "ce", title="Cross-entropy (CE)", params=CEParams, has_proxies=True, needs_pairs=False,
+    source="Boudiaf et al. 2020, Section 6.1",
+)  # fmt: skip
+class CE(nn.Module):
+    """Softmax cross-entropy over a linear classifier with bias; its weights are the class proxies."""
+
+    def __init__(self, params: CEParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.classifier = nn.Linear(embedding_dim, num_classes)
+        nn.init.zeros_(self.classifier.weight)
+        nn.init.zeros_(self.classifier.bias)
+        self.dropout = nn.Dropout(params.dropout)
+        # torch spreads its smoothing over all K classes, the paper over the K - 1 wrong ones.
+        smoothing = params.label_smoothing * num_classes / (num_classes - 1) if num_classes > 1 else 0.0
+        self.smoothing = min(smoothing, 1.0)
+
+    def logits(self, embeddings: Tensor) -> Tensor:
+        """Scores [n, K] of embeddings [n, d], without dropout."""
+        with torch.autocast(embeddings.device.type, enabled=False):
+            return F.linear(embeddings.to(self.classifier.weight.dtype), self.classifier.weight, self.classifier.bias)
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.classifier.out_features)
+        return F.cross_entropy(self.logits(self.dropout(embeddings)), labels, label_smoothing=self.smoothing)
+
+    def class_proxies(self) -> tuple[Tensor, Tensor]:
+        """Classifier weights [K, d] and their classes [K]."""
+        return self.classifier.weight, torch.arange(self.classifier.out_features)

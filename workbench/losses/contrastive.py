@@ -1,0 +1,45 @@
+"""Contrastive loss: positives together, negatives at least a margin apart."""
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked, distances, mean_of, pair_masks
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class ContrastiveParams(Params):
+    margin: float = param(1.0, gt=0, le=2, symbol="m", help="Distance on the unit sphere from which negatives are left alone.")
+    reduction: Literal["active", "paper"] = param(
+        "active", help="active: mean over pairs that still pull or push; paper: sum over pairs divided by n."
+    )
+
+
+@register(
+    "loss", "contrastive", title="Contrastive", params=ContrastiveParams, has_proxies=False, needs_pairs=True,
+    source="Boudiaf et al. 2020, Section 3.1 and Table 2, after Hadsell et al. 2006",
+)  # fmt: skip
+class Contrastive(nn.Module):
+    """Squared distance of positive pairs plus squared shortfall (m - D) of negative pairs, on the unit sphere.
+
+    A batch without positives (or negatives) contributes zero for that part. With "active" each part is the mean over
+    its pairs that are not zero; with "paper" it is the sum over ordered pairs divided by the batch size, as in Table 2.
+    """
+
+    def __init__(self, params: ContrastiveParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.margin, self.reduction = params.margin, params.reduction
+        self.num_classes = num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            apart = distances(F.normalize(embeddings))  # [n, n]
+            positive, negative = pair_masks(labels)
+            pull, push = apart.square(), (self.margin - apart).clamp_min(0).square()
+            if self.reduction == "paper":
+                return (torch.where(positive, pull, 0.0) + torch.where(negative, push, 0.0)).sum() / len(labels)
+            return mean_of(pull, positive & (pull > 0)) + mean_of(push, negative & (push > 0))

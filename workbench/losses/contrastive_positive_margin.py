@@ -1,0 +1,37 @@
+"""Contrastive loss with a margin for positives, too: pairs that are near enough are left alone."""
+
+import torch
+from pytorch_metric_learning.losses import ContrastiveLoss
+from torch import Tensor, nn
+
+from workbench.losses.batch import checked
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class PositiveMarginParams(Params):
+    positive_margin: float = param(0.3, ge=0, le=2, symbol="β", help="Distance up to which positives are left alone.")
+    negative_margin: float = param(0.8, gt=0, le=2, symbol="α", help="Distance from which negatives are left alone.")
+
+
+@register(
+    "loss", "contrastive_positive_margin", title="Contrastive with positive margin", params=PositiveMarginParams,
+    has_proxies=False, needs_pairs=True,
+    source="Chance-constrained proxies (C2), supplement Section 2.1; pytorch-metric-learning ContrastiveLoss",
+)  # fmt: skip
+class ContrastivePositiveMargin(nn.Module):
+    """Excess of positive distances over one margin plus shortfall of negative distances under another.
+
+    Distances are Euclidean on the unit sphere; each part is the mean over its pairs that are not zero.
+    """
+
+    def __init__(self, params: PositiveMarginParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.pairs = ContrastiveLoss(pos_margin=params.positive_margin, neg_margin=params.negative_margin)
+        self.num_classes = num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            value: Tensor = self.pairs(embeddings, labels)
+        return value

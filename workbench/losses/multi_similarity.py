@@ -1,0 +1,40 @@
+"""Multi-similarity loss with its miner."""
+
+import torch
+from pytorch_metric_learning.losses import MultiSimilarityLoss
+from pytorch_metric_learning.miners import MultiSimilarityMiner
+from torch import Tensor, nn
+
+from workbench.losses.batch import checked
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class MultiSimilarityParams(Params):
+    alpha: float = param(2.0, gt=0, le=100, symbol="α", help="Sharpness for positive pairs.")
+    beta: float = param(50.0, gt=0, le=500, symbol="β", help="Sharpness for negative pairs.")
+    base: float = param(0.5, ge=-1, le=1, symbol="λ", help="Cosine that parts near from far.")
+    epsilon: float = param(0.1, ge=0, le=2, symbol="ε", label="Mining margin", help="How much easier than the hardest a pair may be.")
+
+
+@register(
+    "loss", "multi_similarity", title="Multi-similarity (MS)", params=MultiSimilarityParams, has_proxies=False,
+    needs_pairs=True, source="Wang et al. 2019, Eq. 15; pytorch-metric-learning MultiSimilarityLoss",
+)  # fmt: skip
+class MultiSimilarity(nn.Module):
+    """Soft hardest positives and negatives of every anchor, on pairs mined around the hardest of the other kind.
+
+    A batch in which the miner finds no pair has the value 0.
+    """
+
+    def __init__(self, params: MultiSimilarityParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.pairs = MultiSimilarityLoss(alpha=params.alpha, beta=params.beta, base=params.base)
+        self.miner = MultiSimilarityMiner(epsilon=params.epsilon)
+        self.num_classes = num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            value: Tensor = self.pairs(embeddings, labels, self.miner(embeddings, labels))
+        return value

@@ -1,0 +1,44 @@
+"""Normalised cross-entropy: a softmax over cosines, so that length cannot be learned."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class NormCEParams(Params):
+    temperature: float = param(0.05, gt=0, le=10, symbol="τ", help="Divides every cosine; lower is sharper.")
+    proxy_lr: float = param(
+        1.0, gt=0, le=1e4, label="Proxy learning rate", unit="×", help="Learning rate of the proxies, as a multiple."
+    )
+
+
+@register(
+    "loss", "norm_ce", title="Normalised CE", params=NormCEParams, has_proxies=True, needs_pairs=False,
+    source="Boudiaf et al. 2020, Eq. 12",
+)  # fmt: skip
+class NormCE(nn.Module):
+    """Cross-entropy on the cosines between embeddings and one learned proxy per class."""
+
+    def __init__(self, params: NormCEParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.temperature = params.temperature
+        self.proxy_lr_multiplier = params.proxy_lr
+        self.proxies = nn.Parameter(torch.randn(num_classes, embedding_dim))
+
+    def logits(self, embeddings: Tensor) -> Tensor:
+        """Cosines over the temperature, [n, K]."""
+        with torch.autocast(embeddings.device.type, enabled=False):
+            unit = F.normalize(embeddings.to(self.proxies.dtype))
+            return unit @ F.normalize(self.proxies).T / self.temperature
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, len(self.proxies))
+        return F.cross_entropy(self.logits(embeddings), labels)
+
+    def class_proxies(self) -> tuple[Tensor, Tensor]:
+        """Proxies [K, d] and their classes [K]."""
+        return self.proxies, torch.arange(len(self.proxies))

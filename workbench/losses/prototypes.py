@@ -1,0 +1,63 @@
+"""Fixed prototypes: canonical, simplex and repelling."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+STEPS = 1000
+
+
+def canonical(num_classes: int) -> Tensor:
+    """Unit vectors [C, C]. Raises ValueError below one class. Source: prototype softmax cross entropy, PSCE_c."""
+    if num_classes < 1:
+        raise ValueError(f"prototypes need at least one class: got {num_classes}")
+    return torch.eye(num_classes)
+
+
+def simplex(num_classes: int, dim: int) -> Tensor:
+    """Prototypes [C, D] of unit length, every two at the distance sqrt(2C / (C - 1)).
+
+    Args:
+        num_classes: C, at least 2.
+        dim: D, at least C - 1; further dimensions are zero. With D = C the rows are sqrt(C / (C - 1)) (I - 1/C).
+
+    Raises:
+        ValueError: fewer than two classes, or too few dimensions.
+
+    Source:
+        Prototype softmax cross entropy, PSCE_s.
+    """
+    if num_classes < 2 or dim < num_classes - 1:
+        raise ValueError(f"a simplex of {num_classes} classes needs 2 classes and {num_classes - 1} dimensions: got {dim}")
+    c = num_classes
+    centred = (c / (c - 1)) ** 0.5 * (torch.eye(c, dtype=torch.float64) - 1 / c)
+    if dim == c:
+        return centred.float()
+    flat = torch.linalg.svd(centred).Vh[: c - 1]  # an orthonormal base of the C - 1 dimensions it lies in
+    return F.pad(centred @ flat.T, (0, dim - (c - 1))).float()
+
+
+def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:
+    """Prototypes [C, D] of unit length that pushed each other apart on the sphere, for D < C - 1.
+
+    Raises:
+        ValueError: no class or no dimension.
+
+    Source:
+        Prototype softmax cross entropy, the case D < C - 1; energy: the sum of inverse squared distances.
+    """
+    if num_classes < 1 or dim < 1:
+        raise ValueError(f"prototypes need classes and dimensions: got {num_classes} and {dim}")
+    points = torch.randn(num_classes, dim, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    points = F.normalize(points).requires_grad_()
+    if num_classes == 1:
+        return points.detach().float()
+    optimiser = torch.optim.Adam([points], lr=0.05)
+    for step in range(STEPS):
+        for group in optimiser.param_groups:
+            group["lr"] = 0.05 * (1 - step / STEPS)
+        energy = torch.pdist(F.normalize(points)).square().clamp_min(1e-9).reciprocal().sum()
+        optimiser.zero_grad()
+        energy.backward()
+        optimiser.step()
+    return F.normalize(points.detach()).float()

@@ -1,0 +1,40 @@
+"""Proxy-Anchor loss: every proxy is an anchor for the batch."""
+
+import torch
+from pytorch_metric_learning.losses import ProxyAnchorLoss
+from torch import Tensor, nn
+
+from workbench.losses.batch import checked
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class ProxyAnchorParams(Params):
+    margin: float = param(0.1, ge=0, le=1, symbol="δ", help="Cosine margin on both sides.")
+    alpha: float = param(32.0, gt=0, le=500, symbol="α", help="Sharpness of the softmax over the batch.")
+    proxy_lr: float = param(
+        100.0, gt=0, le=1e4, label="Proxy learning rate", unit="×", help="Learning rate of the proxies, as a multiple."
+    )
+
+
+@register(
+    "loss", "proxy_anchor", title="Proxy-Anchor", params=ProxyAnchorParams, has_proxies=True, needs_pairs=False,
+    source="Kim et al. 2020, Eq. 4; pytorch-metric-learning ProxyAnchorLoss",
+)  # fmt: skip
+class ProxyAnchor(nn.Module):
+    """Soft hardest positives and negatives of every class proxy."""
+
+    def __init__(self, params: ProxyAnchorParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.anchors = ProxyAnchorLoss(num_classes, embedding_dim, margin=params.margin, alpha=params.alpha)
+        self.num_classes, self.proxy_lr_multiplier = num_classes, params.proxy_lr
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            value: Tensor = self.anchors(embeddings, labels)
+        return value
+
+    def class_proxies(self) -> tuple[Tensor, Tensor]:
+        """Proxies [K, d] and their classes [K]."""
+        return self.anchors.proxies, torch.arange(self.num_classes)

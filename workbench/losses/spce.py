@@ -1,0 +1,26 @@
+"""SPCE as a training loss: cross-entropy whose class weights are the batch's own hard means."""
+
+import torch
+from torch import Tensor, nn
+
+from workbench.losses import anatomy
+from workbench.losses.batch import checked
+from workbench.params import NoParams
+from workbench.registry import register
+
+
+@register(
+    "loss", "spce", title="Simplified pairwise CE (SPCE)", params=NoParams, has_proxies=False, needs_pairs=True,
+    source="Boudiaf et al. 2020, Section 5.1",
+)  # fmt: skip
+class SPCE(nn.Module):
+    """Pairwise loss that cross-entropy comes to resemble; it has no parameters of its own."""
+
+    def __init__(self, params: NoParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.num_classes = num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            return anatomy.spce(embeddings, labels, self.num_classes)
