@@ -54,7 +54,9 @@ class Curve:
         return np.where(np.isfinite(self.values), self.values, np.nan)
 
     def smoothed(self, window: int) -> np.ndarray:
-        """[n] float64: the mean of the last `window` numbers up to each point; NaN where the value is no number.
+        """[n] float64: the mean of the `window` numbers around each point; NaN where the value is no number.
+
+        The window is cut at both ends of the curve, and of an even one the earlier half is the longer.
 
         Sums are taken inside blocks, never as differences of running totals: one exploding value leaves no trace
         once it has left the window.
@@ -113,14 +115,15 @@ def _last_of_each_step(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarra
 
 
 def _windowed_sums(values: np.ndarray, window: int) -> np.ndarray:
-    """[n]: the sum of the `window` values up to each place, fewer at the start."""
-    count = len(values)
-    if count == 0 or window <= 1:
+    """[n]: the sum of the `window` values around each place, fewer at the ends."""
+    if len(values) == 0 or window <= 1:
         return values.copy()
+    after = (window - 1) // 2
+    count = len(values) + after
     padded = np.zeros(-(-count // window) * window)
-    padded[:count] = values
+    padded[: len(values)] = values
     blocks = padded.reshape(-1, window)
     within = np.cumsum(blocks, axis=1)
     rest_of_last = np.zeros_like(within)  # what of the block before still lies in the window
     rest_of_last[1:, :-1] = np.cumsum(blocks[:-1, :0:-1], axis=1)[:, ::-1]
-    return (within + rest_of_last).reshape(-1)[:count]
+    return (within + rest_of_last).reshape(-1)[after:count]

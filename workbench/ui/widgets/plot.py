@@ -186,7 +186,7 @@ class CurvePlot(QFrame):
         self.canvas.set_log(on)
 
     def set_smoothing(self, window: int, _checked: bool = True) -> None:
-        """Mean of the last `window` points, bold over the faint raw curve; 1 is none."""
+        """Mean of the `window` points around each, bold over the faint raw curve; 1 is none."""
         self.smoothing = window
         if window in self._window_actions:
             self._window_actions[window].setChecked(True)

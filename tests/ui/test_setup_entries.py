@@ -1,0 +1,41 @@
+"""Every registered entry can be chosen on the Set up page, with its defaults, without a line written for it."""
+
+import pytest
+
+from workbench import registry
+from workbench.config import presets
+from workbench.ui.pages.setup import SetupPage
+from workbench.ui.widgets.form import help_lines
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
+
+
+@pytest.fixture
+def page(session, qtbot):
+    registry.discover_all()
+    session.set_catalog(registry.catalog())
+    made = SetupPage(session)
+    qtbot.addWidget(made)
+    return made
+
+
+def test_every_entry_is_drawn_and_right_by_default(page, session):
+    assert any(key.startswith("loss/") for key in session.catalog)
+    for key, entry in session.catalog.items():
+        kind, _, name = key.partition("/")
+        page.draft.load(presets()[0].config)
+        page._edit(f"{kind}.name", name)
+        form = next(form for form in page.groups.forms.values() if f"{kind}.name" in form.names())
+        for field, described in entry["params"].items():
+            row = form.row(f"{kind}.{field}")
+            shown = row.editor.value()
+            assert shown == page.draft.value(f"{kind}.{field}")
+            assert help_lines(described)[0], f"{key} {field} has no help"
+        errors = page.draft.check()[1]
+        assert set(errors) <= {"sampler.name"}, f"{key}: {errors}"
+        others = [each for each in session.catalog if each.startswith("sampler/") and each != "sampler/random"]
+        if errors and others:
+            assert entry["facts"].get("needs_pairs")
+            form = next(form for form in page.groups.forms.values() if "sampler.name" in form.names())
+            form.row("sampler.name").fix.click()
+            assert page.draft.check()[1] == {}, key
