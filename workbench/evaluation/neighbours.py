@@ -69,6 +69,9 @@ class Gallery:
             block_bytes: upper limit of the float64 block.
         """
         vectors = self._tensor(self._vectors(queries))
+        width = self._transposed.shape[0]
+        if vectors.shape[1] != width:
+            raise Problem(f"The queries have {vectors.shape[1]} dimensions, the gallery {width}.")
         rows = max(1, block_bytes // (8 * self.count))
         own_places = None if own is None else self._tensor(self.place[own])
         for start in range(0, len(vectors), rows):

@@ -1,0 +1,38 @@
+"""Bootstrap limits of a mean."""
+
+import numpy as np
+import pytest
+
+from workbench.evaluation import intervals
+from workbench.evaluation.intervals import bootstrap_interval
+
+
+def test_agrees_with_the_normal_limits_of_many_values():
+    values = np.random.default_rng(0).exponential(size=5_000)
+    low, high = bootstrap_interval(values, resamples=2_000)
+    half = 1.96 * values.std() / np.sqrt(5_000)
+    assert low == pytest.approx(values.mean() - half, abs=0.1 * half)
+    assert high == pytest.approx(values.mean() + half, abs=0.1 * half)
+
+
+def test_columns_are_resampled_together_and_chunks_change_nothing(monkeypatch):
+    values = np.random.default_rng(1).normal(size=(50, 2))
+    low, high = bootstrap_interval(values)
+    alone = bootstrap_interval(values[:, 1])
+    assert low.shape == high.shape == (2,)
+    np.testing.assert_allclose((low[1], high[1]), alone)
+    monkeypatch.setattr(intervals, "CHUNK", 120)
+    np.testing.assert_allclose(bootstrap_interval(values), (low, high))
+
+
+def test_level_and_seed_matter():
+    values = np.random.default_rng(2).normal(size=80)
+    wide, narrow = bootstrap_interval(values, level=0.99), bootstrap_interval(values, level=0.5)
+    assert wide[0] < narrow[0] < narrow[1] < wide[1]
+    assert bootstrap_interval(values, seed=1) != bootstrap_interval(values, seed=2)
+
+
+def test_few_values():
+    assert np.isnan(bootstrap_interval(np.zeros(0))).all()
+    assert np.isnan(bootstrap_interval(np.zeros((0, 2)))).all()
+    assert bootstrap_interval(np.array([0.25])) == (0.25, 0.25)

@@ -1,0 +1,127 @@
+"""The shape of an embedding: how far classes spread, how far they lie apart, how many dimensions they fill."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from workbench.problem import Problem
+
+BLOCK = 2**21  # distances held at once (16 MB)
+
+
+def covering_radius(embeddings: np.ndarray, labels: np.ndarray | None = None, centres: int = 1) -> float:
+    """Mean over classes of the radius that `centres` of the class's own samples need to cover it (seed 002, Sec. 4).
+
+    Args:
+        embeddings: [n, d] finite, taken as they are: normalise first for distances on the sphere.
+        labels: [n] int; None: all samples are one class.
+        centres: per class, at least 1; a class with fewer samples has radius 0.
+
+    Returns:
+        A Euclidean distance. With one centre it is the least possible; with more, greedy k-center (Gonzalez, 1985)
+        from that centre, at most twice the least possible.
+
+    Raises:
+        Problem: empty or non-finite embeddings, lengths that differ, centres below 1.
+    """
+    return float(covering_radii(embeddings, labels, centres)[:, -1].mean())
+
+
+def covering_radii(embeddings: np.ndarray, labels: np.ndarray | None = None, centres: int = 1) -> np.ndarray:
+    """Radii [K, centres] of every class, in order of label, with 1, 2, ... `centres` centres; see covering_radius."""
+    if centres < 1:
+        raise Problem("A covering radius needs at least one centre.")
+    vectors, classes = _checked(embeddings, labels)
+    return np.stack([_greedy_radii(vectors[classes == each], centres) for each in range(classes.max() + 1)])
+
+
+def class_distances(embeddings: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Mean Euclidean distance [K, K] between samples of two classes, in order of label.
+
+    The diagonal is the mean over pairs of different samples of one class; NaN where a class has one sample.
+    """
+    vectors, classes = _checked(embeddings, labels)
+    members = np.eye(classes.max() + 1)[classes]  # [n, K]
+    sums = np.zeros((members.shape[1], members.shape[1]))
+    for part, squares in _squares(vectors):
+        sums += members[part].T @ np.sqrt(squares) @ members
+    counts = members.sum(axis=0)
+    pairs = np.outer(counts, counts)
+    np.fill_diagonal(pairs, counts * (counts - 1))
+    return np.divide(sums, pairs, out=np.full_like(sums, np.nan), where=pairs > 0)
+
+
+def effective_rank(embeddings: np.ndarray) -> float:
+    """exp of the entropy of the normalised singular values of the centred embeddings (Roy and Vetterli, 2007).
+
+    Between 1 and min(n - 1, d); 0 when all embeddings are the same.
+    """
+    vectors, _ = _checked(embeddings, None)
+    values = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False)
+    values = values[values > values[0] * max(vectors.shape) * np.finfo(np.float64).eps]
+    if np.ptp(vectors, axis=0).max() == 0 or len(values) == 0:
+        return 0.0
+    share = values / values.sum()
+    return float(np.exp(-(share * np.log(share)).sum()))
+
+
+def alignment_uniformity(embeddings: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """Alignment and uniformity of embeddings on the sphere (Wang and Isola, 2020, Eq. 1 and 2; alpha 2, t 2).
+
+    Args:
+        embeddings: [n, d] finite, none of them zero; brought to unit length here. labels: [n] int.
+
+    Returns:
+        alignment: mean squared distance over pairs of one class, NaN without such pairs; 0 is best.
+        uniformity: log of the mean of exp(-2 squared distance) over all pairs of different samples; lower is more even.
+    """
+    vectors, classes = _checked(embeddings, labels)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if (norms == 0).any():
+        raise Problem("An embedding of length zero has no direction.")
+    vectors = vectors / norms
+    close = near = pairs = 0.0
+    for part, squares in _squares(vectors):
+        same = classes[part][:, None] == classes
+        pairs += same.sum() - len(squares)  # less each sample with itself
+        near += (squares * same).sum()
+        close += np.exp(-2 * squares).sum() - len(squares)
+    others = len(vectors) * (len(vectors) - 1)
+    return (near / pairs if pairs else float("nan")), (float(np.log(close / others)) if others else float("nan"))
+
+
+def _checked(embeddings: np.ndarray, labels: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Float64 embeddings and classes 0..K-1. Raises Problem."""
+    vectors = np.asarray(embeddings, dtype=np.float64)
+    if vectors.ndim != 2 or 0 in vectors.shape or not np.isfinite(vectors).all():
+        raise Problem("Geometry needs a table of finite embeddings with at least one row.")
+    if labels is None:
+        return vectors, np.zeros(len(vectors), dtype=np.int64)
+    if np.shape(labels) != (len(vectors),):
+        raise Problem("There must be one label for each embedding.")
+    return vectors, np.unique(labels, return_inverse=True)[1]
+
+
+def _squares(vectors: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Blocks of squared distances to all: (rows, [rows, n]); exactly 0 from a sample to itself."""
+    centred = vectors - vectors.mean(axis=0)
+    norms = (centred**2).sum(axis=1)
+    step = max(1, BLOCK // len(vectors))
+    for start in range(0, len(vectors), step):
+        part = slice(start, min(start + step, len(vectors)))
+        squares = np.maximum(norms[part, None] + norms - 2 * centred[part] @ centred.T, 0)
+        squares[np.arange(len(squares)), np.arange(start, part.stop)] = 0
+        yield part, squares
+
+
+def _greedy_radii(vectors: np.ndarray, centres: int) -> np.ndarray:
+    """Radius after each of `centres` greedy centres of one class."""
+    reach = np.concatenate([squares.max(axis=1) for _, squares in _squares(vectors)])
+    centre = int(reach.argmin())
+    nearest = np.full(len(vectors), np.inf)
+    radii = np.empty(centres)
+    for count in range(centres):
+        nearest = np.minimum(nearest, ((vectors - vectors[centre]) ** 2).sum(axis=1))
+        centre = int(nearest.argmax())
+        radii[count] = np.sqrt(nearest[centre])
+    return radii
