@@ -251,3 +251,12 @@ def _scores(run: Run) -> str:
 def _run_line(run: Run) -> str:
     best = f"R@1 {run.best['recall@1']:.2%}  MAP@R {run.best['MAP@R']:.2%}" if run.best else "not evaluated"
     return f"{run.id:>4}  {run.status:11}  {run.dataset:10} {run.backbone:14} {run.loss:14} {best}  {run.name}"
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command line; returns the exit status instead of leaving the program."""
+    try:
+        cli(arguments, prog_name="workbench")
+    except SystemExit as end:
+        return int(end.code or 0) if not isinstance(end.code, str) else 1
+    return 0

@@ -1,16 +1,28 @@
-"""Files that are whole or not there: atomic writes and hashes."""
+"""Files that are whole or not there: atomic writes, hashes, and archives that stay inside their folder."""
 
 import contextlib
+import errno
 import os
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO
 
+from workbench.problem import Problem
+
+LARGEST_ARCHIVE = 64 << 30  # bytes, unpacked
+MOST_FILES = 2_000_000
+BOMB = 200  # times smaller than its contents: no honest archive of images
+
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
-    """Write beside `path`, then move into place; on any failure the old file stays and nothing is left behind."""
+    """Write beside `path`, then move into place; on any failure the old file stays and nothing is left behind.
+
+    Raises:
+        Problem: the disk is full, or the place cannot be written.
+    """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as file:
@@ -18,10 +30,26 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
+    except OSError as error:
+        _remove(part)
+        raise explain(error, path) from error
     except BaseException:
-        with contextlib.suppress(OSError):
-            part.unlink()
+        _remove(part)
         raise
+
+
+def explain(error: OSError, path: Path) -> Problem:
+    """The sentence for a file that could not be written."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        what, todo = f"There is no space left to write {path}.", "Free some space and try again."
+    elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        what, todo = (
+            f"{path} may not be written.",
+            "Choose a folder where you may write, or close the program that holds it.",
+        )
+    else:
+        what, todo = f"{path} could not be written ({error.strerror or error}).", "Try another place."
+    return Problem(what, kept="What was there before is unchanged.", todo=todo)
 
 
 def digest(path: Path) -> str:
@@ -31,3 +59,55 @@ def digest(path: Path) -> str:
         while block := file.read(1 << 20):
             found.update(block)
     return found.hexdigest()
+
+
+def check_archive(archive: zipfile.ZipFile, place: Path) -> None:
+    """Refuse an archive before anything of it is used.
+
+    Raises:
+        Problem: an entry that leaves the folder, a link, a password, a bomb, or too much of it.
+    """
+    total = 0
+    entries = archive.infolist()
+    if len(entries) > MOST_FILES:
+        raise _refused(place, f"it holds more than {MOST_FILES:,} files")
+    for entry in entries:
+        name = entry.filename
+        parts = name.replace("\\", "/").split("/")
+        if name.startswith(("/", "\\")) or ".." in parts or ":" in parts[0]:
+            raise _refused(place, f"its entry {name!r} leaves the folder")
+        if (entry.external_attr >> 16) & 0o170000 == 0o120000:
+            raise _refused(place, f"its entry {name!r} is a link")
+        if entry.flag_bits & 1:
+            raise _refused(place, "it has a password")
+        if entry.file_size > 1 << 20 and entry.file_size > BOMB * max(1, entry.compress_size):
+            raise _refused(place, f"its entry {name!r} unpacks to {entry.file_size:,} bytes")
+        total += entry.file_size
+    if total > LARGEST_ARCHIVE:
+        raise _refused(place, f"it unpacks to {total:,} bytes")
+
+
+def safe_unzip(place: Path, folder: Path, progress: Callable[[str, int, int], None]) -> None:
+    """Unpack a zip file into a folder, all entries looked at first. Raises Problem as `check_archive`, or disk full."""
+    try:
+        with zipfile.ZipFile(place) as archive:
+            check_archive(archive, place)
+            entries = archive.infolist()
+            for done, entry in enumerate(entries, start=1):
+                archive.extract(entry, folder)
+                progress(f"Unpacking {place.name}", done, len(entries))
+    except zipfile.BadZipFile as error:
+        raise _refused(place, str(error)) from None
+    except OSError as error:
+        raise explain(error, folder) from error
+
+
+def _refused(place: Path, why: str) -> Problem:
+    return Problem(
+        f"The archive {place} is refused: {why}.", kept="Nothing of it was unpacked.", todo="Use another file."
+    )
+
+
+def _remove(part: Path) -> None:
+    with contextlib.suppress(OSError):
+        part.unlink()

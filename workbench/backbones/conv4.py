@@ -7,7 +7,9 @@ from workbench.registry import register
 
 
 class Conv4Params(Params):
-    width: int = param(32, ge=4, le=512, unit="channels", help="Channels of the first convolution; the others have twice as many.")
+    width: int = param(
+        32, ge=4, le=512, unit="channels", help="Channels of the first convolution; the others have twice as many."
+    )
 
 
 @register(

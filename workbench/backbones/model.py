@@ -18,7 +18,9 @@ class EmbeddingModel(nn.Module):
     mean: Tensor
     std: Tensor
 
-    def __init__(self, backbone: nn.Module, head: EmbeddingHead, mean: tuple[float, ...], std: tuple[float, ...]) -> None:
+    def __init__(
+        self, backbone: nn.Module, head: EmbeddingHead, mean: tuple[float, ...], std: tuple[float, ...]
+    ) -> None:
         super().__init__()
         self.backbone, self.head = backbone, head
         self.register_buffer("mean", torch.tensor(mean).view(1, -1, 1, 1))

@@ -22,7 +22,9 @@ class PretrainedParams(Params):
         "none", help="ImageNet weights: none, from a file, or from torch's cache on this machine."
     )
     weights_file: str = param("", label="Weights file", path="file", help="A state dict (.pth) for this architecture.")
-    download: bool = param(False, label="Allow download", help="Fetch the weights from the network when the cache has none.")
+    download: bool = param(
+        False, label="Allow download", help="Fetch the weights from the network when the cache has none."
+    )
     frozen_batch_norm: bool = param(
         False, label="Freeze batch-norm", help="Keep the statistics of batch-norm as they were loaded."
     )

@@ -29,7 +29,9 @@ class ResNetParams(PretrainedParams):
     """As every torchvision backbone, with frozen batch-norm by default as the papers train."""
 
     frozen_batch_norm: bool = param(
-        False, label="Freeze batch-norm", help="Keep the statistics of batch-norm as they were loaded, as the papers do."
+        False,
+        label="Freeze batch-norm",
+        help="Keep the statistics of batch-norm as they were loaded, as the papers do.",
     )
 
 
@@ -53,7 +55,9 @@ class Backbone(nn.Module):
 def _load(model: nn.Module, params: PretrainedParams, url: str) -> None:
     if params.weights == "file":
         if not params.weights_file:
-            raise Problem("No weights file is named.", kept="Nothing was started.", todo="Choose a file, or weights: none.")
+            raise Problem(
+                "No weights file is named.", kept="Nothing was started.", todo="Choose a file, or weights: none."
+            )
         load_into(model, read_state(Path(params.weights_file)), params.weights_file)
     elif params.weights == "cache":
         load_into(model, from_cache(url, params.download), url.rpartition("/")[2])
@@ -61,25 +65,48 @@ def _load(model: nn.Module, params: PretrainedParams, url: str) -> None:
         freeze_batch_norm(model)
 
 
-def _resnet(make: Callable[..., nn.Module], weights: models.WeightsEnum, width: int, params: PretrainedParams, channels: int) -> Backbone:
+def _resnet(
+    make: Callable[..., nn.Module], weights: models.WeightsEnum, width: int, params: PretrainedParams, channels: int
+) -> Backbone:
     model = make(weights=None)
     _load(model, params, weights.url)
     return Backbone(nn.Sequential(*list(model.children())[:-2]), width, channels)
 
 
-@register("backbone", "resnet18", title="ResNet-18", params=ResNetParams, pretrained=True, source="He et al. 2016; torchvision")
+@register(
+    "backbone",
+    "resnet18",
+    title="ResNet-18",
+    params=ResNetParams,
+    pretrained=True,
+    source="He et al. 2016; torchvision",
+)
 def resnet18(params: ResNetParams, channels: int) -> Backbone:
     """Residual network of 18 layers, 512 features."""
     return _resnet(models.resnet18, models.ResNet18_Weights.IMAGENET1K_V1, 512, params, channels)
 
 
-@register("backbone", "resnet34", title="ResNet-34", params=ResNetParams, pretrained=True, source="He et al. 2016; torchvision")
+@register(
+    "backbone",
+    "resnet34",
+    title="ResNet-34",
+    params=ResNetParams,
+    pretrained=True,
+    source="He et al. 2016; torchvision",
+)
 def resnet34(params: ResNetParams, channels: int) -> Backbone:
     """Residual network of 34 layers, 512 features."""
     return _resnet(models.resnet34, models.ResNet34_Weights.IMAGENET1K_V1, 512, params, channels)
 
 
-@register("backbone", "resnet50", title="ResNet-50", params=ResNetParams, pretrained=True, source="He et al. 2016; torchvision")
+@register(
+    "backbone",
+    "resnet50",
+    title="ResNet-50",
+    params=ResNetParams,
+    pretrained=True,
+    source="He et al. 2016; torchvision",
+)
 def resnet50(params: ResNetParams, channels: int) -> Backbone:
     """Residual network of 50 layers, 2,048 features: the backbone of most of the papers' tables."""
     return _resnet(models.resnet50, models.ResNet50_Weights.IMAGENET1K_V1, 2048, params, channels)

@@ -152,7 +152,9 @@ def tightness_contrastive(
             cosines = F.normalize(z) @ F.normalize(z).T / sigma
             some = positive.any(1)  # an anchor without positives has no SNCA
             near = cosines.masked_fill(~positive, -torch.inf).logsumexp(1)[some].mean()
-            return PartsOfLoss(-near.item(), cosines.masked_fill(~(positive | negative), -torch.inf).logsumexp(1)[some].mean().item())
+            return PartsOfLoss(
+                -near.item(), cosines.masked_fill(~(positive | negative), -torch.inf).logsumexp(1)[some].mean().item()
+            )
         case "ms":
             cosines = F.normalize(z) @ F.normalize(z).T
             pull = _log1p_sum_exp(-alpha * (cosines - base), positive).mean() / alpha

@@ -11,7 +11,9 @@ def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) 
         ValueError: no sample, wrong shapes, lengths that differ, labels that are no whole numbers or out of range.
     """
     if embeddings.ndim != 2 or labels.ndim != 1:
-        raise ValueError(f"a loss needs embeddings [n, d] and labels [n]: got {_shape(embeddings)} and {_shape(labels)}")
+        raise ValueError(
+            f"a loss needs embeddings [n, d] and labels [n]: got {_shape(embeddings)} and {_shape(labels)}"
+        )
     if len(embeddings) == 0 or len(embeddings) != len(labels):
         raise ValueError(f"a loss needs one label per embedding, at least one: got {len(embeddings)} and {len(labels)}")
     if labels.is_floating_point() or labels.dtype == torch.bool:

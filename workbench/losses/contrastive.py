@@ -12,7 +12,9 @@ from workbench.registry import register
 
 
 class ContrastiveParams(Params):
-    margin: float = param(1.0, gt=0, le=2, symbol="m", help="Distance on the unit sphere from which negatives are left alone.")
+    margin: float = param(
+        1.0, gt=0, le=2, symbol="m", help="Distance on the unit sphere from which negatives are left alone."
+    )
     reduction: Literal["active", "paper"] = param(
         "active", help="active: mean over pairs that still pull or push; paper: sum over pairs divided by n."
     )

@@ -28,7 +28,9 @@ def simplex(num_classes: int, dim: int) -> Tensor:
         Prototype softmax cross entropy, PSCE_s.
     """
     if num_classes < 2 or dim < num_classes - 1:
-        raise ValueError(f"a simplex of {num_classes} classes needs 2 classes and {num_classes - 1} dimensions: got {dim}")
+        raise ValueError(
+            f"a simplex of {num_classes} classes needs 2 classes and {num_classes - 1} dimensions: got {dim}"
+        )
     c = num_classes
     centred = (c / (c - 1)) ** 0.5 * (torch.eye(c, dtype=torch.float64) - 1 / c)
     if dim == c:

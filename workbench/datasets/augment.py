@@ -1,0 +1,106 @@
+"""Augmentation of whole batches on the device they are trained on."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from workbench.params import NoParams, Params, param
+from workbench.registry import register
+
+
+@register("augmentation", "none", title="None", params=NoParams, source="Workbench 2026")
+class Unchanged:
+    """Images as they are, in training and in evaluation."""
+
+    def __init__(self, params: NoParams) -> None:
+        """Nothing to set."""
+
+    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
+        return images
+
+    def evaluate(self, images: Tensor) -> Tensor:
+        return images
+
+
+class ShiftParams(Params):
+    pixels: int = param(2, ge=1, le=64, unit="px", help="Farthest shift in each direction; the border is repeated.")
+
+
+@register(
+    "augmentation", "shift", title="Random shift", params=ShiftParams, source="Common for small images; Workbench 2026"
+)
+class Shift:
+    """Every image moved by some pixels in both directions."""
+
+    def __init__(self, params: ShiftParams) -> None:
+        self._most = params.pixels
+
+    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
+        n, channels, height, width = images.shape
+        padded = F.pad(images, (self._most,) * 4, mode="replicate")
+        device = images.device
+        moves = torch.randint(0, 2 * self._most + 1, (2, n, 1), generator=generator, device=device)
+        rows = (moves[0] + torch.arange(height, device=device))[:, None, :, None].expand(
+            n, channels, height, padded.shape[3]
+        )
+        columns = (moves[1] + torch.arange(width, device=device))[:, None, None, :].expand(n, channels, height, width)
+        return padded.gather(2, rows).gather(3, columns)
+
+    def evaluate(self, images: Tensor) -> Tensor:
+        return images
+
+
+class CropFlipParams(Params):
+    crop: float = param(
+        0.875, gt=0, le=1, label="Crop", help="Side of the crop as a share of the image: 0.875 is 224 of 256."
+    )
+    smallest_area: float = param(
+        0.16, gt=0, le=1, label="Smallest area", help="Least share of the image's area that a training crop shows."
+    )
+    flip: bool = param(True, help="Mirror half of the images.")
+    jitter: float = param(0.0, ge=0, le=1, help="Largest change of brightness and contrast, as a share.")
+
+
+@register(
+    "augmentation", "crop_flip", title="Random crop and flip", params=CropFlipParams,
+    source="Boudiaf et al. 2020, Section 6.2 (crop with area scale 0.16 to 1)",
+)  # fmt: skip
+class CropFlip:
+    """A random part of each image at the size of the crop, perhaps mirrored; evaluation takes the centre crop."""
+
+    def __init__(self, params: CropFlipParams) -> None:
+        self._params = params
+
+    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
+        n, device = len(images), images.device
+
+        def draw(low: float, high: float) -> Tensor:
+            return low + (high - low) * torch.rand(n, generator=generator, device=device)
+
+        area = draw(self._params.smallest_area, 1.0)
+        aspect = torch.exp(draw(-0.2877, 0.2877))  # log of 3/4 and 4/3
+        wide, high = (area * aspect).sqrt().clamp(max=1), (area / aspect).sqrt().clamp(max=1)
+        x, y = draw(-1, 1) * (1 - wide), draw(-1, 1) * (1 - high)
+        mirror = torch.where(draw(0, 1) < 0.5, -1.0, 1.0) if self._params.flip else torch.ones(n, device=device)
+        zero = torch.zeros_like(x)
+        moves = torch.stack([torch.stack([wide * mirror, zero, x], 1), torch.stack([zero, high, y], 1)], 1)  # [n, 2, 3]
+        side = self._side(images)
+        grid = F.affine_grid(moves.to(images.dtype), [n, images.shape[1], side, side], align_corners=False)
+        cropped = F.grid_sample(images, grid, mode="bilinear", padding_mode="reflection", align_corners=False)
+        return self._jittered(cropped, draw) if self._params.jitter else cropped
+
+    def evaluate(self, images: Tensor) -> Tensor:
+        side = self._side(images)
+        top = (images.shape[-1] - side) // 2
+        return images[..., top : top + side, top : top + side]
+
+    def _side(self, images: Tensor) -> int:
+        return max(1, round(images.shape[-1] * self._params.crop))
+
+    def _jittered(self, images: Tensor, draw: Callable[[float, float], Tensor]) -> Tensor:
+        most = self._params.jitter
+        bright, contrast = (draw(1 - most, 1 + most).view(-1, 1, 1, 1) for _ in range(2))
+        mean = images.mean((1, 2, 3), keepdim=True)
+        return ((images - mean) * contrast + mean * bright).clamp(0, 1)

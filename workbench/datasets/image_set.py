@@ -1,0 +1,109 @@
+"""A data set as it is found on disk: paths, labels, and how to read one image."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+
+from workbench.problem import Problem
+
+ID_BITS = 52  # an id is exact in JSON and JavaScript, too
+
+
+@dataclass(frozen=True)
+class ImageSet:
+    """Images by relative path, with labels; nothing is decoded yet.
+
+    Args:
+        name: the entry's name.
+        root: the folder that `paths` start from; None when images live in one file or in the program.
+        paths: relative, posix, unique, printable (bytes that are no UTF-8 are replaced); sorted within a class.
+        labels: [n] int64, index into `class_names`.
+        class_names: K names.
+        channels: 1 (grey) or 3 (colour), of the decoded images.
+        image_size: side in px of the decoded square images.
+        read: `read(index)` gives uint8 [h, w] or [h, w, 3]; raises BadImage.
+        official: "train" or "test" per sample, where the data set has an official split.
+        problems: (path, reason) of what was left out or is worth knowing.
+
+    Raises:
+        Problem: no images at all, or two paths with the same id.
+    """
+
+    name: str
+    root: Path | None
+    paths: list[str]
+    labels: np.ndarray
+    class_names: list[str]
+    channels: int
+    image_size: int
+    read: Callable[[int], np.ndarray]
+    official: list[str] | None = None
+    problems: list[tuple[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not self.paths:
+            said = f" {len(self.problems)} files were left out, such as {self.problems[0]}." if self.problems else ""
+            raise Problem(f"There are no images in {self.root or self.name}.{said}", todo="Choose another folder.")
+        if len(np.unique(self.sample_ids)) != len(self.paths):
+            raise Problem(f"Two images of {self.name} have the same path.", todo="Rename one of them.")
+
+    @cached_property
+    def sample_ids(self) -> np.ndarray:
+        """[n] int64 in [0, 2^52): hashes of the relative paths, the same wherever the data set lies."""
+        return np.array([sample_id(path) for path in self.paths], np.int64)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of names and labels, and of the files' sizes where there are files."""
+        whole = blake2b(digest_size=16)
+        for path in self.paths:
+            whole.update(path.encode() + b"\0")
+            if self.root is not None and (file := self.root / path).is_file():
+                whole.update(str(file.stat().st_size).encode())
+        whole.update(self.labels.astype("<i8").tobytes())
+        whole.update("\0".join(self.class_names).encode())
+        return whole.hexdigest()
+
+    def without(self, bad: dict[int, str]) -> "ImageSet":
+        """The same set without some rows; each is named in `problems` with its reason."""
+        if not bad:
+            return self
+        kept = [row for row in range(len(self.paths)) if row not in bad]
+        read = self.read
+        return replace(
+            self,
+            paths=[self.paths[row] for row in kept],
+            labels=self.labels[kept],
+            official=None if self.official is None else [self.official[row] for row in kept],
+            read=lambda index: read(kept[index]),
+            problems=[*self.problems, *((self.paths[row], reason) for row, reason in bad.items())],
+        )
+
+
+def sample_id(path: str) -> int:
+    """The stable number of a relative path."""
+    return int.from_bytes(blake2b(path.encode(), digest_size=8).digest(), "big") >> (64 - ID_BITS)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What the preflight says of a data set."""
+
+    images: int
+    classes: int
+    smallest: tuple[str, int]  # class and its count
+    largest: tuple[str, int]
+
+
+def describe(image_set: ImageSet) -> Description:
+    """Counts of images and classes, with the smallest and the largest class."""
+    counts = np.bincount(image_set.labels, minlength=len(image_set.class_names))
+    low, high = int(counts.argmin()), int(counts.argmax())
+    names = image_set.class_names
+    return Description(
+        len(image_set.paths), len(names), (names[low], int(counts[low])), (names[high], int(counts[high]))
+    )

@@ -1,0 +1,100 @@
+"""Which images stand together in a batch; a pure function of seed and epoch, so that a run can be resumed."""
+
+import numpy as np
+
+from workbench.params import NoParams, Params, param
+from workbench.problem import Problem
+from workbench.registry import register
+
+
+@register("sampler", "random", title="Random images", params=NoParams, source="Boudiaf et al. 2020, Section 6.2")
+class RandomSampler:
+    """Every image once per epoch in a new order; what does not fill a batch waits for the next epoch.
+
+    Raises:
+        Problem: a batch larger than the training half.
+    """
+
+    def __init__(self, params: NoParams, *, labels: np.ndarray, batch_size: int, seed: int) -> None:
+        if batch_size > len(labels):
+            raise Problem(
+                f"A batch of {batch_size} is larger than the training half, which has {len(labels)} images.",
+                kept="Nothing was started.",
+                todo=f"Choose a batch of {len(labels)} or less.",
+            )
+        self._images, self._batch, self._seed = len(labels), batch_size, seed
+        self.steps_per_epoch = len(labels) // batch_size
+
+    def batches(self, epoch: int) -> list[np.ndarray]:
+        """`steps_per_epoch` arrays of `batch_size` places."""
+        order = np.random.default_rng([self._seed, epoch]).permutation(self._images)
+        return list(order[: self.steps_per_epoch * self._batch].reshape(self.steps_per_epoch, self._batch))
+
+
+class ClassesImagesParams(Params):
+    images_per_class: int = param(
+        4,
+        ge=2,
+        le=1000,
+        symbol="N_c",
+        unit="images",
+        help="Images of one class in a batch; the batch is divided by it.",
+    )
+
+
+@register(
+    "sampler", "classes_images", title="Classes x images", params=ClassesImagesParams,
+    source="Instance cross entropy 2019, Section 4 (C x N_c batches)",
+)  # fmt: skip
+class ClassesImagesSampler:
+    """Batches of some classes with the same number of images each, so that every anchor has positives.
+
+    A class with fewer images than asked is filled by drawing again; classes with one image are left out.
+
+    Raises:
+        Problem: the batch is no multiple of the images per class, or needs more classes than there are.
+    """
+
+    def __init__(self, params: ClassesImagesParams, *, labels: np.ndarray, batch_size: int, seed: int) -> None:
+        per_class = params.images_per_class
+        found, counts = np.unique(labels, return_counts=True)
+        usable = found[counts >= 2]
+        self.left_out = int((counts < 2).sum())
+        classes = batch_size // per_class
+        if batch_size % per_class:
+            raise Problem(
+                f"A batch of {batch_size} is no multiple of {per_class} images per class.",
+                kept="Nothing was started.",
+                todo=f"Choose a batch of {max(1, classes) * per_class} or {(classes + 1) * per_class}.",
+            )
+        if classes > len(usable):
+            raise Problem(
+                f"A batch of {classes} classes x {per_class} images needs more classes than the {len(usable)} of the "
+                f"training half that have two images or more.",
+                kept="Nothing was started.",
+                todo=f"Choose a batch of {len(usable) * per_class} or less, or more images per class.",
+            )
+        self._rows = [np.flatnonzero(labels == label) for label in usable]
+        self._classes, self._per_class, self._seed = classes, per_class, seed
+        self.steps_per_epoch = max(1, len(labels) // batch_size)
+
+    def batches(self, epoch: int) -> list[np.ndarray]:
+        """`steps_per_epoch` arrays of places; classes are dealt out in turn, so that all are seen about equally."""
+        rng = np.random.default_rng([self._seed, epoch])
+        deck: list[int] = []
+        found = []
+        for _ in range(self.steps_per_epoch):
+            chosen: list[int] = []
+            while len(chosen) < self._classes:
+                if not deck:
+                    deck = rng.permutation(len(self._rows)).tolist()
+                fresh = next((at for at, label in enumerate(deck) if label not in chosen), None)
+                if fresh is None:
+                    deck = [*deck, *rng.permutation(len(self._rows)).tolist()]
+                    continue
+                chosen.append(deck.pop(fresh))
+            found.append(np.concatenate([self._draw(rng, self._rows[label]) for label in chosen]))
+        return found
+
+    def _draw(self, rng: np.random.Generator, rows: np.ndarray) -> np.ndarray:
+        return rng.choice(rows, self._per_class, replace=len(rows) < self._per_class)

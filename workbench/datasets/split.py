@@ -1,0 +1,101 @@
+"""Which images train and which are searched: class-disjoint halves, the official split, or at random."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.datasets.image_set import ImageSet
+from workbench.params import NoParams, Params, param
+from workbench.problem import Problem
+from workbench.registry import register
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """Rows of the decoded ImageSet, sorted; the two halves share no row."""
+
+    train: np.ndarray  # [a] int64
+    test: np.ndarray  # [b] int64
+    classes_disjoint: bool
+    note: str = ""
+
+
+class ClassesParams(Params):
+    train_fraction: float = param(0.5, gt=0, lt=1, label="Share that trains", help="Share of the classes that trains.")
+    shuffle: bool = param(
+        False, label="Shuffle classes", help="Draw the classes by the seed instead of taking the first."
+    )
+
+
+class RandomParams(Params):
+    train_fraction: float = param(
+        0.5, gt=0, lt=1, label="Share that trains", help="Share of each class's images that trains."
+    )
+
+
+@register(
+    "split", "classes", title="Unseen classes", params=ClassesParams,
+    source="Conventional protocol of CUB, Cars and SOP: first half of the classes trains (2016)",
+)  # fmt: skip
+def classes(params: ClassesParams, image_set: ImageSet, seed: int) -> Split:
+    """One half of the classes trains, the other half is searched."""
+    present = np.unique(image_set.labels)
+    order = np.random.default_rng(seed).permutation(present) if params.shuffle else present
+    first = round(len(order) * params.train_fraction)
+    if first < 1 or first >= len(order):
+        raise Problem(
+            f"{len(present)} classes cannot be split {params.train_fraction:g} to {1 - params.train_fraction:g}.",
+            kept="Nothing was started.",
+            todo="Use a data set of two classes or more, or another share.",
+        )
+    trains = np.isin(image_set.labels, order[:first])
+    note = f"{first} classes train, {len(order) - first} are searched"
+    return _checked(image_set, Split(np.flatnonzero(trains), np.flatnonzero(~trains), True, note))
+
+
+@register(
+    "split", "official", title="Official", params=NoParams, source="As published with the data set (train / test lists)"
+)
+def official(params: NoParams, image_set: ImageSet, seed: int) -> Split:
+    """The data set's own training and test images."""
+    if image_set.official is None:
+        raise Problem(
+            f"{image_set.name} has no official split.",
+            kept="Nothing was started.",
+            todo="Choose unseen classes or random.",
+        )
+    halves = np.array(image_set.official)
+    train, test = np.flatnonzero(halves == "train"), np.flatnonzero(halves == "test")
+    disjoint = not np.isin(image_set.labels[test], image_set.labels[train]).any()
+    return _checked(image_set, Split(train, test, disjoint, "the data set's own training and test images"))
+
+
+@register("split", "random", title="Random images", params=RandomParams, source="Workbench 2026, stratified by class")
+def random(params: RandomParams, image_set: ImageSet, seed: int) -> Split:
+    """A share of each class's images trains, the rest is searched: all classes are in both halves."""
+    rng = np.random.default_rng(seed)
+    trains = np.zeros(len(image_set.labels), bool)
+    for label in np.unique(image_set.labels):
+        rows = rng.permutation(np.flatnonzero(image_set.labels == label))
+        count = min(max(1, round(len(rows) * params.train_fraction)), max(1, len(rows) - 1))
+        trains[rows[:count]] = True
+    return _checked(
+        image_set, Split(np.flatnonzero(trains), np.flatnonzero(~trains), False, "all classes are in both halves")
+    )
+
+
+def _checked(image_set: ImageSet, split: Split) -> Split:
+    for rows, word in ((split.train, "training"), (split.test, "test")):
+        if not len(rows):
+            raise Problem(
+                f"The {word} half of {image_set.name} is empty.",
+                kept="Nothing was started.",
+                todo="Choose another split.",
+            )
+    if np.bincount(image_set.labels[split.test]).max() < 2:
+        raise Problem(
+            f"No class of the test half of {image_set.name} has two images, so nothing can be retrieved.",
+            kept="Nothing was started.",
+            todo="Choose another split, or add images.",
+        )
+    return split
