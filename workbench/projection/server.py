@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import select
+import signal
 import sys
 import time
 from collections import deque
@@ -215,11 +216,8 @@ def _array(path: str) -> np.ndarray:
 
 
 def _save(path: Path, array: np.ndarray) -> str:
-    try:
-        with files.atomic_write(path) as file:
-            np.save(file, array, allow_pickle=False)
-    except OSError as error:
-        raise Problem(f"{path} cannot be written: {error.strerror}.", kept="An older file there is kept.") from error
+    with files.atomic_write(path) as file:
+        np.save(file, array, allow_pickle=False)
     return str(path)
 
 
@@ -251,7 +249,13 @@ def serve(requests: Requests, out: IO[str]) -> None:
 
 
 def main() -> None:
-    """Keep the two pipes to ourselves: whatever a library prints goes to stderr, whatever it reads is empty."""
+    """Keep the two pipes to ourselves: whatever a library prints goes to stderr, whatever it reads is empty.
+
+    Training and the window go first, and Ctrl+C is for the one who started this process, who then closes the input.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "nice"):
+        os.nice(5)
     own_input, own_output = os.dup(0), os.dup(1)
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)

@@ -4,18 +4,22 @@ Seeded and on one thread, so that a seed gives one map. umap-learn starts from a
 to 10,000 points; from the PCA start 200 reach the same trustworthiness (within 0.002 on 10,000 points of MNIST).
 """
 
+import warnings
 from dataclasses import dataclass
 
 import faiss
 import numpy as np
-import umap.layouts as layouts
-import umap.umap_ as umap
 from scipy.sparse import coo_matrix
 
 from workbench.problem import Problem
 from workbench.projection.params import UmapParams
 from workbench.projection.pca import fit_pca
 from workbench.projection.vectors import Report, quiet
+
+with warnings.catch_warnings():  # umap-learn says that Tensorflow is missing, which nothing here needs
+    warnings.simplefilter("ignore", ImportWarning)
+    import umap.layouts as layouts
+    import umap.umap_ as umap
 
 MOST_POINTS = 200_000
 FEWEST_POINTS = 4  # below this there is no neighbourhood to lay out: the start is the map
