@@ -137,6 +137,14 @@ def load_engine(progress: Callable[[str, int, int], None]) -> tuple[dict[str, di
 
 
 def _tell_start() -> None:
+    sys.stdout.write(f"{_seconds_since_start():.2f} s from the start of the process to the first paint\n")
+
+
+def _seconds_since_start() -> float:
+    """On Linux to 10 ms; elsewhere as psutil knows it."""
+    if sys.platform == "linux":
+        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])  # since boot
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     import psutil
 
-    sys.stdout.write(f"{time.time() - psutil.Process().create_time():.2f} s to the first paint\n")
+    return time.time() - psutil.Process().create_time()

@@ -1,11 +1,17 @@
 """Shared by the window's tests: settings of their own, and a session on an empty workspace."""
 
+from itertools import count
 from pathlib import Path
+from time import sleep
 
 import pytest
 
+from workbench.config import RunConfig
+from workbench.events import Progress, Scalar
+from workbench.jobs import Job
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
 
 
 @pytest.fixture(autouse=True)
@@ -26,3 +32,64 @@ def session(qapp, workspace):
     made = Session(workspace)
     yield made
     made.close()
+
+
+def counting_job(workspace, run_id, control, listen, resume):
+    """A run that counts steps on a real thread until it is asked to stop, and is recorded like any other."""
+    recorder = Recorder(workspace, run_id, control)
+
+    def emit(event):
+        recorder(event)
+        listen(event)
+
+    def work(control, emit):
+        for step in count(1):
+            control.gate()
+            if control.stop_asked:
+                return
+            emit(Scalar("batch/loss", step, 1 / step))
+            emit(Progress(step, 100_000, 10.0))
+            sleep(0.002)
+
+    return Job(f"run {run_id}", work, emit, control)
+
+
+@pytest.fixture
+def make_counting_job():
+    """The maker of such runs, for sessions that a test makes itself."""
+    return counting_job
+
+
+@pytest.fixture
+def counting_session(qapp, workspace):
+    """A session whose runs count steps instead of training."""
+    made = Session(workspace, make_job=counting_job)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def config():
+    """The smallest config; needs no catalog."""
+    return RunConfig(name="Counting")
+
+
+@pytest.fixture
+def stored_evaluation(workspace):
+    """A function that stores a small evaluation of a run; returns its number."""
+
+    def store(run_id: int, epoch: int) -> int:
+        metrics = '{"recall@1": 0.9, "MAP@R": 0.8}'
+        with workspace.writing() as db:
+            artefact = db.execute(
+                "insert into artefacts (run_id, kind, path, bytes, blake2b, created) "
+                "values (?, 'embeddings', ?, 0, '', '')",
+                (run_id, f"embeddings-{epoch}.npy"),
+            ).lastrowid
+            return db.execute(
+                "insert into evaluations (run_id, epoch, step, embeddings_id, distance, score, metrics, created) "
+                "values (?, ?, ?, ?, 'cosine', 0.8, ?, '')",
+                (run_id, epoch, epoch, artefact, metrics),
+            ).lastrowid
+
+    return store

@@ -54,7 +54,11 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(session, self)
         self.closing = Closing(session, self)
         self._run_activity = RunActivity(session, self)
-        self._first_paint_said = False
+        self._after_paint = QTimer(self, singleShot=True, interval=0)
+        self._after_paint.timeout.connect(self.painted)
+        self._ready = QTimer(self, interval=0)
+        self._ready.timeout.connect(self._make_next)
+        self._first_paint_seen = False
         self._build()
         self._connect()
         self._restore_layout()
@@ -162,12 +166,15 @@ class MainWindow(QMainWindow):
 
     def make_ready(self) -> None:
         """After the first paint: make the Inspector and the other pages, one for each turn of the event loop."""
+        self._ready.start()
+
+    def _make_next(self) -> None:
         if self.inspector.empty:
             from workbench.ui.pages.map.inspector import InspectorPanel
 
             self.inspector.set_panel(InspectorPanel(self.session))
-        if self.pages.make_next():
-            QTimer.singleShot(0, self.make_ready)
+        elif not self.pages.make_next():
+            self._ready.stop()
 
     def _page_chosen(self, action: QAction) -> None:
         self.session.show_page(action.data())
@@ -352,9 +359,9 @@ class MainWindow(QMainWindow):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if not self._first_paint_said:
-            self._first_paint_said = True
-            QTimer.singleShot(0, self.painted.emit)
+        if not self._first_paint_seen:
+            self._first_paint_seen = True
+            self._after_paint.start()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.closing.may_close():

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from workbench.control import Control
 from workbench.events import Emit, Ended, Event
 from workbench.problem import Problem
+from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
 
 WITHDRAWN = "It was withdrawn before it began."
@@ -41,7 +42,8 @@ class Waiting:
 class RunQueue(QObject):
     """Starts runs, keeps their Control by number, and begins the next when one ends.
 
-    A run's thread writes through a workspace of its own, so that the window never waits for its transactions.
+    A run's thread writes through a workspace of its own, so that the window never waits for its transactions;
+    opening one checks the whole database, which is done off the window's thread, too.
     """
 
     changed = Signal()  # what runs or waits
@@ -55,6 +57,7 @@ class RunQueue(QObject):
         self._waiting: list[Waiting] = []
         self._running: Waiting | None = None
         self._job: Startable | None = None
+        self._opening: Task | None = None
         self._own: Workspace | None = None
         self._heard.connect(self._run_ended)
 
@@ -99,31 +102,52 @@ class RunQueue(QObject):
         for run_id in self.waiting:
             self.cancel(run_id)
 
-    def join(self, timeout: float) -> bool:
-        """Wait for the running job's thread; False when it has not ended within `timeout` seconds."""
-        return self._job is None or self._job.join(timeout)
+    def close(self, timeout: float) -> bool:
+        """Wait for the end of what was cancelled; False when it has not come within `timeout` seconds."""
+        if self._opening is not None:
+            self._opening.join(timeout)
+            if self._opening.result is not None:
+                self._opening.result.close()
+            if self._running is not None:
+                self._workspace.set_status(self._running.run_id, "cancelled", WITHDRAWN)
+        ended = self._job is None or self._job.join(timeout)
+        if ended:
+            self._forget_job()
+        return ended
 
     def _next(self) -> None:
-        while self._running is None and self._waiting:
-            first = self._waiting.pop(0)
-            try:
-                self._begin(first)
-            except Problem as problem:
-                self._forget_job()
-                self._workspace.set_status(first.run_id, "failed", str(problem))
-                self.ended.emit(first.run_id, "failed", str(problem))
+        if self._running is None and self._waiting:
+            self._running = self._waiting.pop(0)
+            path = self._workspace.path
+            self._opening = Task("open", lambda progress: Workspace(path), self._begin, self._fail, None, self)
+            self._opening.start()
 
-    def _begin(self, waiting: Waiting) -> None:
-        run_id = waiting.run_id
+    def _begin(self, own: Workspace) -> None:
+        self._opening = None
+        assert self._running is not None
+        first = self._running
+        run_id = first.run_id
 
         def listen(event: Event) -> None:
             if isinstance(event, Ended):  # all else the window reads from the workspace
                 self._heard.emit(run_id, event)
 
-        self._own = Workspace(self._workspace.path)
-        self._job = self._make_job(self._own, run_id, waiting.control, listen, waiting.resume)
-        self._running = waiting
-        self._job.start()
+        self._own = own
+        try:
+            self._job = self._make_job(own, run_id, first.control, listen, first.resume)
+        except Problem as problem:
+            self._fail(problem)
+        else:
+            self._job.start()
+            self.changed.emit()
+
+    def _fail(self, problem: Problem) -> None:
+        """The running one could not even begin."""
+        self._opening = None
+        assert self._running is not None
+        run_id = self._running.run_id
+        self._workspace.set_status(run_id, "failed", str(problem))
+        self._run_ended(run_id, Ended("failed", str(problem)))
 
     def _run_ended(self, run_id: int, ended: Ended) -> None:
         if self._job is not None:

@@ -259,10 +259,11 @@ class Session(QObject):
         running = self.queue.running
         if running is not None:
             self.queue.cancel(running)
-            self.queue.join(GRACE)
+            self.queue.close(GRACE)
         self._wait_for_tasks()
         self.analysis.close()
         self.follower.close()
+        self.theme.close()
         self.preferences.keep()
         self.workspace.close()
 

@@ -31,7 +31,7 @@ class Task(QObject):
     ) -> None:
         super().__init__(parent)
         self._work, self._then, self._failed = work, then, failed
-        self._result: Any = None
+        self.result: Any = None
         self._problem: Problem | None = None
         self._item: ActivityItem | None = activity.add(title, self.cancel) if activity is not None else None
         self._finished.connect(self._receive)
@@ -55,13 +55,13 @@ class Task(QObject):
                 self._item.progress(done, total, text)
 
         try:
-            self._result = self._work(progress)
+            self.result = self._work(progress)
         except Problem as problem:
             self._problem = problem
             raise
 
     def _say(self, event: Event) -> None:
-        self._finished.emit(event, self._result)
+        self._finished.emit(event, self.result)
 
     def _receive(self, ended: Ended, result: Any) -> None:
         cancelled = ended.status == "cancelled" or self._job.control.cancelled

@@ -113,6 +113,11 @@ def style_sheet(tokens: Tokens, percent: int) -> str:
     return Template(text).substitute(asdict(tokens), **scaled, icons=icons, variant=variant)
 
 
+def system_is_dark() -> bool:
+    """What the desktop asks programs to look like."""
+    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+
+
 class Theme(QObject):
     """Which theme is shown and how large text is; follows the system unless the person chose."""
 
@@ -129,7 +134,7 @@ class Theme(QObject):
     @property
     def tokens(self) -> Tokens:
         if self.choice == "system":
-            return DARK if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else LIGHT
+            return DARK if system_is_dark() else LIGHT
         return DARK if self.choice == "dark" else LIGHT
 
     def choose(self, choice: str) -> None:
@@ -161,6 +166,10 @@ class Theme(QObject):
         app.setFont(font)
         app.setStyleSheet(style_sheet(_shown, self.percent))
         self.changed.emit()
+
+    def close(self) -> None:
+        """Hear no more of the system."""
+        QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
 
     def _system_changed(self) -> None:
         if self.choice == "system":

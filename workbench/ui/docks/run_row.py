@@ -1,7 +1,7 @@
 """How one run looks in the Runs list: colour, name, state in icon and word, best scores."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtGui import QColor, QFont, QFontInfo, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from workbench.ui import theme
@@ -61,7 +61,7 @@ class RunRow(QStyledItemDelegate):
         place = QRect(rect.x() - (ICON - DOT) // 2, rect.center().y() - ICON // 2 + 1, ICON, ICON)
         icon(icon_name, role).paint(painter, place)
         small = QFont(option.font)
-        small.setPixelSize(round(option.font.pixelSize() * theme.CAPTION_PX / theme.BODY_PX))
+        small.setPixelSize(round(QFontInfo(option.font).pixelSize() * theme.CAPTION_PX / theme.BODY_PX))
         painter.setFont(small)
         painter.setPen(QColor(tokens.muted))
         word = state_word(run.status)
@@ -81,4 +81,4 @@ _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
 def score_width(font: QFont) -> int:
     """Width of a column of scores at this text size."""
-    return round(SCORE_WIDTH * font.pixelSize() / theme.BODY_PX)
+    return round(SCORE_WIDTH * QFontInfo(font).pixelSize() / theme.BODY_PX)

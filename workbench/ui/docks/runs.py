@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QListVi
 
 from workbench.ui.docks.dock import Dock
 from workbench.ui.docks.run_row import PAD, RunRow, score_width
-from workbench.ui.models.run_list import RUN_ROLE, RunList, RunSearch
+from workbench.ui.models.run_list import RUN_ROLE, RunList
 from workbench.ui.run_actions import RunActions
 from workbench.ui.session import Session
 from workbench.ui.widgets.card import EmptyHint
@@ -22,14 +22,13 @@ class RunsDock(Dock):
         super().__init__("runs", "Runs", parent)
         self._session, self._actions = session, actions
         self.model = RunList(self)
-        self.shown = RunSearch(self.model, self)
         self.search = QLineEdit(placeholderText="Search name, loss, tag, state", clearButtonEnabled=True)
         self.search.setAccessibleName("Search runs")
         self.list = QListView()
         self._empty = EmptyHint("No runs yet", "Every run of this workspace stands here with its state and scores.")
         self._stack = QStackedWidget()
         self._build()
-        self.search.textChanged.connect(self.shown.search)
+        self.search.textChanged.connect(self._search)
         self.list.selectionModel().currentChanged.connect(self._chosen)
         self.list.customContextMenuRequested.connect(self._menu)
         self.list.verticalScrollBar().rangeChanged.connect(self._align_head)
@@ -39,7 +38,7 @@ class RunsDock(Dock):
         self.refresh()
 
     def _build(self) -> None:
-        self.list.setModel(self.shown)
+        self.list.setModel(self.model)
         self.list.setItemDelegate(RunRow(self.list))
         self.list.setAccessibleName("Runs")
         self.list.setMouseTracking(True)
@@ -78,15 +77,21 @@ class RunsDock(Dock):
         self._mark(self._session.run_id)
 
     def _mark(self, run_id: int | None) -> None:
-        index = self.shown.mapFromSource(self.model.index(max(0, self.model.row_of(run_id))))
+        row = self.model.row_of(run_id)
         selection = self.list.selectionModel()
+        if selection.currentIndex().row() == row:
+            return
         selection.blockSignals(True)
-        if self.model.row_of(run_id) < 0:
+        if row < 0:
             selection.clear()
         else:
-            selection.setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+            selection.setCurrentIndex(self.model.index(row), QItemSelectionModel.SelectionFlag.ClearAndSelect)
         selection.blockSignals(False)
         self.list.viewport().update()
+
+    def _search(self, text: str) -> None:
+        self.model.search(text)
+        self._mark(self._session.run_id)
 
     def _chosen(self, current: QModelIndex) -> None:
         run: Run | None = current.data(RUN_ROLE) if current.isValid() else None

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from workbench.ui.words import percent, state_word
 from workbench.workspace.rows import Run
@@ -12,35 +12,35 @@ RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # the Run of a row
 
 
 class RunList(QAbstractListModel):
-    """One row per run."""
+    """One row per run that holds every word of the search in name, loss, backbone, data, tags, note or state."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._runs: list[Run] = []
+        self._all: list[Run] = []
+        self._shown: list[Run] = []
+        self._words: list[str] = []
 
     def show(self, runs: list[Run]) -> None:
-        """Take the runs as they are now; only rows that changed are announced."""
-        if [run.id for run in runs] != [run.id for run in self._runs]:
-            self.beginResetModel()
-            self._runs = list(runs)
-            self.endResetModel()
-            return
-        for row, (new, old) in enumerate(zip(runs, self._runs, strict=True)):
-            if new != old:
-                self._runs[row] = new
-                self.dataChanged.emit(self.index(row), self.index(row))
+        """Take the runs as they are now."""
+        self._all = list(runs)
+        self._refresh()
+
+    def search(self, text: str) -> None:
+        """Show only runs with these words."""
+        self._words = text.casefold().split()
+        self._refresh()
 
     def row_of(self, run_id: int | None) -> int:
         """The row of a run, or -1."""
-        return next((row for row, run in enumerate(self._runs) if run.id == run_id), -1)
+        return next((row for row, run in enumerate(self._shown) if run.id == run_id), -1)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self._runs)
+        return 0 if parent.isValid() else len(self._shown)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        run = self._runs[index.row()]
+        run = self._shown[index.row()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return run.name
@@ -52,21 +52,20 @@ class RunList(QAbstractListModel):
                 return run
         return None
 
+    def _refresh(self) -> None:
+        """Only rows that changed are announced, so that the view keeps its place."""
+        wanted = [run for run in self._all if self._fits(run)]
+        if [run.id for run in wanted] != [run.id for run in self._shown]:
+            self.beginResetModel()
+            self._shown = wanted
+            self.endResetModel()
+            return
+        for row, (new, old) in enumerate(zip(wanted, self._shown, strict=True)):
+            if new != old:
+                self._shown[row] = new
+                self.dataChanged.emit(self.index(row), self.index(row))
 
-class RunSearch(QSortFilterProxyModel):
-    """Rows that hold every word of the search in name, loss, backbone, data, tags, note or state."""
-
-    def __init__(self, source: RunList, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._words: list[str] = []
-        self.setSourceModel(source)
-
-    def search(self, text: str) -> None:
-        self._words = text.casefold().split()
-        self.invalidateRowsFilter()
-
-    def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:
-        run: Run = self.sourceModel().index(source_row, 0, source_parent).data(RUN_ROLE)
+    def _fits(self, run: Run) -> bool:
         told = " ".join((run.name, run.loss, run.backbone, run.dataset, *run.tags, run.note, state_word(run.status)))
         return all(word in told.casefold() for word in self._words)
 

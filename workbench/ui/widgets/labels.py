@@ -1,6 +1,6 @@
 """Labels that never interpret what they show: names and paths come from data."""
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
@@ -46,9 +46,6 @@ class ElidedLabel(QLabel):
 
     def resizeEvent(self, event: object) -> None:
         self._tell_whole()
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().averageCharWidth() * 4, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -1,0 +1,517 @@
+"""The window's frame: docks, layout, palette, shortcuts, theme, messages, closing, what it remembers."""
+
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+
+from workbench.problem import Problem
+from workbench.ui import theme
+from workbench.ui.commands import score
+from workbench.ui.defects import Defects
+from workbench.ui.docks.inspector import NARROW
+from workbench.ui.main_window import MainWindow
+from workbench.ui.page_stack import PAGES
+from workbench.ui.preferences import Preferences
+from workbench.ui.session import Session
+from workbench.workspace import Workspace
+
+# Qt's offscreen platform says this of every dialog with a smallest size.
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture(autouse=True)
+def _blank_pages(monkeypatch):
+    """The frame alone: the pages have tests of their own."""
+
+    def blank(self, info):
+        page = QWidget()
+        page.setAccessibleName(info.name)
+        return page
+
+    monkeypatch.setattr("workbench.ui.page_stack.PageStack._make", blank)
+
+
+@pytest.fixture
+def open_window(qtbot):
+    """A function that opens a window on a session."""
+
+    def open_on(session, size=(1440, 900)):
+        session.theme.apply()
+        window = MainWindow(session)
+        qtbot.addWidget(window)
+        window.resize(*size)
+        with qtbot.waitExposed(window):
+            window.show()
+        return window
+
+    return open_on
+
+
+@pytest.fixture
+def window(session, open_window):
+    return open_window(session)
+
+
+# Opening
+
+
+def test_an_empty_workspace_opens_with_cards_docks_and_an_empty_list(window, session):
+    assert window.welcome.isVisible()
+    assert window.runs.isVisible()
+    assert window.inspector.isVisible()
+    assert window.activity.isVisible()
+    assert "No runs yet" in [each.text() for each in window.runs.findChildren(QLabel)]
+    assert window.status.place.text() == str(session.workspace.path)
+    assert window.pages.currentWidget().accessibleName() == "setup"
+
+
+def test_the_first_paint_is_said_once(qtbot, session):
+    window = MainWindow(session)
+    qtbot.addWidget(window)
+    with qtbot.waitSignal(window.painted, timeout=3000):
+        window.show()
+    with qtbot.assertNotEmitted(window.painted, wait=50):
+        window.repaint()
+
+
+def test_every_page_has_its_key_and_its_place_in_the_rail(qtbot, window):
+    for place, info in enumerate(PAGES, start=1):
+        action = window.commands[f"view.{info.name}"]
+        assert action.shortcut() == QKeySequence(f"Ctrl+{place}")
+        action.trigger()
+        assert window.pages.currentWidget().accessibleName() == info.name
+        assert action.isChecked()
+        assert window.session.page == info.name
+
+
+def test_icon_buttons_have_names_and_take_the_focus(window):
+    for each in window.findChildren(QAbstractButton):
+        if each.isVisible():
+            assert each.text() or each.accessibleName(), each
+            assert each.focusPolicy() & Qt.FocusPolicy.TabFocus, each.accessibleName() or each.text()
+
+
+def test_labels_never_interpret_what_they_show(window, session, config, qtbot):
+    name = "<img src=x>&<b>bold</b>"
+    session.show_run(session.workspace.create_run(config.model_copy(update={"name": name})))
+    session.notify(Problem(name))
+    qtbot.waitUntil(lambda: name in window.rail.run.text(), timeout=2000)
+    for each in window.findChildren(QLabel):
+        if "<" in each.text():
+            assert each.textFormat() == Qt.TextFormat.PlainText
+
+
+# Docks and layout
+
+
+@pytest.mark.parametrize("name", ["runs", "inspector", "activity"])
+def test_a_hidden_dock_comes_back(window, name):
+    dock, toggle = getattr(window, name), window.commands[f"view.dock-{name}"]
+    dock.close()
+    assert not dock.isVisible()
+    assert not toggle.isChecked()
+    toggle.trigger()
+    assert dock.isVisible()
+
+
+def test_reset_layout_brings_everything_to_its_first_place(window):
+    window.runs.close()
+    window.activity.set_unfolded(True)
+    window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, window.inspector)
+    window.inspector.fold()
+    window.commands["view.reset-layout"].trigger()
+    assert window.runs.isVisible()
+    assert not window.activity.fold.isChecked()
+    assert window.dockWidgetArea(window.inspector) == Qt.DockWidgetArea.RightDockWidgetArea
+    assert not window.inspector.folded
+
+
+def test_the_inspector_folds_where_the_window_is_narrow(qtbot, window):
+    window.resize(1280, 720)
+    qtbot.waitUntil(lambda: window.inspector.width() < 60, timeout=2000)
+    window.inspector.unfold()
+    window.resize(1300, 720)
+    assert not window.inspector.folded, "the person's choice holds while the window stays narrow"
+    window.resize(NARROW + 50, 800)
+    window.resize(1280, 720)
+    assert window.inspector.folded
+
+
+def test_nothing_is_wider_than_a_small_window(qtbot, session, open_window):
+    window = open_window(session, (1280, 720))
+    session.theme.set_text_size(150)
+    qtbot.wait(50)
+    assert window.minimumSizeHint().width() <= 1280
+    assert window.width() == 1280
+
+
+def test_the_layout_is_remembered(qtbot, session, open_window, tmp_path):
+    window = open_window(session)
+    window.runs.close()
+    window.activity.set_unfolded(True)
+    window.resize(1500, 850)
+    window.close()
+    again = Session(Workspace(tmp_path / "second", create=True))
+    second = open_window(again)
+    assert not second.runs.isVisible()
+    assert second.activity.fold.isChecked()
+    assert again.preferences.recent("workspaces")[-1] == session.workspace.path
+    again.close()
+
+
+# Commands
+
+
+def test_the_palette_finds_and_runs_a_command(qtbot, window):
+    palette = window.show_palette()
+    qtbot.keyClicks(palette.line, "gomap")
+    assert palette.model.rowCount() < len(list(window.commands))
+    palette.line.clear()
+    qtbot.keyClicks(palette.line, "view map")
+    assert palette.model.keys[0] == "view.map"
+    qtbot.keyClick(palette.line, Qt.Key.Key_Return)
+    assert window.session.page == "map"
+
+
+def test_the_palettes_arrows_choose(qtbot, window):
+    palette = window.show_palette()
+    qtbot.keyClick(palette.line, Qt.Key.Key_Down)
+    assert palette.list.currentIndex().row() == 1
+    qtbot.keyClick(palette.line, Qt.Key.Key_Up)
+    qtbot.keyClick(palette.line, Qt.Key.Key_Up)
+    assert palette.list.currentIndex().row() == palette.model.rowCount() - 1
+
+
+def test_fuzzy_score_wants_the_letters_in_order_and_prefers_starts():
+    assert score("rl", "View: Reset layout") is not None
+    assert score("lr", "Reset") is None
+    assert score("map", "View: Map") > score("map", "Run: Move to the trash, please")
+    assert score("", "anything") is not None
+
+
+def test_a_changed_shortcut_is_remembered_and_reset(qtbot, session, open_window, tmp_path):
+    window = open_window(session)
+    window.commands.set_shortcut("view.map", QKeySequence("Ctrl+M"))
+    again = Session(Workspace(tmp_path / "second", create=True), Preferences(session.preferences.file))
+    second = open_window(again)
+    assert second.commands["view.map"].shortcut() == QKeySequence("Ctrl+M")
+    second.commands.reset_shortcuts()
+    assert second.commands["view.map"].shortcut() == QKeySequence("Ctrl+3")
+    again.close()
+
+
+def test_shared_keys_are_named_in_the_shortcut_table(qtbot, window):
+    dialog = window.show_shortcuts()
+    row = next(row for row in dialog.rows if row.key == "view.map")
+    row.edit.setKeySequence(QKeySequence("Ctrl+N"))
+    assert window.commands.conflicts("view.map") == ["file.new"]
+    place = dialog.rows.index(row)
+    assert dialog.table.item(place, 4).text() == "New run"
+    row.reset.click()
+    assert dialog.table.item(place, 4).text() == ""
+    assert window.commands.shortcut("view.map") == QKeySequence("Ctrl+3")
+
+
+def test_no_two_commands_share_a_key_at_first(window):
+    assert {key: window.commands.conflicts(key) for key in window.commands if window.commands.conflicts(key)} == {}
+
+
+# Theme
+
+
+@pytest.mark.parametrize("choice", ["light", "dark"])
+def test_the_theme_can_be_chosen(window, session, choice):
+    window.commands[f"view.theme-{choice}"].trigger()
+    expected = theme.DARK if choice == "dark" else theme.LIGHT
+    assert theme.current() == expected
+    assert window.palette().window().color().name().upper() == expected.window
+    assert Preferences(session.preferences.file).text("theme") == choice
+
+
+def test_the_theme_follows_the_system_until_one_is_chosen(session, monkeypatch):
+    changed = QGuiApplication.styleHints().colorSchemeChanged
+    monkeypatch.setattr(theme, "system_is_dark", lambda: True)
+    changed.emit(Qt.ColorScheme.Dark)
+    assert theme.current() == theme.DARK
+    monkeypatch.setattr(theme, "system_is_dark", lambda: False)
+    changed.emit(Qt.ColorScheme.Light)
+    assert theme.current() == theme.LIGHT
+    session.theme.choose("dark")
+    changed.emit(Qt.ColorScheme.Light)
+    assert theme.current() == theme.DARK
+
+
+@pytest.mark.parametrize("tokens", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+def test_text_can_be_read_on_every_ground(tokens):
+    for ground in (tokens.window, tokens.surface, tokens.raised, tokens.selection):
+        assert theme.contrast(tokens.text, ground) >= 4.5
+    for words in (tokens.muted, tokens.accent, tokens.right, tokens.wrong, tokens.warning):
+        for ground in (tokens.window, tokens.surface, tokens.raised):
+            assert theme.contrast(words, ground) >= 4.5, (words, ground)
+    assert theme.contrast(tokens.on_accent, tokens.accent) >= 4.5
+
+
+def test_text_grows(window, session):
+    before = window.fontMetrics().height()
+    window.commands["view.text-150"].trigger()
+    assert window.fontMetrics().height() > 1.3 * before
+    window.commands["view.text-smaller"].trigger()
+    assert session.theme.percent == 125
+
+
+# Messages
+
+
+def test_a_problem_is_told_in_the_bar_and_the_log(window, session):
+    session.notify(Problem("The disk is full.", kept="All is kept.", todo="Free some space."))
+    assert window.message.isVisible()
+    assert window.message.what.text() == "The disk is full."
+    assert window.message.rest.text() == "All is kept. Free some space."
+    assert "The disk is full." in window.activity.log.toPlainText()
+    window.message.close_button.click()
+    assert not window.message.isVisible()
+
+
+def raise_at_one_place(error):
+    raise error
+
+
+@pytest.fixture
+def defects(window):
+    made = Defects()
+    made.told.connect(window.show_defect)
+    return made
+
+
+def tell(defects, error):
+    try:
+        raise_at_one_place(error)
+    except type(error):
+        defects.caught(*sys.exc_info())
+
+
+def test_the_same_defect_is_told_once_a_minute(window, defects, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("workbench.ui.defects.monotonic", lambda: clock[0])
+    told = []
+    defects.told.connect(lambda problem, trace: told.append(problem))
+    for seconds in (0.0, 1.0, 59.0, 61.0):
+        clock[0] = seconds
+        tell(defects, ValueError("broken"))
+    assert len(told) == 2
+    tell(defects, KeyError("another"))
+    assert len(told) == 3
+
+
+def test_a_defect_shows_its_trace_behind_details_and_can_be_copied(window, defects):
+    tell(defects, ValueError("broken"))
+    bar = window.message
+    assert "defect" in bar.what.text()
+    assert not bar.details.isVisible()
+    bar.unfold.click()
+    assert bar.details.isVisible()
+    assert "raise_at_one_place" in bar.details.toPlainText()
+    bar.copy.click()
+    assert "ValueError: broken" in QGuiApplication.clipboard().text()
+
+
+def test_a_defect_in_a_thread_is_told_on_the_windows_thread(qtbot, window, defects, monkeypatch):
+    monkeypatch.setattr(threading, "excepthook", defects._caught_in_thread)
+    thread = threading.Thread(target=raise_at_one_place, args=(RuntimeError("far away"),))
+    thread.start()
+    thread.join()
+    qtbot.waitUntil(window.message.isVisible, timeout=2000)
+    assert "far away" in window.message.details.toPlainText()
+
+
+def test_a_problem_nobody_caught_is_told_as_a_problem(window, defects):
+    tell(defects, Problem("The folder is gone.", todo="Choose another."))
+    assert window.message.what.text() == "The folder is gone."
+
+
+# Runs
+
+
+def test_rows_tell_state_and_scores_and_choose_the_run(qtbot, window, session, config, stored_evaluation):
+    first = session.workspace.create_run(config)
+    second = session.workspace.create_run(config.model_copy(update={"name": "Second"}))
+    stored_evaluation(first, 1)
+    qtbot.waitUntil(lambda: window.runs.model.rowCount() == 2, timeout=3000)
+    index = window.runs.model.index(1, 0)
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Counting, Queued, R@1 90.0  MAP@R 80.0"
+    window.runs.list.setCurrentIndex(index)
+    assert session.run_id == first
+    session.show_run(second)
+    assert window.runs.list.currentIndex().row() == 0
+    assert not window.welcome.isVisible(), "the start cards leave with the first run"
+
+
+def test_search_finds_by_every_word(qtbot, window, session, config):
+    first = session.workspace.create_run(config)
+    session.workspace.create_run(config.model_copy(update={"name": "Other"}))
+    session.workspace.set_tags(first, ["paper"])
+    qtbot.waitUntil(lambda: window.runs.model.rowCount() == 2, timeout=3000)
+    qtbot.keyClicks(window.runs.search, "PAPER count")
+    assert [window.runs.model.index(row, 0).data() for row in range(window.runs.model.rowCount())] == ["Counting"]
+
+
+def test_trash_restore_and_delete(qtbot, window, session, config, monkeypatch):
+    run_id = session.workspace.create_run(config)
+    session.workspace.set_status(run_id, "done")
+    session.show_run(run_id)
+    actions = window.run_actions
+    qtbot.waitUntil(actions.trash.isEnabled, timeout=2000)
+    assert not actions.delete.isEnabled()
+    actions.trash.trigger()
+    qtbot.waitUntil(lambda: window.runs.model.rowCount() == 0, timeout=2000)
+    actions.show_trash.trigger()
+    assert window.runs.model.rowCount() == 1
+    session.show_run(run_id)
+    actions.restore.trigger()
+    qtbot.waitUntil(lambda: len(session.runs()) == 1, timeout=2000)
+    session.workspace.trash(run_id)
+    qtbot.waitUntil(actions.delete.isEnabled, timeout=2000)
+    monkeypatch.setattr(type(actions), "_sure", lambda *_: False)
+    actions.delete.trigger()
+    assert session.workspace.run(run_id).trashed
+    monkeypatch.setattr(type(actions), "_sure", lambda *_: True)
+    actions.delete.trigger()
+    assert session.workspace.runs(trashed=True) == []
+
+
+def test_rename_tag_and_note(qtbot, window, session, config, monkeypatch):
+    session.show_run(session.workspace.create_run(config))
+    answers = "workbench.ui.run_actions.QInputDialog"
+    monkeypatch.setattr(f"{answers}.getText", lambda *_, **__: ("a, b", True))
+    monkeypatch.setattr(f"{answers}.getMultiLineText", lambda *_: ("seen", True))
+    for action in (window.run_actions.rename, window.run_actions.tags, window.run_actions.note):
+        action.trigger()
+    run = session.workspace.run(session.run_id)
+    assert (run.name, run.tags, run.note) == ("a, b", ("a", "b"), "seen")
+
+
+def test_activity_shows_a_run_of_another_program_without_cancel(qtbot, window, session, config):
+    run_id = session.workspace.create_run(config)
+    with session.workspace.writing() as db:
+        db.execute("update runs set status='running', phase='Training', done=3, total=9 where id=?", (run_id,))
+    qtbot.waitUntil(lambda: "3 / 9" in window.activity.line.text.text(), timeout=3000)
+    assert not window.activity.line.cancel.isVisible()
+    session.workspace.set_status(run_id, "done")
+    qtbot.waitUntil(lambda: "Nothing" in window.activity.line.text.text(), timeout=3000)
+
+
+def test_duplicate_offers_the_config_to_set_up(qtbot, window, session, config):
+    session.show_run(session.workspace.create_run(config))
+    window.run_actions.duplicate.trigger()
+    if not session.catalog:
+        assert "still being made" in window.message.what.text()
+
+
+# Drops
+
+
+def drop(window, path):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    event = QDropEvent(
+        QPointF(10, 10), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    )
+    window.dropEvent(event)
+
+
+CATALOG = {
+    f"{kind}/{name}": {"title": name, "help": "", "source": "", "facts": {}, "params": {}}
+    for kind, name in {
+        "dataset": "digits", "split": "random", "backbone": "conv4", "loss": "ce", "sampler": "random",
+        "augmentation": "none",
+    }.items()
+} | {
+    "dataset/folder": {
+        "title": "Folder", "help": "", "source": "", "facts": {},
+        "params": {"root": {"default": "", "type": "string", "path": "folder", "description": ""}},
+    }
+}  # fmt: skip
+
+
+def test_a_dropped_folder_becomes_a_config(window, session, tmp_path):
+    session.set_catalog(CATALOG)
+    offered = []
+    session.config_offered.connect(offered.append)
+    folder = tmp_path / "my <birds>"
+    folder.mkdir()
+    drop(window, folder)
+    assert (offered[0].dataset.name, offered[0].dataset.params) == ("folder", {"root": str(folder)})
+    assert offered[0].name == "my <birds>"
+    assert session.preferences.recent("data") == [folder]
+
+
+def test_a_dropped_config_is_offered_or_explained(window, session, tmp_path, config):
+    session.set_catalog(CATALOG)
+    offered = []
+    session.config_offered.connect(offered.append)
+    good, bad = tmp_path / "good.toml", tmp_path / "bad.toml"
+    config.to_toml(good)
+    bad.write_text('nam = "x"\n')
+    drop(window, good)
+    drop(window, bad)
+    assert offered == [config]
+    assert "nam: There is no such field." in window.message.what.text()
+
+
+def test_the_start_cards_can_be_hidden_for_good(window, session, tmp_path, open_window):
+    window.welcome.dismissed.emit()
+    assert not window.welcome.isVisible()
+    again = Session(Workspace(tmp_path / "second", create=True))
+    assert not open_window(again).welcome.isVisible()
+    again.close()
+
+
+# Closing
+
+
+def test_a_window_with_nothing_to_do_closes(window):
+    assert window.close()
+
+
+@pytest.mark.parametrize(("choice", "status"), [("stop", "stopped"), ("cancel", "cancelled")])
+def test_closing_while_training_asks_and_waits(qtbot, counting_session, open_window, config, choice, status):
+    session = counting_session
+    window = open_window(session)
+    first, second = session.start(config), session.start(config)
+    qtbot.waitUntil(lambda: session.workspace.run(first).status == "running", timeout=5000)
+    assert not window.close()
+    getattr(window.closing.ask, choice).click()
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=5000)
+    assert session.workspace.run(first).status == status
+    assert session.workspace.run(second).status == "cancelled"
+    assert not session.busy
+
+
+def test_closing_can_be_thought_better_of(qtbot, counting_session, open_window, config):
+    window = open_window(counting_session)
+    run_id = counting_session.start(config)
+    qtbot.waitUntil(lambda: counting_session.workspace.run(run_id).status == "running", timeout=5000)
+    window.close()
+    window.closing.ask.keep.click()
+    qtbot.wait(100)
+    assert window.isVisible()
+    assert counting_session.workspace.run(run_id).status == "running"
+
+
+def test_open_and_close_many_times(qtbot, session, open_window):
+    for _ in range(10):
+        open_window(session).close()
+
+
+def test_settings_survive_a_file_that_makes_no_sense(tmp_path: Path, qapp):
+    file = tmp_path / "window.ini"
+    file.write_bytes(b"\x00\xff[[[text_size=large\n[layout]\nstate=@@@\ntheme=5")
+    preferences = Preferences(file)
+    assert preferences.number("text_size", 100) == 100
+    assert preferences.state("layout/state").isEmpty()
+    assert theme.Theme(preferences).choice == "system"

@@ -1,0 +1,360 @@
+"""The window's shared state: follows any writer, runs one at a time, and brings results back to its own thread."""
+
+import math
+import threading
+from time import sleep
+
+import numpy as np
+import pytest
+
+from workbench.config import RunConfig
+from workbench.control import Cancelled
+from workbench.events import Ended, Scalar
+from workbench.problem import Problem
+from workbench.ui.analysis import AnalysisClient
+from workbench.ui.session import Session
+from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
+
+
+def status_of(session, run_id):
+    return session.workspace.run(run_id).status
+
+
+class Heard:
+    """Counts how often a signal came, and keeps what it carried."""
+
+    def __init__(self, signal):
+        self.values = []
+        signal.connect(self._take)
+
+    def _take(self, *values):
+        self.values.append(values[0] if len(values) == 1 else values)
+
+
+# Following
+
+
+def test_another_connections_writes_arrive_in_order_with_nan(qtbot, session, config):
+    run_id = session.workspace.create_run(config)
+    session.show_run(run_id)
+    arrived, statuses = Heard(session.scalars_arrived), Heard(session.status_changed)
+    with Workspace(session.workspace.path) as other:
+        recorder = Recorder(other, run_id)
+        for step, value in enumerate((0.5, math.nan, 0.25), start=1):
+            recorder(Scalar("probe/ce", step, value))
+        recorder(Ended("done"))
+    qtbot.waitUntil(lambda: "done" in statuses.values, timeout=3000)
+    points = [point for chunk in arrived.values for point in chunk]
+    assert [(name, step) for name, step, _ in points] == [("probe/ce", 1), ("probe/ce", 2), ("probe/ce", 3)]
+    assert points[0][2] == 0.5
+    assert math.isnan(points[1][2])
+
+
+def test_a_run_shown_later_is_told_from_its_first_point(qtbot, session, config):
+    first, second = session.workspace.create_run(config), session.workspace.create_run(config)
+    with Workspace(session.workspace.path) as other:
+        for run_id, length in ((first, 30), (second, 20)):
+            recorder = Recorder(other, run_id)
+            for step in range(1, length + 1):
+                recorder(Scalar("batch/loss", step, float(run_id)))
+            recorder(Ended("done"))
+    arrived = Heard(session.scalars_arrived)
+    for run_id, length in ((second, 20), (first, 30)):
+        arrived.values.clear()
+        session.show_run(run_id)
+        qtbot.waitUntil(lambda: bool(arrived.values), timeout=3000)
+        points = [point for chunk in arrived.values for point in chunk]
+        assert points == [("batch/loss", step, float(run_id)) for step in range(1, length + 1)]
+
+
+def test_long_curves_come_whole_in_chunks(qtbot, session, config, monkeypatch):
+    monkeypatch.setattr("workbench.ui.live.ROWS_AT_ONCE", 100)
+    run_id = session.workspace.create_run(config)
+    with Workspace(session.workspace.path) as other:
+        recorder = Recorder(other, run_id)
+        for step in range(1, 1051):
+            recorder(Scalar("batch/loss", step, 1.0))
+        recorder(Ended("done"))
+    arrived = Heard(session.scalars_arrived)
+    session.show_run(run_id)
+    qtbot.waitUntil(lambda: sum(map(len, arrived.values)) == 1050, timeout=3000)
+    assert [step for chunk in arrived.values for _, step, _ in chunk] == list(range(1, 1051))
+    assert max(map(len, arrived.values)) <= 100
+
+
+def test_points_of_a_resumed_run_arrive_although_their_numbers_are_used_again(qtbot, session, config):
+    run_id = session.workspace.create_run(config)
+    session.show_run(run_id)
+    arrived = Heard(session.scalars_arrived)
+    with Workspace(session.workspace.path) as other:
+        recorder = Recorder(other, run_id)
+        for step in range(1, 11):
+            recorder(Scalar("batch/loss", step, 1.0))
+        recorder(Ended("interrupted"))
+        qtbot.waitUntil(lambda: sum(map(len, arrived.values)) == 10, timeout=3000)
+        again = Recorder(other, run_id)
+        again.forget_after(5)
+        qtbot.wait(250)
+        arrived.values.clear()
+        for step in range(6, 11):
+            again(Scalar("batch/loss", step, 2.0))
+        again(Ended("done"))
+    qtbot.waitUntil(lambda: bool(arrived.values), timeout=3000)
+    points = [point for chunk in arrived.values for point in chunk]
+    assert points == [("batch/loss", step, 2.0) for step in range(6, 11)]
+
+
+# Runs of this window
+
+
+def test_runs_work_one_after_the_other(qtbot, counting_session, config):
+    session = counting_session
+    first, second = session.start(config), session.start(config)
+    qtbot.waitUntil(lambda: status_of(session, first) == "running", timeout=5000)
+    assert status_of(session, second) == "queued"
+    assert session.run_id == second, "the newest started is shown"
+    session.control(first).stop()
+    qtbot.waitUntil(lambda: status_of(session, second) == "running", timeout=5000)
+    assert status_of(session, first) == "stopped"
+    assert session.control(first) is None
+    with qtbot.waitSignal(session.queue.idle, timeout=5000):
+        session.cancel_run(second)
+    assert status_of(session, second) == "cancelled"
+
+
+def test_a_waiting_run_is_withdrawn_at_once(qtbot, counting_session, config):
+    first, second = counting_session.start(config), counting_session.start(config)
+    counting_session.cancel_run(second)
+    assert status_of(counting_session, second) == "cancelled"
+    assert counting_session.queue.waiting == []
+    assert counting_session.queue.running == first
+
+
+def test_a_paused_run_stands_still(qtbot, counting_session, config):
+    run_id = counting_session.start(config)
+    arrived = Heard(counting_session.scalars_arrived)
+    qtbot.waitUntil(lambda: sum(map(len, arrived.values)) > 20, timeout=5000)
+    counting_session.control(run_id).pause()
+    qtbot.wait(600)
+    before = sum(map(len, arrived.values))
+    qtbot.wait(400)
+    assert sum(map(len, arrived.values)) == before
+
+
+@pytest.mark.parametrize("wait", [0, 300])
+def test_closing_the_session_ends_what_works(qtbot, tmp_path, config, make_counting_job, wait):
+    session = Session(Workspace(tmp_path / "w", create=True), make_job=make_counting_job)
+    run_id = session.start(config)
+    qtbot.wait(wait)
+    session.close()
+    with Workspace(tmp_path / "w") as reopened:
+        assert reopened.run(run_id).status == "cancelled"
+
+
+def test_a_job_that_cannot_be_made_fails_with_its_sentence(qtbot, workspace, config):
+    def broken(*_):
+        raise Problem("The disk is gone.")
+
+    session = Session(workspace, make_job=broken)
+    noticed = Heard(session.noticed)
+    run_id = session.start(config)
+    qtbot.waitUntil(lambda: status_of(session, run_id) == "failed", timeout=3000)
+    qtbot.waitUntil(lambda: bool(noticed.values), timeout=3000)
+    assert "The disk is gone." in str(noticed.values[0])
+    assert not session.busy
+    session.close()
+
+
+# Work in threads
+
+
+def test_work_happens_elsewhere_and_its_result_comes_back_here(qtbot, session):
+    threads, results = [], []
+
+    def work(progress):
+        threads.append(threading.current_thread())
+        progress("Half", 1, 2)
+        return 42
+
+    def then(result):
+        threads.append(threading.current_thread())
+        results.append(result)
+
+    session.run_in_thread("Counting", work, then)
+    qtbot.waitUntil(lambda: results == [42], timeout=3000)
+    assert threads[0] is not threading.main_thread()
+    assert threads[1] is threading.main_thread()
+    qtbot.waitUntil(lambda: session.activity.items[0].state == "done", timeout=1000)
+
+
+def test_a_problem_in_a_thread_keeps_its_three_parts(qtbot, session):
+    told = []
+
+    def work(progress):
+        raise Problem("No disk.", kept="All is kept.", todo="Buy one.")
+
+    session.run_in_thread("Failing", work, failed=told.append)
+    qtbot.waitUntil(lambda: bool(told), timeout=3000)
+    assert (told[0].what, told[0].kept, told[0].todo) == ("No disk.", "All is kept.", "Buy one.")
+
+
+def test_cancelled_work_says_nothing_more(qtbot, session):
+    results, heard = [], threading.Event()
+
+    def work(progress):
+        try:
+            while True:
+                progress("Working", 0, 0)
+                sleep(0.005)
+        except Cancelled:
+            heard.set()
+            raise
+
+    task = session.run_in_thread("Endless", work, results.append, results.append)
+    with qtbot.waitSignal(task.ended, timeout=3000):
+        session.activity.items[0].cancel()
+    assert heard.is_set()
+    assert results == []
+
+
+def test_a_flood_of_progress_is_coalesced(qtbot, session):
+    item = session.activity.add("Fast")
+    changes = Heard(item.changed)
+
+    def flood(progress):
+        for step in range(50_000):
+            item.progress(step, 50_000)
+        item.finish("Over")
+
+    session.run_in_thread("Flood", flood, quiet=True)
+    qtbot.waitUntil(lambda: item.state == "done", timeout=5000)
+    assert item.now.text == "Over", "the last word is exact"
+    assert len(changes.values) < 5_000
+
+
+# What is shown
+
+
+def test_evaluation_follows_the_newest_until_one_is_chosen(qtbot, session, config, stored_evaluation):
+    run_id = session.workspace.create_run(config)
+    session.show_run(run_id)
+    assert session.evaluation_id is None
+    first = stored_evaluation(run_id, epoch=1)
+    qtbot.waitUntil(lambda: session.evaluation_id == first, timeout=3000)
+    second = stored_evaluation(run_id, epoch=2)
+    qtbot.waitUntil(lambda: session.evaluation_id == second, timeout=3000)
+    session.show_evaluation(first)
+    with qtbot.waitSignal(session.evaluations_changed, timeout=3000):
+        stored_evaluation(run_id, epoch=3)
+    assert session.evaluation_id == first
+    session.show_evaluation(None)
+    assert session.workspace.evaluation(session.evaluation_id).epoch == 3
+
+
+def test_showing_another_run_clears_query_and_selection(session, config):
+    first, second = session.workspace.create_run(config), session.workspace.create_run(config)
+    session.show_run(first)
+    session.show_query(7)
+    session.select(np.array([1, 2, 3]))
+    session.show_run(second)
+    assert session.query is None
+    assert len(session.selection) == 0
+
+
+def test_another_workspace_forgets_the_run_and_closes_the_first(qtbot, session, config, tmp_path):
+    session.show_run(session.workspace.create_run(config))
+    before = session.workspace
+    with qtbot.waitSignals([session.workspace_changed, session.run_changed]):
+        session.open_workspace(Workspace(tmp_path / "other", create=True))
+    assert session.run_id is None
+    assert session.runs() == []
+    with pytest.raises(Exception, match="closed"):
+        before.runs()
+    new = session.workspace.create_run(RunConfig(name="There"))
+    qtbot.waitUntil(lambda: [run.id for run in session.runs()] == [new], timeout=3000)
+
+
+def test_a_workspace_stays_while_a_run_works(counting_session, config, tmp_path):
+    counting_session.start(config)
+    with pytest.raises(Problem, match="still working"), Workspace(tmp_path / "other", create=True) as other:
+        counting_session.open_workspace(other)
+
+
+def test_five_thousand_signals(session):
+    """PySide6 6.12.0 dies on Python 3.11 after some hundred: it loses a reference to True with each."""
+    heard = Heard(session.selection_changed)
+    for number in range(5000):
+        session.select(np.array([number]))
+    assert len(heard.values) == 5000
+
+
+# The analysis process
+
+
+class ToldProcess:
+    """Stands for the other process: answers what the test says, from a thread."""
+
+    def __init__(self, on_answer):
+        self.on_answer, self.cancelled, self.asked = on_answer, [], []
+
+    def request(self, op, **fields):
+        self.asked.append((op, fields))
+        return len(self.asked)
+
+    def cancel(self, number):
+        self.cancelled.append(number)
+
+    def close(self):
+        self.cancelled.append("closed")
+
+    def answer(self, **fields):
+        thread = threading.Thread(target=self.on_answer, args=(fields,))
+        thread.start()
+        thread.join()
+
+
+@pytest.fixture
+def analysis(qapp):
+    made = {}
+
+    def start(on_answer):
+        made["process"] = ToldProcess(on_answer)
+        return made["process"]
+
+    return AnalysisClient(start=start), made["process"]
+
+
+def test_answers_come_on_the_windows_thread_in_order(qtbot, analysis):
+    client, process = analysis
+    told = []
+
+    def hear(answer):
+        told.append((answer["event"], threading.current_thread() is threading.main_thread()))
+
+    client.request("project", {"seed": 1}, hear, hear)
+    process.answer(id=1, event="progress", done=1, total=2)
+    process.answer(id=1, event="result", projection=5)
+    qtbot.waitUntil(lambda: len(told) == 2, timeout=2000)
+    assert told == [("progress", True), ("result", True)]
+    assert process.asked == [("project", {"seed": 1})]
+
+
+def test_a_dead_process_is_told_as_a_problem(qtbot, analysis):
+    client, process = analysis
+    problems = []
+    client.request("project", {}, on_error=problems.append)
+    process.answer(id=1, event="error", what="It ended.", kept="All.", todo="Ask again.")
+    qtbot.waitUntil(lambda: bool(problems), timeout=2000)
+    assert (problems[0].what, problems[0].todo) == ("It ended.", "Ask again.")
+
+
+def test_a_cancelled_request_is_silent_even_when_its_answer_was_on_its_way(qtbot, analysis):
+    client, process = analysis
+    told = []
+    request = client.request("project", {}, told.append, told.append, told.append)
+    process.answer(id=1, event="result")
+    request.cancel()
+    qtbot.wait(50)
+    assert told == []
+    assert process.cancelled == [1]
