@@ -16,7 +16,8 @@ from workbench.problem import Problem
 
 Distance = Literal["cosine", "l2"]
 
-BLOCK_BYTES = 16 * 2**20  # of gaps held at once; larger blocks leave the processor's cache and are slower
+# Bytes of gaps held at once: on a processor larger blocks leave its cache and are slower, a GPU wants fewer launches.
+BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 64 * 2**20}
 MIN_ROW_BITS = 16  # bits of a key kept for the gallery row, at least
 NOISE = 2.0**-45  # a gap under this share of the squared norms is rounding: the two points are the same
 
@@ -59,19 +60,20 @@ class Gallery:
         self._row_mask = (1 << max(MIN_ROW_BITS, (self.count - 1).bit_length())) - 1
 
     def blocks(
-        self, queries: np.ndarray, own: np.ndarray | None = None, block_bytes: int = BLOCK_BYTES
+        self, queries: np.ndarray, own: np.ndarray | None = None, block_bytes: int | None = None
     ) -> Iterator[tuple[slice, torch.Tensor]]:
         """Yield (rows of `queries`, keys [rows, n] int64); the keys are overwritten by the next block.
 
         Args:
             queries: [m, d].
             own: [m] the gallery row that is the query itself and is left out (its key is the last), or None.
-            block_bytes: upper limit of the float64 block.
+            block_bytes: upper limit of the float64 block; by default that of the device.
         """
         vectors = self._tensor(self._vectors(queries))
         width = self._transposed.shape[0]
         if vectors.shape[1] != width:
             raise Problem(f"The queries have {vectors.shape[1]} dimensions, the gallery {width}.")
+        block_bytes = block_bytes or BLOCK_BYTES.get(self.device.type, BLOCK_BYTES["cpu"])
         rows = max(1, block_bytes // (8 * self.count))
         own_places = None if own is None else self._tensor(self.place[own])
         for start in range(0, len(vectors), rows):

@@ -64,6 +64,6 @@ def _excess(chosen: np.ndarray, judged: np.ndarray, k: int) -> int:
     limits = np.take_along_axis(judged, nearest, axis=1)
     beyond = 0
     for column in range(k):
-        ranks = np.count_nonzero(judged < limits[:, column : column + 1], axis=1) + 1
+        ranks = (judged < limits[:, column : column + 1]).sum(axis=1, dtype=np.int32) + 1
         beyond += int(np.maximum(ranks - k, 0).sum())
     return beyond

@@ -1,5 +1,7 @@
 """UMAP maps in this process: sizes that have no neighbourhood, seeds, proxies, and being stopped."""
 
+import gzip
+
 import numpy as np
 import pytest
 
@@ -111,7 +113,8 @@ def test_as_trustworthy_as_plain_umap_learn(real_data):
 
     from workbench.projection.trust import trust
 
-    pixels = np.fromfile(next((real_data / "mnist").glob("t10k-images*ubyte")), np.uint8)[16 : 16 + 5_000 * 784]
+    with gzip.open(real_data / "mnist" / "t10k-images-idx3-ubyte.gz") as file:
+        pixels = np.frombuffer(file.read(), np.uint8)[16 : 16 + 5_000 * 784]
     table = pixels.reshape(5_000, 784).astype(np.float64)
     table = (table - table.mean(0)) @ np.linalg.svd(table - table.mean(0), full_matrices=False)[2][:50].T
     ours = make_map(table, None, "umap", {"metric": "l2"}, seed=0)
