@@ -1,0 +1,196 @@
+"""Figures drawn for print: white, column width, 8 pt, colours that the colour-blind can tell apart."""
+
+from io import BytesIO
+from typing import Literal
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
+from workbench.reports.content import Content, Curve, Map, QueryCard, percent
+
+COLUMN, FULL = 3.3, 6.8  # inches
+NAMED = 20  # classes in a legend; more are told apart on screen
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
+SERIES = {
+    "probe/ce": ("CE", COLOURS[0], "-"),
+    "probe/spce": ("SPCE", COLOURS[1], "--"),
+    "test/recall@1": ("recall@1", COLOURS[0], "-"),
+    "test/recall@2": ("recall@2", COLOURS[4], "--"),
+    "test/recall@4": ("recall@4", COLOURS[2], "-."),
+    "test/recall@8": ("recall@8", COLOURS[3], ":"),
+    "test/MAP@R": ("MAP@R", COLOURS[5], "-"),
+    "batch/loss": ("loss", COLOURS[0], "-"),
+    "batch/lr": ("learning rate", COLOURS[1], "--"),
+}
+STYLE = {
+    "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7,
+    "ytick.labelsize": 7, "lines.linewidth": 1.2, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.grid": True, "grid.alpha": 0.25, "grid.linewidth": 0.5, "svg.fonttype": "none", "pdf.fonttype": 42,
+    "legend.frameon": False, "figure.constrained_layout.use": True, "axes.unicode_minus": True,
+    "svg.hashsalt": "workbench", "text.parse_math": False,
+}  # fmt: skip
+RIGHT, WRONG = "#1B7F4B", "#B3261E"
+Format = Literal["svg", "pdf", "png"]
+
+
+def draw(content: Content) -> dict[str, Figure]:
+    """Every figure that the report has data for, by name: "ce-spce", "retrieval", "loss", "map", "worst", "best"."""
+    found: dict[str, Figure] = {}
+    with rc_context(STYLE):
+        if "curves" in content.sections:
+            if "probe/spce" in content.curves:
+                found["ce-spce"] = _curves(content, ("probe/ce", "probe/spce"), "Cross-entropy on the probe (nats)")
+            if "test/MAP@R" in content.curves:
+                found["retrieval"] = _retrieval(content)
+            if "batch/loss" in content.curves:
+                found["loss"] = _loss(content.curves["batch/loss"], content.curves.get("batch/lr"))
+        if content.map is not None:
+            found["map"] = _map(content.map)
+        if content.worst:
+            found["worst"] = _sheet(content.worst)
+            found["best"] = _sheet(content.finest)
+    return found
+
+
+def encode(figure: Figure, kind: Format) -> bytes:
+    """A figure as a file: SVG with text as text, PDF with whole fonts, PNG at 300 dots per inch."""
+    FigureCanvasAgg(figure)
+    out = BytesIO()
+    date = {"Date": None} if kind == "svg" else ({"CreationDate": None} if kind == "pdf" else None)
+    with rc_context(STYLE):
+        figure.savefig(out, format=kind, dpi=300 if kind == "png" else "figure", metadata=date)
+    return out.getvalue()
+
+
+def raster(figure: Figure, dpi: float) -> np.ndarray:
+    """A figure as uint8 [h, w, 4], to be placed on a page."""
+    canvas = FigureCanvasAgg(figure)
+    with rc_context(STYLE):
+        figure.set_dpi(dpi)
+        canvas.draw()
+    return np.asarray(canvas.buffer_rgba()).copy()
+
+
+def _figure(width: float, height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(width, height))
+    return figure, figure.add_subplot()
+
+
+def _curves(content: Content, names: tuple[str, ...], title: str) -> Figure:
+    figure, axes = _figure(COLUMN, 2.2)
+    for name in names:
+        if name in content.curves:
+            word, colour, line = SERIES[name]
+            axes.plot(content.curves[name].steps, content.curves[name].values, line, color=colour, label=word)
+    axes.set(xlabel="Step", title=title, yscale="log")
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.legend()
+    return figure
+
+
+def _retrieval(content: Content) -> Figure:
+    figure, axes = _figure(COLUMN, 2.2)
+    for name in ("test/recall@1", "test/recall@2", "test/recall@4", "test/recall@8", "test/MAP@R"):
+        if name in content.curves:
+            word, colour, line = SERIES[name]
+            curve = content.curves[name]
+            axes.plot(curve.steps, 100 * curve.values, line, color=colour, label=word, marker=".", markersize=4)
+    axes.set(xlabel="Step", title="Retrieval on the test half (%) ↑")
+    axes.legend(ncols=2)
+    return figure
+
+
+def _loss(loss: Curve, rate: Curve | None) -> Figure:
+    figure, axes = _figure(COLUMN, 2.2)
+    axes.plot(loss.steps, loss.values, color=COLOURS[0], alpha=0.25, linewidth=0.6)
+    axes.plot(loss.steps, _smoothed(loss.values), color=COLOURS[0], label="loss, smoothed")
+    axes.set(xlabel="Step", title="Batch loss and learning rate")
+    for step in loss.steps[~np.isfinite(loss.values)][:1]:
+        axes.axvline(step, color=WRONG, linewidth=0.8)
+        axes.text(step, 0.98, " not finite", color=WRONG, va="top", transform=axes.get_xaxis_transform())
+    if rate is not None:
+        right = axes.twinx()
+        right.grid(visible=False)
+        right.plot(rate.steps, rate.values, "--", color=COLOURS[1], linewidth=0.9)
+        right.set_ylabel("Learning rate", color=COLOURS[1])
+        right.spines["right"].set_visible(True)
+    axes.legend()
+    return figure
+
+
+def _smoothed(values: np.ndarray, share: float = 0.02) -> np.ndarray:
+    """A centred mean that leaves gaps out."""
+    width = max(1, int(len(values) * share)) | 1
+    good = np.isfinite(values)
+    ones = np.ones(width)
+    sums = np.convolve(np.where(good, values, 0), ones, "same")
+    counts = np.convolve(good.astype(float), ones, "same")
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _map(data: Map) -> Figure:
+    figure, axes = _figure(FULL, 4.6)
+    present = np.unique(data.labels)
+    many, named = len(present) > len(COLOURS), len(present) <= NAMED
+    for place, label in enumerate(present):
+        chosen = data.labels == label
+        colour = _spread(place, len(present)) if many else COLOURS[place]
+        name = data.class_names[label] if label < len(data.class_names) else str(label)
+        axes.scatter(
+            *data.points[chosen].T, s=max(1.0, min(8.0, 4000 / len(data.points))), color=colour, linewidths=0,
+            label=name if named else None, rasterized=len(data.points) > 3000,
+        )  # fmt: skip
+    if data.proxies is not None:
+        axes.scatter(
+            *data.proxies.T, s=60, marker="*", color="white", edgecolors="black", linewidths=0.8, label="class proxies"
+        )
+    axes.set(xticks=[], yticks=[], title=data.caption)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.grid(visible=False)
+    if named or data.proxies is not None:
+        axes.legend(markerscale=1.2, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def _spread(place: int, count: int) -> tuple[float, float, float, float]:
+    from matplotlib import colormaps
+
+    colour: tuple[float, float, float, float] = colormaps["turbo"](0.04 + 0.92 * place / max(1, count - 1))
+    return colour
+
+
+def _sheet(cards: list[QueryCard]) -> Figure:
+    """A row per query: the query, then its neighbours with tick or cross in a frame of right or wrong."""
+    columns = 1 + max(len(card.neighbours) for card in cards)
+    figure = Figure(figsize=(FULL, 0.98 * len(cards)))
+    grid = figure.subplots(len(cards), columns, squeeze=False)
+    for row, card in zip(grid, cards, strict=True):
+        _picture(row[0], card.image, f"query  AP {percent(card.query.ap)}\n{_short(card.query.class_name)}", "black")
+        for axes, (near, image) in zip(row[1:], card.neighbours, strict=False):
+            colour, sign = (RIGHT, "✓") if near.right else (WRONG, "✗")
+            _picture(axes, image, f"{sign} {near.similarity:.3f}\n{_short(near.class_name)}", colour)
+        for axes in row[1 + len(card.neighbours) :]:
+            axes.set_axis_off()
+    return figure
+
+
+def _picture(axes: Axes, image: np.ndarray | None, title: str, colour: str) -> None:
+    axes.set(xticks=[], yticks=[])
+    axes.grid(visible=False)
+    axes.set_title(title, fontsize=5, color=colour, pad=2)
+    for spine in axes.spines.values():
+        spine.set(visible=True, color=colour, linewidth=1.2)
+    if image is None:
+        axes.text(0.5, 0.5, "missing", ha="center", va="center", fontsize=5, transform=axes.transAxes)
+    else:
+        axes.imshow(image, interpolation="nearest")
+
+
+def _short(name: str) -> str:
+    last = name.rpartition("/")[2] if len(name) > 16 else name
+    return last if len(last) <= 16 else f"{last[:15]}…"

@@ -1,0 +1,195 @@
+"""The Report page: choose what is said, see the pages, export them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication, QImage, QKeySequence, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QStackedWidget, QWidget
+
+from workbench import reports
+from workbench.problem import Problem
+from workbench.ui.pages.report.choices import FormatChoices, SectionChoices
+from workbench.ui.pages.report.preview import Preview
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress, Task
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.card import Card, EmptyHint
+from workbench.ui.widgets.labels import ElidedLabel, label
+
+SETTLE = 600  # ms without a change before the preview is drawn anew
+DPI = 110
+SIDE = 216  # px, the columns beside the preview
+
+
+class ReportPage(QStackedWidget):
+    """Reports the shown run. Pages are drawn off the window's thread; the newest wish wins."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self._task: Task | None = None
+        self._stale = True
+        self._written: list[Path] = []
+        self._build()
+        self._timer = QTimer(self, interval=SETTLE, singleShot=True)
+        self._connect()
+        self._show_run()
+
+    def _build(self) -> None:
+        self.hint = EmptyHint(
+            "No run to report",
+            "The report of a run stands here: settings, curves, metrics, map, best and worst queries. Choose a run.",
+            "Set up a run",
+        )
+        self.choices = SectionChoices()
+        self.preview = Preview()
+        self.formats = FormatChoices()
+        self.folder = QLineEdit()
+        self.folder.setAccessibleName("Folder for the report")
+        self.browse = button("Browse…")
+        self.export_button = button("Export", "export", "primary")
+        self.done = ElidedLabel("", "right", Qt.TextElideMode.ElideMiddle)
+        self.open_file = button("Open report", kind="quiet")
+        self.open_folder = button("Open folder", kind="quiet")
+        self.copy_path = button("Copy path", kind="quiet")
+        left, right = Card(), Card()
+        left.body.addWidget(self.choices)
+        for widget in (
+            label("Formats", "section"), self.formats, label("Folder", "caption"), self.folder, self.browse,
+            self.export_button, self.done, self.open_file, self.open_folder, self.copy_path,
+        ):  # fmt: skip
+            right.body.addWidget(widget)
+        right.body.addStretch(1)
+        left.setFixedWidth(SIDE)
+        right.setFixedWidth(SIDE)
+        content = QWidget()
+        row = QHBoxLayout(content)
+        row.setContentsMargins(16, 12, 16, 12)
+        row.setSpacing(12)
+        row.addWidget(left)
+        row.addWidget(self.preview, 1)
+        row.addWidget(right)
+        self.export_action = QAction("Export report", self)
+        self.export_action.setShortcut(QKeySequence("Ctrl+E"))
+        self.export_action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self.addAction(self.export_action)
+        self.addWidget(self.hint)
+        self.addWidget(content)
+
+    def _connect(self) -> None:
+        self._timer.timeout.connect(self._draw)
+        self.hint.pressed.connect(self._go_to_setup)
+        self.choices.changed.connect(self._wish)
+        self.formats.changed.connect(self._check)
+        self.browse.clicked.connect(self._browse)
+        self.export_button.clicked.connect(self.export)
+        self.export_action.triggered.connect(self.export)
+        self.open_file.clicked.connect(self._open_file)
+        self.open_folder.clicked.connect(self._open_folder)
+        self.copy_path.clicked.connect(self._copy_path)
+        self.session.run_changed.connect(self._show_run)
+        self.session.evaluation_changed.connect(self._wish)
+        self.session.status_changed.connect(self._wish)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self._timer.start(0)
+
+    def export(self) -> None:
+        """Write the ticked formats into the folder, off the window's thread."""
+        run_id, out = self.session.run_id, Path(self.folder.text().strip()).expanduser()
+        formats, wanted = self.formats.formats(), self._wanted()
+        if run_id is None or not formats or not self.folder.text().strip():
+            return
+        workspace = self.session.workspace
+        self.export_button.setEnabled(False)
+
+        def work(progress: Progress) -> list[Path]:
+            return reports.write_report(workspace, run_id, out, formats, *wanted, progress=progress)
+
+        self.session.run_in_thread("Export report", work, self._exported, self._not_exported)
+
+    def _wanted(self) -> tuple[list[str], str, str]:
+        return self.choices.sections(), self.choices.title.text().strip(), self.choices.notes.toPlainText().strip()
+
+    def _exported(self, written: list[Path]) -> None:
+        self._written = written
+        self._check()
+        self.done.setText(f"✓ {len(written)} files in {written[0].parent}")
+
+    def _not_exported(self, problem: Problem) -> None:
+        self._check()
+        self.session.notify(problem)
+
+    def _show_run(self) -> None:
+        run = self.session.run()
+        self.setCurrentIndex(0 if run is None else 1)
+        self._written = []
+        self.done.setText("")
+        if run is not None:
+            self.folder.setText(str(self.session.workspace.folder(run.id) / "report"))
+            self.choices.title.setPlaceholderText(run.name)
+            self.preview.show_pages([])
+        self._check()
+        self._wish()
+
+    def _check(self) -> None:
+        self.export_button.setEnabled(bool(self.formats.formats()) and self.session.run_id is not None)
+        self.export_button.setToolTip("" if self.formats.formats() else "Tick a format first")
+        for widget in (self.done, self.open_file, self.open_folder, self.copy_path):
+            widget.setVisible(bool(self._written))
+
+    def _wish(self) -> None:
+        self._stale = True
+        if self.isVisible():
+            self._timer.start(SETTLE)
+
+    def _draw(self) -> None:
+        run_id = self.session.run_id
+        if run_id is None or not self.isVisible():
+            return
+        self._stale = False
+        if self._task is not None:
+            self._task.cancel()
+        workspace, wanted = self.session.workspace, self._wanted()
+        self.preview.say("Drawing the pages…")
+        self._task = self.session.run_in_thread(
+            "Report preview", _pages(workspace, run_id, wanted), self._drawn, self._not_drawn
+        )
+
+    def _drawn(self, images: list[QImage]) -> None:
+        self._task = None
+        self.preview.say("")
+        self.preview.show_pages(images)
+
+    def _not_drawn(self, problem: Problem) -> None:
+        self._task = None
+        self.preview.show_pages([])
+        self.preview.say(str(problem))
+
+    def _go_to_setup(self) -> None:
+        self.session.show_page("setup")
+
+    def _browse(self) -> None:
+        found = QFileDialog.getExistingDirectory(self, "Folder for the report", self.folder.text())
+        if found:
+            self.folder.setText(found)
+
+    def _open_file(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._written[0])))
+
+    def _open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._written[0].parent)))
+
+    def _copy_path(self) -> None:
+        QGuiApplication.clipboard().setText(str(self._written[0]))
+
+
+def _pages(workspace: object, run_id: int, wanted: tuple[list[str], str, str]) -> Callable[[Progress], list[QImage]]:
+    def work(progress: Progress) -> list[QImage]:
+        drawn = reports.preview_pages(workspace, run_id, *wanted, dpi=DPI, progress=progress)  # type: ignore[arg-type]
+        return [QImage.fromData(page) for page in drawn]
+
+    return work
