@@ -21,7 +21,7 @@ NO_DISPLAY = (
     "Workbench cannot open its window: there is no display. "
     "Use the command line, `python -m workbench --help`, or set QT_QPA_PLATFORM."
 )
-SWITCH = 0.001  # seconds a thread may hold the interpreter while the engine is loaded behind the window
+SWITCH = 0.001  # seconds that another thread may hold the interpreter while the window waits for it
 
 
 def reason_not_to_start() -> str | None:
@@ -62,6 +62,7 @@ def run_window(folder: Path | None, *, measure: bool = False) -> int:
     from workbench.ui.session import Session
     from workbench.ui.warm_up import WarmUp
 
+    sys.setswitchinterval(SWITCH)
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Workbench")
     app.setStyle("Fusion")
@@ -121,19 +122,11 @@ def open_workspace(folder: Path | None) -> "Workspace | None":
 
 
 def load_engine(progress: Callable[[str, int, int], None]) -> tuple[dict[str, dict[str, Any]], str]:
-    """Load torch and the catalog behind the window, on a thread: (catalog, name of the device that trains).
+    """Load torch and the catalog behind the window, on a thread: (catalog, name of the device that trains)."""
+    from workbench import catalog, engine  # noqa: F401
+    from workbench.training import device
 
-    Threads change places more often meanwhile, so that the window is not held up by long imports.
-    """
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH)
-    try:
-        from workbench import catalog, engine  # noqa: F401
-        from workbench.training import device
-
-        return catalog.current(), device.describe(device.choose("auto"))["device"]
-    finally:
-        sys.setswitchinterval(before)
+    return catalog.current(), device.describe(device.choose("auto"))["device"]
 
 
 def _tell_start() -> None:

@@ -174,6 +174,7 @@ def test_the_palette_finds_and_runs_a_command(qtbot, window):
     palette.line.clear()
     qtbot.keyClicks(palette.line, "view map")
     assert palette.model.keys[0] == "view.map"
+    assert palette.model.index(0, 1).data() == "Ctrl+3"
     qtbot.keyClick(palette.line, Qt.Key.Key_Return)
     assert window.session.page == "map"
 

@@ -1,11 +1,13 @@
 """Closing the window while a run works: the person chooses, and the run ends by itself. No thread is ever killed."""
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QProgressBar, QVBoxLayout, QWidget
 
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
+
+WORDS_WIDTH = 400  # px
 
 
 class AskDialog(QDialog):
@@ -32,14 +34,16 @@ class AskDialog(QDialog):
             "Stopping after this epoch keeps its curve, evaluations and checkpoint; it can be resumed. "
             f"Cancelling discards what it trained.{in_line}"
         )
-        column.addWidget(label(text, wrap=True))
+        words = label(text, wrap=True)
+        words.setMinimumWidth(WORDS_WIDTH)
+        column.addWidget(words)
         row = QHBoxLayout()
         row.addStretch(1)
         for choice in (self.keep, self.cancel, self.stop):
             row.addWidget(choice)
         column.addSpacing(8)
         column.addLayout(row)
-        self.setMinimumWidth(480)
+        column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
         self.keep.setDefault(True)
         self.keep.clicked.connect(self.reject)
         self.stop.clicked.connect(self.stop_chosen)
@@ -70,7 +74,8 @@ class WaitDialog(QDialog):
         column.addWidget(self.words)
         column.addWidget(bar)
         column.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignRight)
-        self.setMinimumWidth(420)
+        self.words.setMinimumWidth(WORDS_WIDTH)
+        column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
 
     def reject(self) -> None:
         """Esc does not end the waiting."""

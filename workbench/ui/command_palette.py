@@ -1,17 +1,29 @@
 """Find and run any command by a few of its letters."""
 
-from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QDialog, QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QFrame,
+    QHeaderView,
+    QLineEdit,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.ui.commands import Commands, score
 
 Index = QModelIndex | QPersistentModelIndex
 WIDTH, HEIGHT = 480, 360  # px
+GROUPS = {"View": 1, "File": 2, "Edit": 3, "Run": 4, "Help": 5}  # in this order after the page's own
 
 
-class CommandList(QAbstractListModel):
-    """Commands that can be run now and fit what was typed, best first."""
+class CommandList(QAbstractTableModel):
+    """Commands that can be run now and fit what was typed, best first: their words, and their keys."""
 
     def __init__(self, commands: Commands, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -23,19 +35,29 @@ class CommandList(QAbstractListModel):
         self.beginResetModel()
         scored = [(score(typed, self._line(key)), key) for key in self._commands if self._can_run(key)]
         fitting = [(points, key) for points, key in scored if points is not None]
-        ordered = sorted(fitting, key=lambda each: -each[0]) if typed.strip() else fitting
-        self.keys = [key for _, key in ordered]
+        if typed.strip():
+            fitting.sort(key=lambda each: -each[0])
+        else:
+            fitting.sort(key=lambda each: GROUPS.get(self._commands.group(each[1]), 0))
+        self.keys = [key for _, key in fitting]
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
         return 0 if parent.isValid() else len(self.keys)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
-        if not index.isValid() or role != Qt.ItemDataRole.DisplayRole:
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else 2
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
             return None
         key = self.keys[index.row()]
-        keys = self._commands.shortcut(key).toString(QKeySequence.SequenceFormat.NativeText)
-        return f"{self._line(key)}    {keys}" if keys else self._line(key)
+        if role == Qt.ItemDataRole.DisplayRole:
+            keys = self._commands.shortcut(key).toString(QKeySequence.SequenceFormat.NativeText)
+            return self._line(key) if index.column() == 0 else keys
+        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == 1:
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        return None
 
     def _line(self, key: str) -> str:
         return f"{self._commands.group(key)}: {self._commands.title(key)}"
@@ -55,9 +77,8 @@ class CommandPalette(QDialog):
         self.line = QLineEdit(placeholderText="Type a command")
         self.line.setAccessibleName("Command")
         self.model = CommandList(commands, self)
-        self.list = QListView()
+        self.list = QTableView()
         self.list.setModel(self.model)
-        self.list.setUniformItemSizes(True)
         self.list.setAccessibleName("Commands that fit")
         self._build()
         self.line.installEventFilter(self)
@@ -67,6 +88,15 @@ class CommandPalette(QDialog):
         self._find("")
 
     def _build(self) -> None:
+        self.list.verticalHeader().hide()
+        self.list.horizontalHeader().hide()
+        self.list.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.list.verticalHeader().setDefaultSectionSize(self.list.fontMetrics().height() + 8)
+        self.list.setShowGrid(False)
+        self.list.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.setTabKeyNavigation(False)
         frame = QFrame(self)
         frame.setObjectName("palette")
         inner = QVBoxLayout(frame)
@@ -102,4 +132,4 @@ class CommandPalette(QDialog):
     def _choose(self, row: int) -> None:
         count = self.model.rowCount()
         if count:
-            self.list.setCurrentIndex(self.model.index(row % count))
+            self.list.setCurrentIndex(self.model.index(row % count, 0))

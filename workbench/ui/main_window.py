@@ -56,7 +56,7 @@ class MainWindow(QMainWindow):
         self._run_activity = RunActivity(session, self)
         self._after_paint = QTimer(self, singleShot=True, interval=0)
         self._after_paint.timeout.connect(self.painted)
-        self._ready = QTimer(self, interval=0)
+        self._ready = QTimer(self, singleShot=True, interval=0)
         self._ready.timeout.connect(self._make_next)
         self._first_paint_seen = False
         self._build()
@@ -170,11 +170,15 @@ class MainWindow(QMainWindow):
 
     def _make_next(self) -> None:
         if self.inspector.empty:
-            from workbench.ui.pages.map.inspector import InspectorPanel
+            self._make_inspector()
+            self._ready.start()
+        elif self.pages.make_next():
+            self._ready.start()
 
-            self.inspector.set_panel(InspectorPanel(self.session))
-        elif not self.pages.make_next():
-            self._ready.stop()
+    def _make_inspector(self) -> None:
+        from workbench.ui.pages.map.inspector import InspectorPanel
+
+        self.inspector.set_panel(InspectorPanel(self.session))
 
     def _page_chosen(self, action: QAction) -> None:
         self.session.show_page(action.data())

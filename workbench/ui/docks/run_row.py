@@ -67,9 +67,11 @@ class RunRow(QStyledItemDelegate):
         word = state_word(run.status)
         if run.status == "running" and run.epochs:
             word = f"Epoch {run.epoch}/{run.epochs}"
-        painter.drawText(rect.adjusted(DOT + PAD, 0, 0, 0), _LEFT, word)
-        painter.setPen(QColor(tokens.text))
         width = score_width(option.font)
+        text = rect.adjusted(DOT + PAD, 0, -2 * width, 0)
+        short = painter.fontMetrics().elidedText(word, Qt.TextElideMode.ElideRight, text.width())
+        painter.drawText(text, _LEFT, short)
+        painter.setPen(QColor(tokens.text))
         for column, name in enumerate(("MAP@R", "recall@1")):
             cell = QRect(rect.right() + 1 - (column + 1) * width, rect.y(), width, rect.height())
             painter.drawText(cell, _RIGHT, percent(run.best.get(name)))

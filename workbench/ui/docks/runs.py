@@ -12,7 +12,7 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
 from workbench.workspace.rows import Run
 
-WIDTH = 260  # px
+WIDTH, NARROWEST = 260, 200  # px at 100% text
 
 
 class RunsDock(Dock):
@@ -35,6 +35,7 @@ class RunsDock(Dock):
         actions.show_trash.toggled.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
         session.run_changed.connect(self._mark)
+        session.theme.changed.connect(self._fit_text)
         self.refresh()
 
     def _build(self) -> None:
@@ -52,17 +53,22 @@ class RunsDock(Dock):
         head.setSpacing(0)
         self.title = label("Best, % ↑", "caption")
         head.addWidget(self.title, 1)
-        for name in ("R@1", "MAP@R"):
-            column = label(name, "caption")
+        self._columns = [label(name, "caption") for name in ("R@1", "MAP@R")]
+        for column in self._columns:
             column.setAlignment(Qt.AlignmentFlag.AlignRight)
-            column.setMinimumWidth(score_width(self.font()))
             head.addWidget(column)
         self._stack.addWidget(self.list)
         self._stack.addWidget(self._empty)
         self.body.addWidget(self.search)
         self.body.addLayout(head)
         self.body.addWidget(self._stack, 1)
-        self.widget().setMinimumWidth(200)
+        self._fit_text()
+
+    def _fit_text(self) -> None:
+        """Take the widths of the text size."""
+        for column in self._columns:
+            column.setFixedWidth(score_width(self.font()))
+        self.widget().setMinimumWidth(self._session.theme.px(NARROWEST))
 
     def _align_head(self) -> None:
         bar = self.list.verticalScrollBar()
