@@ -23,16 +23,58 @@ def test_ties_go_to_the_lower_id_also_at_the_last_rank_kept():
         assert ids[rows[0]].tolist() == list(range(7))
 
 
-def test_copies_tie_wherever_the_matrix_kernel_puts_them():
+@pytest.fixture
+def uneven(monkeypatch):
+    """Sets how unlike the columns of a matrix product are rounded: kernels differ from machine to machine."""
+    real, rng = torch.mm, np.random.default_rng(5)
+
+    def set_error(size):
+        def product(left, right):
+            found = real(left, right)
+            return found * (1 + size * torch.from_numpy(rng.uniform(-1, 1, found.shape[1])))
+
+        monkeypatch.setattr(torch, "mm", product)
+
+    return set_error
+
+
+def test_copies_tie_however_the_matrix_kernel_rounds(uneven):
     rng = np.random.default_rng(1)
-    vectors = rng.normal(size=(1_003, 67)).astype(np.float32)
-    vectors[500:1000] = vectors[:500]
+    vectors = rng.normal(size=(103, 7)).astype(np.float32)
+    vectors[50:100] = vectors[:50]
+    uneven(1e-7)
     for distance in ("cosine", "l2"):
-        rows, similarities = nearest(rng.normal(size=(31, 67)), vectors, 1_003, distance)
+        rows, similarities = nearest(rng.normal(size=(31, 7)), vectors, 103, distance)
         place = np.argsort(rows, axis=1)
-        np.testing.assert_array_equal(place[:, 500:1000], place[:, :500] + 1)  # the copy comes right after
+        np.testing.assert_array_equal(place[:, 50:100], place[:, :50] + 1)  # the copy comes right after
         by_row = np.take_along_axis(similarities, place, axis=1)
-        np.testing.assert_array_equal(by_row[:, 500:1000], by_row[:, :500])
+        np.testing.assert_array_equal(by_row[:, 50:100], by_row[:, :50])
+
+
+@pytest.mark.parametrize(
+    ("query", "gallery", "distance"),
+    [
+        ([1, 1], np.outer(range(1, 40), [1, 1]), "cosine"),
+        ([1, 0], np.outer(range(1, 40), [1, 1]), "cosine"),
+        ([1, 0], np.outer(range(1, 40), [0, 1]), "cosine"),
+        ([1, 7], [[6, 7], [-4, 7], [1, 12], [1, 2], [4, 11], [4, 3], [5, 10], [5, 4], [-2, 11], [-3, 4]], "l2"),
+    ],
+    ids=["same direction", "45 degrees", "90 degrees", "circle"],
+)
+def test_equal_distances_tie_however_the_matrix_kernel_rounds(query, gallery, distance, uneven):
+    uneven(4e-16)
+    rows, _ = nearest(np.tile(query, (9, 1)), np.array(gallery), len(gallery), distance)
+    np.testing.assert_array_equal(rows, np.tile(np.arange(len(gallery)), (9, 1)))
+
+
+@pytest.mark.parametrize(("distance", "similarity"), [("cosine", 1), ("l2", 0)])
+def test_what_is_the_same_but_for_rounding_has_no_distance(distance, similarity, uneven):
+    uneven(4e-16)
+    query = np.array([[0.1, 0.7, 0.3]])
+    gallery = np.concatenate([query, query + [[0, 2e-16, 0]], query + [[3e-17, 0, 0]]] * 9)
+    rows, similarities = nearest(query, gallery, 27, distance)
+    assert rows.tolist() == [list(range(27))]
+    assert (similarities == similarity).all()
 
 
 def test_distances_are_right_in_both_metrics():
