@@ -71,7 +71,7 @@ def test_equal_distances_tie_however_the_matrix_kernel_rounds(query, gallery, di
 def test_what_is_the_same_but_for_rounding_has_no_distance(distance, similarity, uneven):
     uneven(4e-16)
     query = np.array([[0.1, 0.7, 0.3]])
-    gallery = np.concatenate([query, query + [[0, 2e-16, 0]], query + [[3e-17, 0, 0]]] * 9)
+    gallery = np.tile(query, (27, 1)) + np.tile(np.array([[0, 0, 0], [0, 2e-16, 0], [3e-17, 0, 0]]), (9, 1))
     rows, similarities = nearest(query, gallery, 27, distance)
     assert rows.tolist() == [list(range(27))]
     assert (similarities == similarity).all()
