@@ -69,11 +69,13 @@ def test_equal_distances_tie_however_the_matrix_kernel_rounds(query, gallery, di
 
 @pytest.mark.parametrize(("distance", "similarity"), [("cosine", 1), ("l2", 0)])
 def test_what_is_the_same_but_for_rounding_has_no_distance(distance, similarity, uneven):
-    uneven(4e-16)
+    uneven(4e-15)
     query = np.array([[0.1, 0.7, 0.3]])
-    gallery = np.tile(query, (27, 1)) + np.tile(np.array([[0, 0, 0], [0, 2e-16, 0], [3e-17, 0, 0]]), (9, 1))
-    rows, similarities = nearest(query, gallery, 27, distance)
-    assert rows.tolist() == [list(range(27))]
+    gallery = np.tile(query, (28, 1)) + np.tile(
+        np.array([[0, 0, 0], [0, 2e-16, 0], [3e-17, 0, 0], [0, 0, 1e-16]]), (7, 1)
+    )
+    rows, similarities = nearest(query, gallery, 28, distance)
+    assert rows.tolist() == [list(range(28))]
     assert (similarities == similarity).all()
 
 
