@@ -182,6 +182,9 @@ class Engine:
         """Write a checkpoint that resumes bit for bit on the CPU: model, loss, optimiser, schedule, random states."""
         path = self.folder / f"{kind}.pt"
         parts = self.parts
+        if not all(torch.isfinite(weight).all() for weight in parts.weights):
+            self.emit(Status("The weights are not finite: the checkpoint before them is kept"))
+            return path
         checkpoint.save(
             path,
             {

@@ -70,6 +70,7 @@ def train(
         for images, labels in batches(epoch, parts.step - (epoch - 1) * steps_per_epoch):
             wait_if_asked(control, emit, meter)
             if control.interrupted:
+                meter.read()
                 return
             parts.model.train()
             parts.loss.train()
