@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from workbench.problem import Problem
 from workbench.ui import theme
@@ -94,6 +94,20 @@ def test_icon_buttons_have_names_and_take_the_focus(window):
         if each.isVisible():
             assert each.text() or each.accessibleName(), each
             assert each.focusPolicy() & Qt.FocusPolicy.TabFocus, each.accessibleName() or each.text()
+
+
+def test_tab_goes_through_the_regions_in_reading_order(qtbot, window):
+    regions = (window.rail, window.runs, window.welcome, window.inspector, window.activity)
+    window.activateWindow()
+    window.rail.findChildren(QAbstractButton)[0].setFocus()
+    met = []
+    for _ in range(60):
+        focused = QApplication.focusWidget()
+        at = next((place for place, region in enumerate(regions) if region.isAncestorOf(focused)), None)
+        if at is not None and (not met or met[-1] != at):
+            met.append(at)
+        qtbot.keyClick(focused, Qt.Key.Key_Tab)
+    assert met[: len(regions)] == list(range(len(regions)))
 
 
 def test_labels_never_interpret_what_they_show(window, session, config, qtbot):

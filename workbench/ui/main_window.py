@@ -26,6 +26,7 @@ from workbench.ui.run_activity import RunActivity
 from workbench.ui.session import Session
 from workbench.ui.shortcuts_dialog import ShortcutsDialog
 from workbench.ui.status_bar import StatusBar
+from workbench.ui.tab_order import order_regions
 from workbench.ui.welcome import Welcome, dropped_path
 from workbench.workspace import Workspace
 
@@ -184,6 +185,8 @@ class MainWindow(QMainWindow):
         self.session.show_page(action.data())
 
     def _page_made(self, name: str, page: QWidget) -> None:
+        regions = (self.rail, self.runs, self.message, self.welcome, self.pages, self.inspector, self.activity)
+        order_regions(self, regions)
         title = next(info.title for info in PAGES if info.name == name)
         for action in page.actions():
             if action.text() and not action.isSeparator():

@@ -1,0 +1,89 @@
+"""The window as a program: refusals before Qt, the time to the first paint, a workspace that cannot be opened."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QMessageBox
+
+from workbench import app
+from workbench.ui.icons import icon
+
+ROOT = Path(__file__).resolve().parents[2]
+BUDGET = 1.5  # seconds to the first paint on an idle machine with a warm disk
+
+
+def start(*args, **changes):
+    """Run `python -m workbench`; an environment variable set to None is taken out."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **{name: value for name, value in changes.items() if value}}
+    for name in (name for name, value in changes.items() if value is None):
+        env.pop(name, None)
+    return subprocess.run(
+        [sys.executable, "-m", "workbench", *args], capture_output=True, text=True, env=env, timeout=120
+    )
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
+def test_without_a_display_it_says_so_and_ends_with_2():
+    ended = start(DISPLAY=None, WAYLAND_DISPLAY=None, QT_QPA_PLATFORM=None)
+    assert ended.returncode == 2
+    assert "there is no display" in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+
+
+def test_the_broken_qt_is_refused_on_old_pythons_only(monkeypatch):
+    monkeypatch.setattr(app, "version", lambda name: app.TORN)
+    monkeypatch.setattr(sys, "version_info", (3, 11, 7))
+    assert "Python 3.12" in str(app.reason_not_to_start())
+    monkeypatch.setattr(sys, "version_info", (3, 12, 0))
+    assert app.reason_not_to_start() is None
+
+
+def test_the_window_is_painted_in_time_and_closes(tmp_path):
+    times = []
+    for _ in range(3):  # the machine may be busy with other things: the best of three counts
+        ended = start(
+            "--workspace", str(tmp_path / "w"), "--measure-start",
+            QT_QPA_PLATFORM="offscreen", WORKBENCH_SETTINGS=str(tmp_path / "window.ini"),
+            XDG_STATE_HOME=str(tmp_path / "state"),
+        )  # fmt: skip
+        assert ended.returncode == 0, ended.stderr
+        times.append(float(re.match(r"([\d.]+) s", ended.stdout).group(1)))
+    assert min(times) < BUDGET
+    assert (tmp_path / "w" / "workspace.db").exists()
+
+
+def test_other_arguments_go_to_the_command_line():
+    ended = start("--help", DISPLAY=None, QT_QPA_PLATFORM=None)
+    assert ended.returncode == 0
+    assert "Usage" in ended.stdout
+
+
+def test_a_workspace_that_cannot_be_opened_is_explained(qapp, tmp_path, monkeypatch):
+    wrong = tmp_path / "w"
+    wrong.mkdir()
+    (wrong / "workspace.db").write_bytes(b"this is no database, though it has its name" * 100)
+    told = []
+    monkeypatch.setattr(QMessageBox, "exec", lambda box: told.append(box.text()))
+    assert app.open_workspace(wrong) is None
+    assert "w" in told[0]
+    assert "Traceback" not in told[0]
+
+
+def test_an_unknown_icon_is_a_mistake_that_shows_at_once(qapp):
+    with pytest.raises(KeyError):
+        icon("no-such-icon")
+
+
+def test_icons_take_the_colours_of_the_theme(session):
+    shown = icon("circle", "accent")
+    colours = []
+    for choice in ("light", "dark"):
+        session.theme.choose(choice)
+        picture = shown.pixmap(16, 16).toImage()
+        pixels = [picture.pixelColor(x, y) for x in range(16) for y in range(16)]
+        colours.append(max(pixels, key=lambda pixel: pixel.alpha()).name())
+    assert colours[0] != colours[1]
