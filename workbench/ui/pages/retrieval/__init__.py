@@ -1,0 +1,5 @@
+"""The Retrieval page."""
+
+from workbench.ui.pages.retrieval.page import RetrievalPage
+
+__all__ = ["RetrievalPage"]
