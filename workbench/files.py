@@ -3,7 +3,11 @@
 import contextlib
 import errno
 import os
+import re
+import shutil
+import uuid
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -14,6 +18,7 @@ from workbench.problem import Problem
 LARGEST_ARCHIVE = 64 << 30  # bytes, unpacked
 MOST_FILES = 2_000_000
 BOMB = 200  # times smaller than its contents: no honest archive of images
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)  # all that zipfile raises for a bad archive
 
 
 @contextlib.contextmanager
@@ -23,13 +28,14 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
     Raises:
         Problem: the disk is full, or the place cannot be written.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = _part(path)
     try:
         with part.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
+        _sync_folder(path.parent)
     except OSError as error:
         _remove(part)
         raise explain(error, path) from error
@@ -74,7 +80,7 @@ def check_archive(archive: zipfile.ZipFile, place: Path) -> None:
     for entry in entries:
         name = entry.filename
         parts = name.replace("\\", "/").split("/")
-        if name.startswith(("/", "\\")) or ".." in parts or ":" in parts[0]:
+        if name.startswith(("/", "\\")) or ".." in parts or re.match("[A-Za-z]:", name):
             raise _refused(place, f"its entry {name!r} leaves the folder")
         if (entry.external_attr >> 16) & 0o170000 == 0o120000:
             raise _refused(place, f"its entry {name!r} is a link")
@@ -88,18 +94,29 @@ def check_archive(archive: zipfile.ZipFile, place: Path) -> None:
 
 
 def safe_unzip(place: Path, folder: Path, progress: Callable[[str, int, int], None]) -> None:
-    """Unpack a zip file into a folder, all entries looked at first. Raises Problem as `check_archive`, or disk full."""
+    """Unpack a zip file into a new or empty folder: all of it, or nothing. `progress` may raise to give up.
+
+    Raises:
+        Problem: as `check_archive`; the archive is damaged, the folder holds something, or the disk is full.
+    """
+    part = _part(folder)
     try:
         with zipfile.ZipFile(place) as archive:
             check_archive(archive, place)
             entries = archive.infolist()
             for done, entry in enumerate(entries, start=1):
-                archive.extract(entry, folder)
+                archive.extract(entry, part)
                 progress(f"Unpacking {place.name}", done, len(entries))
-    except zipfile.BadZipFile as error:
+        part.mkdir(parents=True, exist_ok=True)  # an archive may be empty
+        if folder.exists():
+            folder.rmdir()
+        part.rename(folder)
+    except DAMAGED as error:
         raise _refused(place, str(error)) from None
     except OSError as error:
         raise explain(error, folder) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def _refused(place: Path, why: str) -> Problem:
@@ -108,6 +125,22 @@ def _refused(place: Path, why: str) -> Problem:
     )
 
 
+def _part(path: Path) -> Path:
+    """Where the unfinished file lies: no two writers share it, in one process or in several."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
+
+
 def _remove(part: Path) -> None:
     with contextlib.suppress(OSError):
         part.unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last through a power cut, where the system can."""
+    if os.name != "posix":
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -32,5 +32,5 @@ def param(
         path: "folder" or "file" where the text is a place on disk, so that the form offers Browse.
         limits: gt, ge, lt, le, as in pydantic.
     """
-    described = {"unit": unit, "symbol": symbol, "label": label, "path": path}
+    described: dict[str, Any] = {"unit": unit, "symbol": symbol, "label": label, "path": path}
     return Field(default, description=help, json_schema_extra=described, **limits)

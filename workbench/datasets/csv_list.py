@@ -1,19 +1,22 @@
 """A CSV file with path, label and, perhaps, split."""
 
 import csv
-from pathlib import Path
+import os
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 import numpy as np
 
-from workbench.datasets.image_set import ImageSet
+from workbench.datasets.image_set import ImageSet, lonely
 from workbench.datasets.images import load
 from workbench.datasets.pixels import Progress
+from workbench.datasets.split import WORDS, official_halves
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
 
-SPLITS = {"train": "train", "test": "test", "val": "test", "query": "test", "gallery": "test"}
+TELL_EVERY = 1000  # lines
 
 
 class CsvParams(Params):
@@ -32,60 +35,96 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     """Your own images, listed in a CSV file with their labels and, perhaps, their split."""
     if not params.file:
         raise Problem("No CSV file is chosen.", kept="Nothing was started.", todo="Choose one.")
-    place = Path(params.file)
-    root = Path(params.folder) if params.folder else place.parent
-    progress(f"Reading {place.name}", 0, 1)
-    rows = _rows(place)
+    place = Path(params.file).expanduser()
+    root = Path(params.folder).expanduser() if params.folder else place.parent
+    progress(f"Reading {place.name}", 0, 0)
     problems: list[tuple[str, str]] = []
-    kept: list[tuple[str, str, str]] = []
-    for line, (path, label, half) in rows:
-        if not (root / path).is_file():
-            problems.append((path, f"is in line {line} of {place.name}, but not on disk"))
-            continue
-        kept.append((path, label, half))
-    kept.sort()
-    names = sorted({label for _, label, _ in kept})
+    kept: list[Line] = []
+    rows = _rows(place, root)
+    for done, line in enumerate(rows):
+        if done % TELL_EVERY == 0:
+            progress(f"Reading {place.name}", done, len(rows))
+        if (root / line.path).is_file():
+            kept.append(line)
+        else:
+            problems.append((line.path, f"is in line {line.number} of {place.name}, but not on disk"))
+    kept.sort(key=lambda line: line.path)
+    names = sorted({line.label for line in kept})
     at = {name: number for number, name in enumerate(names)}
-    channels = 3 if params.colour == "colour" else 1
-    paths = [path for path, _, _ in kept]
-    official = [half for _, _, half in kept] if all(half for _, _, half in kept) else None
-    labels = np.array([at[label] for _, label, _ in kept], np.int64)
+    paths = [line.path for line in kept]
+    labels = np.array([at[line.label] for line in kept], np.int64)
+    channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
-        "csv", root, paths, labels, names, channels, params.image_size, lambda row: load(root / paths[row], channels),
-        official, problems,
-    )  # fmt: skip
+        name="csv",
+        root=root,
+        paths=paths,
+        labels=labels,
+        class_names=names,
+        channels=channels,
+        image_size=size,
+        read=lambda row: load(root / paths[row], channels, size),
+        official=official_halves([line.half for line in kept]) if kept and kept[0].half else None,
+        problems=problems + lonely(labels, names),
+    )
 
 
-def _rows(place: Path) -> list[tuple[int, tuple[str, str, str]]]:
-    """(line number, (path, label, split)) of every line. Raises Problem naming file and line."""
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One image of the list."""
+
+    number: int  # in the file, from 1
+    path: str  # relative, posix
+    label: str
+    half: str  # the person's word; empty in every line or in none
+
+
+def _rows(place: Path, root: Path) -> list[Line]:
+    """Every line with an image. Raises Problem naming file and line."""
     try:
         with place.open(newline="", encoding="utf-8-sig") as file:
-            lines = list(csv.reader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise Problem(f"{place} cannot be read as CSV ({error}).", kept="Nothing was started.") from None
-    header = [name.strip().lower() for name in lines[0]] if lines else []
-    if "path" not in header or "label" not in header:
+            reader = csv.reader(file)
+            lines = [(reader.line_num, line) for line in reader if any(line)]
+    except OSError as error:
         raise Problem(
-            f"{place}, line 1: the columns path and label are needed; found {', '.join(header) or 'nothing'}."
-        )
-    found, seen = [], dict[str, int]()
-    for number, line in enumerate(lines[1:], start=2):
-        if not line:
-            continue
-        if len(line) != len(header):
-            raise Problem(
-                f"{place}, line {number}: {len(line)} columns instead of {len(header)}.", todo="Mend the line."
-            )
-        values = dict(zip(header, (value.strip() for value in line), strict=True))
-        half = values.get("split", "").lower()
-        if half and half not in SPLITS:
-            raise Problem(
-                f"{place}, line {number}: the split {half!r} is none of train and test.", todo="Mend the line."
-            )
+            f"{place} cannot be opened ({error.strerror}).", kept="Nothing was started.", todo="Choose it again."
+        ) from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise Problem(
+            f"{place} cannot be read as CSV ({error}).", kept="Nothing was started.", todo="Save it as UTF-8 text."
+        ) from None
+    header = [name.strip().lower() for name in lines[0][1]] if lines else []
+    if "path" not in header or "label" not in header:
+        raise _wrong(place, 1, f"the columns path and label are needed; found {', '.join(header) or 'nothing'}")
+    found: list[Line] = []
+    seen: dict[str, int] = {}
+    for number, cells in lines[1:]:
+        if len(cells) != len(header):
+            raise _wrong(place, number, f"{len(cells)} columns instead of {len(header)}")
+        values = dict(zip(header, (cell.strip() for cell in cells), strict=True))
         if not values["path"] or not values["label"]:
-            raise Problem(f"{place}, line {number}: path or label is empty.", todo="Mend the line.")
-        if values["path"] in seen:
-            raise Problem(f"{place}, line {number}: {values['path']} is already in line {seen[values['path']]}.")
-        seen[values["path"]] = number
-        found.append((number, (values["path"].replace("\\", "/"), values["label"], SPLITS.get(half, ""))))
+            raise _wrong(place, number, "path or label is empty")
+        half, path = values.get("split", ""), _relative(values["path"], root)
+        if half and half.lower() not in WORDS:
+            raise _wrong(place, number, f"the split {half!r} is none of train and test")
+        if found and bool(half) != bool(found[0].half):
+            raise _wrong(place, number, "the split must be filled in on every line or on none")
+        if not path:
+            raise _wrong(place, number, f"{values['path']} lies outside {root}", "Choose the folder above all images.")
+        if path in seen:
+            raise _wrong(place, number, f"{values['path']} is already in line {seen[path]}")
+        seen[path] = number
+        found.append(Line(number, path, values["label"], half))
     return found
+
+
+def _relative(written: str, root: Path) -> str:
+    """The path below the root, posix; empty when it leaves the root."""
+    try:
+        path = os.path.relpath(root / written.replace("\\", "/"), root).replace(os.sep, "/")
+    except ValueError:  # another drive
+        return ""
+    return "" if ".." in PurePosixPath(path).parts else path
+
+
+def _wrong(place: Path, number: int, what: str, todo: str = "Mend the line.") -> Problem:
+    return Problem(f"{place}, line {number}: {what}.", kept="Nothing was started.", todo=todo)

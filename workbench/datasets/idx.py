@@ -1,8 +1,10 @@
 """MNIST and its family: four idx files in a folder, gzip-compressed or not."""
 
 import gzip
+import math
 import struct
 import zlib
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from workbench.registry import register
 IMAGES, LABELS = 2051, 2049  # magic numbers: unsigned bytes in three dimensions, and in one
 HALVES = {"train": "train", "test": "t10k"}
 LARGEST = 4 << 30  # bytes, unpacked
+AGAIN = "Get the file again."
 
 
 class IdxParams(Params):
@@ -51,37 +54,69 @@ def _read(name: str, params: IdxParams, class_names: list[str], progress: Progre
         raise Problem(
             f"No folder is chosen for {name}.", kept="Nothing was started.", todo="Choose the folder of its files."
         )
-    folder = Path(params.folder)
-    images, labels, official = [], [], []
-    for done, (half, prefix) in enumerate(HALVES.items()):
+    folder = Path(params.folder).expanduser()
+    images, labels = [], []
+    for done, prefix in enumerate(HALVES.values()):
         progress(f"Reading {name}", done, len(HALVES))
-        image_file = _find(folder, f"{prefix}-images-idx3-ubyte")
-        label_file = _find(folder, f"{prefix}-labels-idx1-ubyte")
-        found, named = read_idx(image_file, IMAGES), read_idx(label_file, LABELS)
-        if len(found) != len(named):
-            raise Problem(
-                f"{image_file.name} holds {len(found):,} images and {label_file.name} {len(named):,} labels.",
-                kept="Nothing was started.",
-                todo="Use files of one download.",
-            )
-        if len(named) and named.max() >= len(class_names):
-            raise Problem(f"{label_file} holds the label {named.max()}; {name} has {len(class_names)} classes.")
+        found, named = _half(folder, prefix, name, len(class_names))
         images.append(found)
-        labels.append(named.astype(np.int64))
-        official += [half] * len(found)
+        labels.append(named)
+    if images[0].shape[1:] != images[1].shape[1:]:
+        raise Problem(
+            f"The training images in {folder} are {_sides(images[0])} px and the test images {_sides(images[1])} px.",
+            kept="Nothing was started.",
+            todo="Use files of one download.",
+        )
     pixels = np.concatenate(images)
-    paths = [f"{half}/{row:05}.png" for half, found in zip(HALVES, images, strict=True) for row in range(len(found))]
+    progress(f"Reading {name}", len(HALVES), len(HALVES))
     return ImageSet(
-        name, None, paths, np.concatenate(labels), class_names, 1, params.image_size, lambda row: pixels[row], official
+        name=name,
+        root=None,
+        paths=[f"{half}/{row:05}.png" for half, part in zip(HALVES, images, strict=True) for row in range(len(part))],
+        labels=np.concatenate(labels),
+        class_names=class_names,
+        channels=1,
+        image_size=params.image_size,
+        read=lambda row: pixels[row],
+        official=[half for half, part in zip(HALVES, images, strict=True) for _ in range(len(part))],
+        content=blake2b(pixels.data, digest_size=16).hexdigest(),
     )
 
 
+def _half(folder: Path, prefix: str, name: str, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Images uint8 [n, h, w] and labels int64 [n] of one half. Raises Problem naming the file."""
+    image_file = _find(folder, f"{prefix}-images-idx3-ubyte")
+    label_file = _find(folder, f"{prefix}-labels-idx1-ubyte")
+    found, named = read_idx(image_file, IMAGES), read_idx(label_file, LABELS)
+    if len(found) != len(named):
+        raise Problem(
+            f"{image_file} holds {len(found):,} images and {label_file.name} {len(named):,} labels.",
+            kept="Nothing was started.",
+            todo="Use files of one download.",
+        )
+    if not found.size:
+        raise Problem(f"{image_file} holds no images.", kept="Nothing was started.", todo=AGAIN)
+    if named.max() >= classes:
+        raise Problem(
+            f"{label_file} holds the label {named.max()}; {name} has {classes} classes.",
+            kept="Nothing was started.",
+            todo=AGAIN,
+        )
+    return found, named.astype(np.int64)
+
+
+def _sides(images: np.ndarray) -> str:
+    return f"{images.shape[1]} x {images.shape[2]}"
+
+
 def _find(folder: Path, name: str) -> Path:
-    for path in (folder / name, folder / f"{name}.gz", folder / name.replace("-idx", ".idx")):
-        if path.is_file():
-            return path
+    """The file as it is published, or as unpackers and mirrors rename it."""
+    for known in (name, name.replace("-idx", ".idx")):
+        for path in (folder / known, folder / f"{known}.gz"):
+            if path.is_file():
+                return path
     raise Problem(
-        f"{folder} holds no {name} or {name}.gz.", kept="Nothing was started.", todo="Choose the right folder."
+        f"{folder} holds no {name} or {name}.gz.", kept="Nothing was started.", todo="Choose the folder of its files."
     )
 
 
@@ -91,31 +126,41 @@ def read_idx(path: Path, magic: int) -> np.ndarray:
     Raises:
         Problem: wrong magic number, cut short, longer than it says, or a gzip file that is damaged.
     """
-    try:
-        data = _unpacked(path)
-    except (OSError, EOFError, zlib.error) as error:
-        raise Problem(f"{path} is damaged or cut short ({error}).", todo="Get it again.") from None
-    dimensions = magic & 255
-    if len(data) < 4 + 4 * dimensions:
-        raise Problem(f"{path} is cut short: it has {len(data)} bytes.", todo="Get it again.")
-    found, *shape = struct.unpack_from(f">{1 + dimensions}I", data)
+    data = _unpacked(path)
+    start = 4 + 4 * (magic & 255)
+    if len(data) < start:
+        raise _damaged(path, f"is cut short: it has {len(data)} bytes")
+    found, *shape = struct.unpack_from(f">{start // 4}I", data)
     if found != magic:
         raise Problem(
-            f"{path} is no idx file of this kind: its magic number is {found}, not {magic}.", todo="Check its name."
+            f"{path} is no idx file of this kind: its magic number is {found}, not {magic}.",
+            kept="Nothing was started.",
+            todo="Check that the file has the right name.",
         )
-    told, there = int(np.prod(shape, dtype=object)), len(data) - 4 - 4 * dimensions
+    told, there = math.prod(shape), len(data) - start
     if told != there:
-        raise Problem(
-            f"{path} is cut short or too long: it tells of {told:,} bytes and holds {there:,}.", todo="Get it again."
+        raise _damaged(
+            path, f"is {'cut short' if there < told else 'too long'}: it tells of {told:,} bytes and holds {there:,}"
         )
-    return np.frombuffer(data, np.uint8, offset=4 + 4 * dimensions).reshape(shape)
+    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 
 
 def _unpacked(path: Path) -> bytes:
-    if path.suffix != ".gz":
-        return path.read_bytes()
-    with gzip.open(path) as file:
-        data = file.read(LARGEST + 1)
+    try:
+        if path.suffix != ".gz":
+            return path.read_bytes()
+        with gzip.open(path) as file:
+            data = file.read(LARGEST + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise _damaged(path, f"is damaged or cut short ({error})") from None
+    except OSError as error:
+        raise Problem(
+            f"{path} cannot be read ({error.strerror}).", kept="Nothing was started.", todo="Choose another folder."
+        ) from None
     if len(data) > LARGEST:
-        raise OSError("it unpacks to over 4 GiB")
+        raise _damaged(path, "unpacks to over 4 GiB")
     return data
+
+
+def _damaged(path: Path, what: str) -> Problem:
+    return Problem(f"{path} {what}.", kept="Nothing was started.", todo=AGAIN)

@@ -1,5 +1,6 @@
 """A data set as it is found on disk: paths, labels, and how to read one image."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.datasets.images import on_disk
 from workbench.problem import Problem
 
 ID_BITS = 52  # an id is exact in JSON and JavaScript, too
@@ -20,7 +22,7 @@ class ImageSet:
     Args:
         name: the entry's name.
         root: the folder that `paths` start from; None when images live in one file or in the program.
-        paths: relative, posix, unique, printable (bytes that are no UTF-8 are replaced); sorted within a class.
+        paths: relative, posix, unique, sorted, as `images.display_name` shows them; `images.on_disk` finds the file.
         labels: [n] int64, index into `class_names`.
         class_names: K names.
         channels: 1 (grey) or 3 (colour), of the decoded images.
@@ -28,6 +30,7 @@ class ImageSet:
         read: `read(index)` gives uint8 [h, w] or [h, w, 3]; raises BadImage.
         official: "train" or "test" per sample, where the data set has an official split.
         problems: (path, reason) of what was left out or is worth knowing.
+        content: hash of the images where `root` is None, so that other images never meet an old cache.
 
     Raises:
         Problem: no images at all, or two paths with the same id.
@@ -43,50 +46,80 @@ class ImageSet:
     read: Callable[[int], np.ndarray]
     official: list[str] | None = None
     problems: list[tuple[str, str]] = field(default_factory=list)
+    content: str = ""
 
     def __post_init__(self) -> None:
         if not self.paths:
-            said = f" {len(self.problems)} files were left out, such as {self.problems[0]}." if self.problems else ""
-            raise Problem(f"There are no images in {self.root or self.name}.{said}", todo="Choose another folder.")
-        if len(np.unique(self.sample_ids)) != len(self.paths):
-            raise Problem(f"Two images of {self.name} have the same path.", todo="Rename one of them.")
+            said = ""
+            if self.problems:
+                path, reason = self.problems[0]
+                said = f" {len(self.problems):,} were left out: {path} {reason}."
+            raise Problem(f"There are no images in {self.root or self.name}.{said}", todo="Choose another place.")
+        ids, first, count = np.unique(self.sample_ids, return_index=True, return_counts=True)
+        if len(ids) != len(self.paths):
+            twice = self.paths[first[count.argmax()]]
+            raise Problem(f"Two images of {self.name} have the same path or number: {twice}.", todo="Rename one.")
 
     @cached_property
     def sample_ids(self) -> np.ndarray:
         """[n] int64 in [0, 2^52): hashes of the relative paths, the same wherever the data set lies."""
         return np.array([sample_id(path) for path in self.paths], np.int64)
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
-        """Hash of names and labels, and of the files' sizes where there are files."""
-        whole = blake2b(digest_size=16)
+        """Hash of names, labels and sizes of files (or of the content): the same on every machine."""
+        return self._hashes[0]
+
+    @property
+    def stamp(self) -> str:
+        """Hash of times and modes of the files: changes when one is written again. Empty without files."""
+        return self._hashes[1]
+
+    @cached_property
+    def _hashes(self) -> tuple[str, str]:
+        """Fingerprint and stamp, with one look at each file."""
+        whole, state = blake2b(digest_size=16), blake2b(digest_size=8)
         for path in self.paths:
             whole.update(path.encode() + b"\0")
-            if self.root is not None and (file := self.root / path).is_file():
-                whole.update(str(file.stat().st_size).encode())
+            if self.root is None:
+                continue
+            try:
+                facts = os.stat(on_disk(self.root, path))
+            except OSError:
+                whole.update(b"gone;")
+                continue
+            whole.update(b"%d;" % facts.st_size)
+            state.update(b"%d %o;" % (facts.st_mtime_ns, facts.st_mode))
         whole.update(self.labels.astype("<i8").tobytes())
-        whole.update("\0".join(self.class_names).encode())
-        return whole.hexdigest()
+        whole.update("\0".join(self.class_names).encode() + self.content.encode())
+        return whole.hexdigest(), "" if self.root is None else state.hexdigest()
 
     def without(self, bad: dict[int, str]) -> "ImageSet":
-        """The same set without some rows; each is named in `problems` with its reason."""
+        """The same set without some rows; each is named in `problems` with its reason, and what it leaves lonely."""
         if not bad:
             return self
         kept = [row for row in range(len(self.paths)) if row not in bad]
-        read = self.read
+        read, labels = self.read, self.labels[kept]
+        problems = [*self.problems, *((self.paths[row], reason) for row, reason in bad.items())]
         return replace(
             self,
             paths=[self.paths[row] for row in kept],
-            labels=self.labels[kept],
+            labels=labels,
             official=None if self.official is None else [self.official[row] for row in kept],
             read=lambda index: read(kept[index]),
-            problems=[*self.problems, *((self.paths[row], reason) for row, reason in bad.items())],
+            problems=problems + [each for each in lonely(labels, self.class_names) if each not in problems],
         )
 
 
 def sample_id(path: str) -> int:
     """The stable number of a relative path."""
     return int.from_bytes(blake2b(path.encode(), digest_size=8).digest(), "big") >> (64 - ID_BITS)
+
+
+def lonely(labels: np.ndarray, names: list[str]) -> list[tuple[str, str]]:
+    """(class, reason) for every class with one image: it is kept, but nothing of its kind can be found."""
+    counts = np.bincount(labels, minlength=len(names))
+    return [(names[label], "is a class with one image: nothing can match it") for label in np.flatnonzero(counts == 1)]
 
 
 @dataclass(frozen=True, slots=True)

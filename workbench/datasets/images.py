@@ -1,6 +1,7 @@
 """The one image loader: safe with what is found in the wild, the same for training and for the window."""
 
 import os
+import re
 import stat
 from pathlib import Path
 from typing import BinaryIO
@@ -12,17 +13,23 @@ FORMATS = ("JPEG", "PNG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
 ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
 MOST_PIXELS = 50_000_000
 MOST_BYTES = 256 << 20
+ORIENTATION = 0x0112  # EXIF
 Image.MAX_IMAGE_PIXELS = None  # Pillow would only warn up to twice its limit; `decode` refuses before any pixel is read
 
 
 class BadImage(Exception):  # noqa: N818 - the word the person reads
-    """One file that is left out, with its reason in a few words."""
+    """One file that is left out; its reason reads on after the file's name: "is empty (0 bytes)"."""
 
 
-def load(path: Path | str | bytes, channels: int = 3) -> np.ndarray:
+def load(path: Path | str | bytes, channels: int = 3, size: int = 0) -> np.ndarray:
     """A file as uint8 [h, w, 3], or [h, w] for one channel.
 
     Turned as EXIF says; transparency on white; 16 bits scaled to 8; the first frame of an animation.
+
+    Args:
+        path: the file.
+        channels: 1 or 3.
+        size: px; when set, a JPEG may come smaller, as long as its short side is twice this or more (much faster).
 
     Raises:
         BadImage: not a regular file, empty, too large, cut short, of an unknown format, or without a value range.
@@ -39,12 +46,12 @@ def load(path: Path | str | bytes, channels: int = 3) -> np.ndarray:
         raise BadImage(f"is over {MOST_BYTES >> 20} MiB")
     try:
         with open(path, "rb") as file:  # our own handle: Pillow leaks it on errors
-            return decode(file, channels)
+            return decode(file, channels, size)
     except OSError as error:
         raise BadImage(f"cannot be read ({error.strerror or error})") from None
 
 
-def decode(file: BinaryIO, channels: int = 3) -> np.ndarray:
+def decode(file: BinaryIO, channels: int = 3, size: int = 0) -> np.ndarray:
     """As `load`, from an open file."""
     try:
         image = Image.open(file, formats=FORMATS)
@@ -54,18 +61,25 @@ def decode(file: BinaryIO, channels: int = 3) -> np.ndarray:
         if width < 2 or height < 2:
             raise BadImage(f"has only {width} x {height} pixels")
         image.seek(0)
+        if size:
+            image.draft(None, (2 * size, 2 * size))
         image.load()
-        return np.asarray(_plain(image).convert("L" if channels == 1 else "RGB"))
-    except BadImage:
+        plain, wanted = _plain(image), "L" if channels == 1 else "RGB"
+        return np.asarray(plain if plain.mode == wanted else plain.convert(wanted))
+    except (BadImage, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - Pillow raises OSError, SyntaxError, ValueError, struct.error and more
         raise BadImage(f"is not an image that can be read ({_words(error)})") from None
 
 
 def _plain(image: Image.Image) -> Image.Image:
-    turned: Image.Image = ImageOps.exif_transpose(image)
-    if turned.mode.startswith("I;16"):  # Pillow's own conversion would clip 16 bits to white
-        return Image.fromarray((np.asarray(turned).astype(np.float32) / 257).round().astype(np.uint8))
+    """Upright, eight bits, without transparency."""
+    turned: Image.Image = image
+    if image.getexif().get(ORIENTATION, 1) != 1:
+        turned = ImageOps.exif_transpose(image)
+    if turned.mode.startswith("I;16") or (turned.mode == "I" and image.format == "PPM"):
+        values = np.asarray(turned).astype(np.float32)  # Pillow's own conversion would clip 16 bits to white
+        return Image.fromarray((values / 257).round().astype(np.uint8))
     if turned.mode in ("I", "F"):
         raise BadImage("has 32-bit values without a defined range")
     if turned.mode in ("RGBA", "LA", "PA") or "transparency" in turned.info:
@@ -84,16 +98,29 @@ def square(image: np.ndarray, size: int, channels: int) -> np.ndarray:
         size: px.
         channels: 1 or 3.
     """
-    picture = Image.fromarray(image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image)
-    picture = picture.convert("L" if channels == 1 else "RGB")
+    found = 3 if image.ndim == 3 and image.shape[2] == 3 else 1
+    if image.shape[:2] == (size, size) and found == channels:
+        return image.reshape(size, size, channels)
+    picture = Image.fromarray(image if found == 3 else image.reshape(image.shape[:2]))
+    if found != channels:
+        picture = picture.convert("L" if channels == 1 else "RGB")
     if picture.size != (size, size):
         picture = ImageOps.fit(picture, (size, size), Image.Resampling.BICUBIC)
     return np.asarray(picture).reshape(size, size, channels)
 
 
 def display_name(path: str | bytes) -> str:
-    """A path as text for labels and the database; bytes that are no UTF-8 are replaced."""
-    return os.fsencode(path).decode("utf-8", "replace")
+    """A path as text for labels and the database; a byte that is no UTF-8 is shown as \\xNN, so that two stay two."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def on_disk(root: Path | str, path: str) -> str:
+    """The file that `display_name` shows as `path` below `root`."""
+    place = os.path.join(root, path)
+    if "\\x" not in path or os.path.exists(place):
+        return place
+    raw = re.sub(rb"\\x([89a-f][0-9a-f])", lambda found: bytes([int(found[1], 16)]), path.encode())
+    return os.path.join(root, os.fsdecode(raw))
 
 
 def _words(error: Exception) -> str:

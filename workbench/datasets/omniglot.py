@@ -1,19 +1,22 @@
 """Omniglot: characters of many alphabets, in the official folder layout or still in the official zip."""
 
 import io
-import threading
 import zipfile
+from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from workbench import files
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.images import BadImage, decode, load
+from workbench.datasets.images import BadImage, decode, load, on_disk
 from workbench.datasets.pixels import Progress
+from workbench.datasets.scan import Problems, find_images
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
+
+DEPTH = 3  # ALPHABET/characterNN/file.png
 
 
 class OmniglotParams(Params):
@@ -36,54 +39,83 @@ def omniglot(params: OmniglotParams, *, progress: Progress) -> ImageSet:
     """Handwritten characters by 20 people each; a class is a character of an alphabet."""
     if not params.place:
         raise Problem("No folder or zip is chosen for Omniglot.", kept="Nothing was started.", todo="Choose one.")
-    place = Path(params.place)
-    progress("Reading Omniglot", 0, 1)
+    place = Path(params.place).expanduser()
+    progress("Reading Omniglot", 0, 0)
     if place.is_file():
         return _from_zip(place, params.image_size)
     if place.is_dir():
-        return _from_folder(place, params.image_size)
+        return _from_folder(place, params.image_size, progress)
     raise Problem(f"There is no {place}.", kept="Nothing was started.", todo="Choose the folder or zip again.")
 
 
-def _from_folder(root: Path, size: int) -> ImageSet:
-    found = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.png") if path.is_file())
-    paths, labels, names = _classes([path for path in found if len(PurePosixPath(path).parts) >= 3], str(root))
-    return ImageSet("omniglot", root, paths, labels, names, 1, size, lambda row: load(root / paths[row], 1))
+def _from_folder(place: Path, size: int, progress: Progress) -> ImageSet:
+    problems: Problems = []
+    found = find_images(place, problems, progress)
+    above = {PurePosixPath(path).parts[:-DEPTH] for path in found if path.count("/") >= DEPTH - 1}
+    root = place.joinpath(*above.pop()) if len(above) == 1 else place  # one part: the same numbers as from its zip
+    inside = "" if root == place else root.relative_to(place).as_posix() + "/"
+    paths = [path.removeprefix(inside) for path in found if path.count("/") >= DEPTH - 1]
+    labels, names = _classes(paths, place)
+    return ImageSet(
+        name="omniglot",
+        root=root,
+        paths=paths,
+        labels=labels,
+        class_names=names,
+        channels=1,
+        image_size=size,
+        read=lambda row: load(on_disk(root, paths[row]), 1),
+        problems=problems,
+    )
 
 
 def _from_zip(place: Path, size: int) -> ImageSet:
     """Images are read out of the zip as they are needed; nothing is unpacked to disk."""
     try:
-        archive = zipfile.ZipFile(place)
-    except (zipfile.BadZipFile, OSError) as error:
+        archive = zipfile.ZipFile(place)  # stays open as long as the set is in use
+        files.check_archive(archive, place)
+    except (*files.DAMAGED, OSError) as error:
         raise Problem(
             f"{place} is no whole zip file ({error}).", kept="Nothing was started.", todo="Get it again."
         ) from None
-    with archive:
-        files.check_archive(archive, place)
-        entries = {_inner(name): name for name in archive.namelist() if name.endswith(".png")}
-    paths, labels, names = _classes(sorted(path for path in entries if path.count("/") >= 2), str(place))
-    lock, opened = threading.Lock(), zipfile.ZipFile(place)
+    entries = {"/".join(PurePosixPath(entry.filename).parts[-DEPTH:]): entry for entry in _images_of(archive)}
+    paths = sorted(entries)
+    labels, names = _classes(paths, place)
+    whole = blake2b(b"".join(b"%d;" % entries[path].CRC for path in paths), digest_size=16)
 
     def read(row: int) -> np.ndarray:
         try:
-            with lock:
-                data = opened.read(entries[paths[row]])
-        except (zipfile.BadZipFile, OSError, RuntimeError) as error:
+            data = archive.read(entries[paths[row]])
+        except (*files.DAMAGED, OSError) as error:
             raise BadImage(f"cannot be read from the zip ({error})") from None
         return decode(io.BytesIO(data), 1)
 
-    return ImageSet("omniglot", None, paths, labels, names, 1, size, read)
+    return ImageSet(
+        name="omniglot",
+        root=None,
+        paths=paths,
+        labels=labels,
+        class_names=names,
+        channels=1,
+        image_size=size,
+        read=read,
+        content=whole.hexdigest(),
+    )
 
 
-def _inner(name: str) -> str:
-    """`images_background_small1/Greek/character01/0394_01.png` without its first folder, as in the unpacked layout."""
-    parts = PurePosixPath(name).parts
-    return "/".join(parts[-3:])
+def _images_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """Entries that are images of characters, without what macOS adds to a zip."""
+    return [
+        entry
+        for entry in archive.infolist()
+        if entry.filename.lower().endswith(".png")
+        and entry.filename.count("/") >= DEPTH - 1
+        and not any(part.startswith((".", "__MACOSX")) for part in entry.filename.split("/"))
+    ]
 
 
-def _classes(paths: list[str], place: str) -> tuple[list[str], np.ndarray, list[str]]:
-    """Sorted paths with labels; the class of ALPHABET/characterNN/file.png is ALPHABET/characterNN."""
+def _classes(paths: list[str], place: Path) -> tuple[np.ndarray, list[str]]:
+    """Labels and class names; the class of ALPHABET/characterNN/file.png is ALPHABET/characterNN."""
     if not paths:
         raise Problem(
             f"{place} holds no ALPHABET/characterNN/*.png.",
@@ -93,4 +125,4 @@ def _classes(paths: list[str], place: str) -> tuple[list[str], np.ndarray, list[
     owners = [PurePosixPath(path).parent.as_posix() for path in paths]
     names = sorted(set(owners))
     at = {name: label for label, name in enumerate(names)}
-    return paths, np.array([at[owner] for owner in owners], np.int64), names
+    return np.array([at[owner] for owner in owners], np.int64), names

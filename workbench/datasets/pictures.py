@@ -4,8 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.datasets.images import BadImage, load
+from workbench.datasets.images import BadImage, load, on_disk
 from workbench.problem import Problem
+
+LARGE = 256  # px: a picture without a file of its own is enlarged to about this, pixel by pixel
 
 
 class Pictures:
@@ -14,20 +16,15 @@ class Pictures:
     Args:
         rows: sample id -> row of the pixel cache.
         pixels: the cache (.npy, uint8 [n, S, S, C]); None when it is gone.
-        originals: sample id -> file; empty for data sets that live in one file.
+        originals: sample id -> file, named as ImageSet shows it; empty for data sets that live in one file.
     """
 
     def __init__(self, rows: dict[int, int], pixels: Path | None, originals: dict[int, Path]) -> None:
         self._rows, self._originals = rows, originals
-        self._pixels: np.ndarray | None = None
-        if pixels is not None:
-            try:
-                self._pixels = np.load(pixels, mmap_mode="r", allow_pickle=False)
-            except (OSError, ValueError, EOFError):
-                self._pixels = None
+        self._pixels = None if pixels is None else _mapped(pixels)
 
     def thumbnail(self, sample_id: int) -> np.ndarray:
-        """The square image as it was trained on, uint8 [h, w, 3].
+        """The square image as it was trained on, uint8 [h, w, 3]; the original file when the cache is gone.
 
         Raises:
             KeyError: no such sample.
@@ -40,22 +37,37 @@ class Pictures:
         return self._original(sample_id)
 
     def full(self, sample_id: int) -> np.ndarray:
-        """The original image, uint8 [h, w, 3]; from the cache where there is no file of its own. Raises as `thumbnail`."""
-        if sample_id in self._originals and self._originals[sample_id].is_file():
+        """The original image, uint8 [h, w, 3]; where there is no file, the enlarged cache. Raises as `thumbnail`."""
+        place = self.path(sample_id)
+        if place is not None and place.is_file():
             return self._original(sample_id)
-        return self.thumbnail(sample_id)
+        small = self.thumbnail(sample_id)
+        times = max(1, LARGE // max(small.shape[:2]))
+        return small.repeat(times, axis=0).repeat(times, axis=1)
 
     def path(self, sample_id: int) -> Path | None:
         """The original file, whether or not it is still there; None for data sets that live in one file."""
-        return self._originals.get(sample_id)
+        shown = self._originals.get(sample_id)
+        return None if shown is None else Path(on_disk("", str(shown)))
 
     def _original(self, sample_id: int) -> np.ndarray:
-        path = self._originals.get(sample_id)
-        if path is None:
+        place = self.path(sample_id)
+        if place is None:
             raise Problem(
                 "The cache of decoded images is gone.", kept="The run is kept.", todo="Run its preflight again."
             )
         try:
-            return load(path)
+            return load(place)
         except BadImage as reason:
-            raise Problem(f"The image {path} {reason}.", kept="The run is kept.", todo="Put the images back.") from None
+            raise Problem(
+                f"The image {self._originals[sample_id]} {reason}.", kept="The run is kept.", todo="Put it back."
+            ) from None
+
+
+def _mapped(place: Path) -> np.ndarray | None:
+    """The cache; None when it is gone or is no such file."""
+    try:
+        pixels: np.ndarray = np.load(place, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    return pixels if pixels.ndim == 4 and pixels.dtype == np.uint8 else None

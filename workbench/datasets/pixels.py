@@ -1,8 +1,11 @@
 """Images decoded once: squares of uint8 in a memory map that training, map and browser share."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic, time
+from typing import BinaryIO
 
 import numpy as np
 
@@ -11,7 +14,8 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import BadImage, square
 from workbench.problem import Problem
 
-TELL_EVERY = 64  # images
+TELL_EVERY = 0.1  # seconds
+FORGOTTEN = 3600  # seconds without a write: whoever decoded into this part is gone
 Progress = Callable[[str, int, int], None]
 
 
@@ -21,7 +25,7 @@ def decoded(image_set: ImageSet, cache: Path, progress: Progress) -> tuple[Image
     Args:
         image_set: what to decode.
         cache: folder of pixel caches; made when missing.
-        progress: told now and then; may raise Cancelled, which leaves no half cache behind.
+        progress: told ten times a second; may raise Cancelled, which leaves no half cache behind.
 
     Returns:
         The set without the images that cannot be read (each is in `problems` with its reason), their pixels as a
@@ -30,15 +34,16 @@ def decoded(image_set: ImageSet, cache: Path, progress: Progress) -> tuple[Image
     Raises:
         Problem: no image can be read, or the cache cannot be written.
     """
-    key = f"{image_set.fingerprint}-{image_set.image_size}x{image_set.channels}"
+    key = "-".join(
+        part
+        for part in (image_set.fingerprint, f"{image_set.image_size}x{image_set.channels}", image_set.stamp)
+        if part
+    )
     place, list_of_bad = cache / f"{key}.npy", cache / f"{key}.json"
     found = _cached(image_set, place, list_of_bad)
     if found is not None:
         return *found, place
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise files.explain(error, cache) from error
+    _make_room(image_set, cache)
     bad = _decode(image_set, place, progress)
     with files.atomic_write(list_of_bad) as file:
         file.write(json.dumps({str(row): reason for row, reason in bad.items()}).encode())
@@ -51,43 +56,66 @@ def decoded(image_set: ImageSet, cache: Path, progress: Progress) -> tuple[Image
 def _cached(image_set: ImageSet, place: Path, list_of_bad: Path) -> tuple[ImageSet, np.ndarray] | None:
     """The cache, or None when it is missing or is not exactly what it should be."""
     try:
-        bad = {int(row): str(reason) for row, reason in json.loads(list_of_bad.read_text("utf-8")).items()}
+        bad = {int(row): str(reason) for row, reason in dict(json.loads(list_of_bad.read_bytes())).items()}
         pixels = np.load(place, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError):
+    except (OSError, ValueError, TypeError, EOFError):
         return None
     size, n = image_set.image_size, len(image_set.paths) - len(bad)
+    if any(not 0 <= row < len(image_set.paths) for row in bad):
+        return None
     if pixels.dtype != np.uint8 or pixels.shape != (n, size, size, image_set.channels):
         return None
     return image_set.without(bad), pixels
+
+
+def _make_room(image_set: ImageSet, cache: Path) -> None:
+    """The cache folder, without what a killed program left there. Raises Problem when the disk is too full."""
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        for part in cache.glob(".*.part"):
+            if time() - part.stat().st_mtime > FORGOTTEN:
+                part.unlink()
+        free = shutil.disk_usage(cache).free
+    except OSError as error:
+        raise files.explain(error, cache) from error
+    needed = len(image_set.paths) * image_set.image_size**2 * image_set.channels
+    if needed > free:
+        raise Problem(
+            f"The decoded images need {needed / 1e9:.2f} GB in {cache}, where {free / 1e9:.2f} GB are free.",
+            kept="Nothing was written.",
+            todo="Free some space, or choose a smaller image size.",
+        )
 
 
 def _decode(image_set: ImageSet, place: Path, progress: Progress) -> dict[int, str]:
     """Write the pixels of every readable image; returns the rows that are not, with their reasons."""
     n, size, channels = len(image_set.paths), image_set.image_size, image_set.channels
     bad: dict[int, str] = {}
-    raw = place.with_suffix(".part")
-    try:
-        with raw.open("wb") as file:
-            for row in range(n):
-                try:
-                    file.write(square(image_set.read(row), size, channels).tobytes())
-                except BadImage as reason:
-                    bad[row] = str(reason)
-                if row % TELL_EVERY == 0:
-                    progress("Decoding images", row, n)
+    told = 0.0
+    with files.atomic_write(place) as file:
+        header = _write_header(file, n, size, channels)
+        for row in range(n):
+            if monotonic() - told >= TELL_EVERY:
+                progress("Decoding images", row, n)
+                told = monotonic()
+            try:
+                file.write(square(image_set.read(row), size, channels).tobytes())
+            except BadImage as reason:
+                bad[row] = str(reason)
         if len(bad) == n:
-            row, reason = next(iter(bad.items()))
+            row, said = next(iter(bad.items()))
             raise Problem(
-                f"None of the {n:,} images can be read; {image_set.paths[row]} {reason}.",
-                todo="Choose another data set.",
+                f"None of the {n:,} images can be read; {image_set.paths[row]} {said}.", todo="Choose another data set."
             )
-        pixels = np.memmap(raw, np.uint8, "r", shape=(n - len(bad), size, size, channels))
-        with files.atomic_write(place) as whole:
-            np.save(whole, pixels, allow_pickle=False)
-        del pixels  # Windows cannot remove a file that is mapped
-    except OSError as error:
-        raise files.explain(error, place) from error
-    finally:
-        raw.unlink(missing_ok=True)
+        file.seek(0)
+        if _write_header(file, n - len(bad), size, channels) != header:
+            raise RuntimeError("numpy's header changed its length with the number of images")
     progress("Decoding images", n, n)
     return bad
+
+
+def _write_header(file: BinaryIO, n: int, size: int, channels: int) -> int:
+    """The .npy header of [n, S, S, C] uint8; its length does not depend on n. Returns where the pixels start."""
+    shape = (n, size, size, channels)
+    np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": shape})
+    return file.tell()

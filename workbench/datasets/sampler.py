@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from workbench.datasets.split import rows_by_class
 from workbench.params import NoParams, Params, param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -49,7 +50,8 @@ class ClassesImagesParams(Params):
 class ClassesImagesSampler:
     """Batches of some classes with the same number of images each, so that every anchor has positives.
 
-    A class with fewer images than asked is filled by drawing again; classes with one image are left out.
+    A class with fewer images than asked is filled by drawing again; classes with one image are left out (their number
+    is `left_out`).
 
     Raises:
         Problem: the batch is no multiple of the images per class, or needs more classes than there are.
@@ -57,25 +59,27 @@ class ClassesImagesSampler:
 
     def __init__(self, params: ClassesImagesParams, *, labels: np.ndarray, batch_size: int, seed: int) -> None:
         per_class = params.images_per_class
-        found, counts = np.unique(labels, return_counts=True)
-        usable = found[counts >= 2]
-        self.left_out = int((counts < 2).sum())
-        classes = batch_size // per_class
-        if batch_size % per_class:
+        every = rows_by_class(labels)
+        self._rows = [rows for rows in every if len(rows) >= 2]
+        self.left_out = len(every) - len(self._rows)
+        self._classes, rest = divmod(batch_size, per_class)
+        if rest:
+            near = sorted({max(1, self._classes) * per_class, (self._classes + 1) * per_class})
             raise Problem(
                 f"A batch of {batch_size} is no multiple of {per_class} images per class.",
                 kept="Nothing was started.",
-                todo=f"Choose a batch of {max(1, classes) * per_class} or {(classes + 1) * per_class}.",
+                todo=f"Choose a batch of {' or '.join(map(str, near))}.",
             )
-        if classes > len(usable):
+        if self._classes > len(self._rows):
             raise Problem(
-                f"A batch of {classes} classes x {per_class} images needs more classes than the {len(usable)} of the "
-                f"training half that have two images or more.",
+                f"A batch of {self._classes} classes x {per_class} images needs more classes than the "
+                f"{len(self._rows)} of the training half that have two images or more.",
                 kept="Nothing was started.",
-                todo=f"Choose a batch of {len(usable) * per_class} or less, or more images per class.",
+                todo=f"Choose a batch of {len(self._rows) * per_class} or less, or more images per class."
+                if self._rows
+                else "Use a data set with two images or more in each class.",
             )
-        self._rows = [np.flatnonzero(labels == label) for label in usable]
-        self._classes, self._per_class, self._seed = classes, per_class, seed
+        self._per_class, self._seed = per_class, seed
         self.steps_per_epoch = max(1, len(labels) // batch_size)
 
     def batches(self, epoch: int) -> list[np.ndarray]:
@@ -97,4 +101,6 @@ class ClassesImagesSampler:
         return found
 
     def _draw(self, rng: np.random.Generator, rows: np.ndarray) -> np.ndarray:
-        return rng.choice(rows, self._per_class, replace=len(rows) < self._per_class)
+        """`images_per_class` of the rows; each once before any comes twice."""
+        again = rng.choice(rows, max(0, self._per_class - len(rows)))
+        return np.concatenate([rng.permutation(rows)[: self._per_class], again])

@@ -20,6 +20,21 @@ class Split:
     note: str = ""
 
 
+# A person's word for a half -> "train", "test", or "val": the test half where there is no other.
+WORDS = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("test", "testing", "query", "gallery"), "test"),
+    **dict.fromkeys(("val", "valid", "validation"), "val"),
+}
+
+
+def official_halves(words: list[str]) -> list[str]:
+    """Each of a person's words (all in WORDS) as "train", "test" or "" for neither: validation beside a test half."""
+    halves = [WORDS[word.lower()] for word in words]
+    validation = "" if "test" in halves else "test"
+    return [validation if half == "val" else half for half in halves]
+
+
 class ClassesParams(Params):
     train_fraction: float = param(0.5, gt=0, lt=1, label="Share that trains", help="Share of the classes that trains.")
     shuffle: bool = param(
@@ -44,12 +59,13 @@ def classes(params: ClassesParams, image_set: ImageSet, seed: int) -> Split:
     first = round(len(order) * params.train_fraction)
     if first < 1 or first >= len(order):
         raise Problem(
-            f"{len(present)} classes cannot be split {params.train_fraction:g} to {1 - params.train_fraction:g}.",
+            f"{image_set.name} has {len(order)} {'class' if len(order) == 1 else 'classes'}: at a share of "
+            f"{params.train_fraction:g}, {first} would train and {len(order) - first} be searched.",
             kept="Nothing was started.",
             todo="Use a data set of two classes or more, or another share.",
         )
     trains = np.isin(image_set.labels, order[:first])
-    note = f"{first} classes train, {len(order) - first} are searched"
+    note = f"{first} of the classes train, the other {len(order) - first} are searched"
     return _checked(image_set, Split(np.flatnonzero(trains), np.flatnonzero(~trains), True, note))
 
 
@@ -75,13 +91,18 @@ def random(params: RandomParams, image_set: ImageSet, seed: int) -> Split:
     """A share of each class's images trains, the rest is searched: all classes are in both halves."""
     rng = np.random.default_rng(seed)
     trains = np.zeros(len(image_set.labels), bool)
-    for label in np.unique(image_set.labels):
-        rows = rng.permutation(np.flatnonzero(image_set.labels == label))
+    for rows in rows_by_class(image_set.labels):
         count = min(max(1, round(len(rows) * params.train_fraction)), max(1, len(rows) - 1))
-        trains[rows[:count]] = True
+        trains[rng.permutation(rows)[:count]] = True
     return _checked(
         image_set, Split(np.flatnonzero(trains), np.flatnonzero(~trains), False, "all classes are in both halves")
     )
+
+
+def rows_by_class(labels: np.ndarray) -> list[np.ndarray]:
+    """For each class that occurs, in order, its rows [m] int64, ascending."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 
 
 def _checked(image_set: ImageSet, split: Split) -> Split:
