@@ -54,7 +54,7 @@ def main(argv: list[str]) -> int:
 
 def run_window(folder: Path | None, *, measure: bool = False) -> int:
     """The window on a workspace; Qt is loaded here, after the checks."""
-    from PySide6.QtCore import QTimer
+    from PySide6.QtCore import QEvent, QTimer
     from PySide6.QtWidgets import QApplication
 
     from workbench.ui.defects import Defects, log_folder, start_fault_log, start_log
@@ -87,6 +87,8 @@ def run_window(folder: Path | None, *, measure: bool = False) -> int:
     status = app.exec()
     session.close()
     defects.remove()
+    window.deleteLater()
+    app.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)  # widgets must not outlive the application
     if faults is not None:
         faulthandler.disable()
         faults.close()

@@ -1,13 +1,15 @@
 """The window's frame: docks, layout, palette, shortcuts, theme, messages, closing, what it remembers."""
 
+import gc
 import sys
 import threading
 from pathlib import Path
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
 from workbench.ui import theme
@@ -108,6 +110,25 @@ def test_tab_goes_through_the_regions_in_reading_order(qtbot, window):
             met.append(at)
         qtbot.keyClick(focused, Qt.Key.Key_Tab)
     assert met[: len(regions)] == list(range(len(regions)))
+
+
+def page_with_a_scroll_area():
+    page, inside = QWidget(), QLineEdit()
+    column, area, holder = QVBoxLayout(), QScrollArea(), QWidget()
+    QVBoxLayout(holder).addWidget(inside)
+    area.setWidget(holder)
+    column.addWidget(area)
+    page.setLayout(column)
+    return page, inside
+
+
+def test_every_widget_of_a_page_survives_a_collection(window):
+    """What PySide is asked about a widget may change who owns it: once an answer deleted a page's scroll area."""
+    page, inside = page_with_a_scroll_area()
+    window.pages.addWidget(page)
+    window._page_made("train", page)
+    gc.collect()
+    assert shiboken6.isValid(inside)
 
 
 def test_labels_never_interpret_what_they_show(window, session, config, qtbot):

@@ -16,8 +16,9 @@ def order_regions(window: QWidget, regions: Sequence[QWidget]) -> None:
 
 
 def _chain(window: QWidget) -> Iterator[QWidget]:
+    """Never asks for a focusProxy: PySide takes the answer for the widget's owner, and deletes it with its own."""
     widget = window.nextInFocusChain()
     while widget is not None and widget is not window:
-        if widget.focusProxy() is None and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
             yield widget
         widget = widget.nextInFocusChain()

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.ui.icons import icon
@@ -112,6 +112,17 @@ class Welcome(QFrame):
         for card in (self.sample, self.images, self.open):
             card.sentence.setVisible(not compact)
             card.button.setToolTip(card.sentence.text() if compact else "")
+        self._keep_height()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._keep_height()
+
+    def _keep_height(self) -> None:
+        """Never lower than the wrapped words need at this width, however little room the page below leaves."""
+        layout = self.layout()
+        if layout is not None:
+            self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
 
     def _choose_images(self) -> None:
         chosen = QFileDialog.getExistingDirectory(self, "A folder with one folder per class")
