@@ -42,12 +42,12 @@ def config_from(path: Path, catalog: Catalog) -> "RunConfig":
 
 
 def _of_images(folder: Path, catalog: Catalog) -> "RunConfig":
-    from workbench.config import Choice, RunConfig
+    from workbench.config import RunConfig
 
     params = catalog[FOLDER_DATASET]["params"]
     place = next(name for name, field in params.items() if field.get("path") == "folder")
-    dataset = Choice(name=FOLDER_DATASET.partition("/")[2], params={place: str(folder)})
-    return RunConfig(name=folder.name[:200] or "My images", dataset=dataset)
+    dataset = {"name": FOLDER_DATASET.partition("/")[2], place: str(folder)}
+    return RunConfig.model_validate({"name": folder.name[:200] or "My images", "dataset": dataset})
 
 
 def sample_config() -> "RunConfig":

@@ -28,11 +28,11 @@ class RunActivity(QObject):
             if run.status in ("running", "waiting") and run.id not in self._items:
                 self._items[run.id] = self._add(run)
         for run_id, item in list(self._items.items()):
-            run = runs.get(run_id)
-            if run is not None and run.live:
-                item.progress(run.done, run.total, _words(run), run.seconds_left or None)
+            now = runs.get(run_id)
+            if now is not None and now.live:
+                item.progress(now.done, now.total, _words(now), now.seconds_left or None)
             else:
-                self._end(run_id, item, run)
+                self._end(run_id, item, now)
 
     def _add(self, run: Run) -> ActivityItem:
         own = self._session.control(run.id) is not None

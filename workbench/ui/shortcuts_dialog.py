@@ -72,8 +72,8 @@ class ShortcutsDialog(QDialog):
             self.table.setCellWidget(place, 3, row.reset)
             self.table.setItem(place, 4, QTableWidgetItem())
         header = self.table.horizontalHeader()
-        for column, width in enumerate((88, 240, 160, 36)):
-            self.table.setColumnWidth(column, width)
+        for place, width in enumerate((88, 240, 160, 36)):
+            self.table.setColumnWidth(place, width)
         header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
         reset, close = button("Reset all", "arrow-counter-clockwise"), button("Close", kind="primary")
         reset.clicked.connect(self.commands.reset_shortcuts)
