@@ -39,14 +39,12 @@ class Shift:
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
         n, channels, height, width = images.shape
-        padded = F.pad(images, (self._most,) * 4, mode="replicate")
-        device = images.device
-        moves = torch.randint(0, 2 * self._most + 1, (2, n, 1), generator=generator, device=device)
-        rows = (moves[0] + torch.arange(height, device=device))[:, None, :, None].expand(
-            n, channels, height, padded.shape[3]
-        )
-        columns = (moves[1] + torch.arange(width, device=device))[:, None, None, :].expand(n, channels, height, width)
-        return padded.gather(2, rows).gather(3, columns)
+        most, device = self._most, images.device
+        moves = torch.randint(-most, most + 1, (2, n, 1), generator=generator, device=device)
+        rows = (moves[0] + torch.arange(height, device=device)).clamp(0, height - 1)
+        columns = (moves[1] + torch.arange(width, device=device)).clamp(0, width - 1)
+        places = (rows[:, :, None] * width + columns[:, None, :]).view(n, 1, -1).expand(n, channels, -1)
+        return images.reshape(n, channels, -1).gather(2, places).view(images.shape)
 
     def evaluate(self, images: Tensor) -> Tensor:
         return images
@@ -84,11 +82,14 @@ class CropFlip:
         wide, high = (area * aspect).sqrt().clamp(max=1), (area / aspect).sqrt().clamp(max=1)
         x, y = draw(-1, 1) * (1 - wide), draw(-1, 1) * (1 - high)
         mirror = torch.where(draw(0, 1) < 0.5, -1.0, 1.0) if self._params.flip else torch.ones(n, device=device)
-        zero = torch.zeros_like(x)
-        moves = torch.stack([torch.stack([wide * mirror, zero, x], 1), torch.stack([zero, high, y], 1)], 1)  # [n, 2, 3]
         side = self._side(images)
-        grid = F.affine_grid(moves.to(images.dtype), [n, images.shape[1], side, side], align_corners=False)
-        cropped = F.grid_sample(images, grid, mode="bilinear", padding_mode="reflection", align_corners=False)
+        places = (
+            torch.arange(side, device=device) * 2 + 1
+        ) / side - 1  # centres of pixels in -1..1, as grid_sample has it
+        grid = torch.empty(n, side, side, 2, dtype=images.dtype, device=device)
+        grid[..., 0] = (x[:, None] + (wide * mirror)[:, None] * places)[:, None, :]
+        grid[..., 1] = (y[:, None] + high[:, None] * places)[:, :, None]
+        cropped = F.grid_sample(images, grid, mode="bilinear", padding_mode="border", align_corners=False)
         return self._jittered(cropped, draw) if self._params.jitter else cropped
 
     def evaluate(self, images: Tensor) -> Tensor:
