@@ -10,6 +10,7 @@ import pytest
 from workbench.config import RunConfig
 from workbench.control import Cancelled
 from workbench.events import Ended, Scalar
+from workbench.jobs import Job
 from workbench.problem import Problem
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.session import Session
@@ -163,6 +164,22 @@ def test_a_job_that_cannot_be_made_fails_with_its_sentence(qtbot, workspace, con
     qtbot.waitUntil(lambda: bool(noticed.values), timeout=3000)
     assert "The disk is gone." in str(noticed.values[0])
     assert not session.busy
+    session.close()
+
+
+def test_a_run_that_cannot_say_its_last_word_does_not_hold_up_the_line(qtbot, workspace, config, monkeypatch):
+    monkeypatch.setattr("workbench.ui.run_queue.WATCH_EVERY", 50)
+
+    def silent(workspace, run_id, control, listen, resume):
+        return Job("silent", lambda control, emit: None, lambda event: None, control)
+
+    session = Session(workspace, make_job=silent)
+    noticed = Heard(session.noticed)
+    with qtbot.waitSignal(session.queue.idle, timeout=3000):
+        session.start(config)
+        session.start(config)
+    assert len(noticed.values) == 2
+    assert "could not be recorded" in str(noticed.values[0])
     session.close()
 
 

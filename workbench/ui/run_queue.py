@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.control import Control
 from workbench.events import Emit, Ended, Event
@@ -13,6 +13,8 @@ from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
 
 WITHDRAWN = "It was withdrawn before it began."
+UNRECORDED = "The run ended, but its end could not be recorded. What was saved before is kept. See the log."
+WATCH_EVERY = 1000  # ms
 
 
 class Startable(Protocol):
@@ -60,6 +62,9 @@ class RunQueue(QObject):
         self._opening: Task | None = None
         self._own: Workspace | None = None
         self._heard.connect(self._run_ended)
+        self._seen_over = False
+        self._watch = QTimer(self, interval=WATCH_EVERY)
+        self._watch.timeout.connect(self._look_for_silent_end)
 
     @property
     def running(self) -> int | None:
@@ -139,6 +144,7 @@ class RunQueue(QObject):
             self._fail(problem)
         else:
             self._job.start()
+            self._watch.start()
             self.changed.emit()
 
     def _fail(self, problem: Problem) -> None:
@@ -149,7 +155,16 @@ class RunQueue(QObject):
         self._workspace.set_status(run_id, "failed", str(problem))
         self._run_ended(run_id, Ended("failed", str(problem)))
 
+    def _look_for_silent_end(self) -> None:
+        """A thread that is over, whose last word could not be recorded (a full disk), must not hold up the line."""
+        over = self._job is not None and self._job.join(0)
+        if over and self._seen_over and self._running is not None:  # twice: its word is not just on its way
+            self._run_ended(self._running.run_id, Ended("failed", UNRECORDED))
+        self._seen_over = over
+
     def _run_ended(self, run_id: int, ended: Ended) -> None:
+        if run_id != self.running:
+            return
         if self._job is not None:
             self._job.join()  # it has said its last word: this is the end of its thread, not of its work
         self._forget_job()
@@ -163,3 +178,5 @@ class RunQueue(QObject):
         if self._own is not None:
             self._own.close()
         self._running, self._job, self._own = None, None, None
+        self._seen_over = False
+        self._watch.stop()
