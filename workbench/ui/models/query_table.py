@@ -12,8 +12,13 @@ from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import NO_VALUE, percent
 from workbench.workspace import Workspace
 
-TITLES = ("", "Class", "AP % ↑", "First hit ↓")
-TIPS = ("The query", "Class of the query", "Average precision at R", "Rank of the first neighbour of its class")
+TITLES = ("", "Class", "AP %", "First hit")
+TIPS = (
+    "The query",
+    "Class of the query",
+    "Average precision at R; higher is better",
+    "Rank of the first neighbour of its class; lower is better",
+)
 ORDERS = ("label", "label", "ap", "first_hit")  # columns of the table `queries`, each with an index
 FIELDS = "sample_id, class, ap, first_hit, r, path"
 PAGE, PAGES_KEPT = 200, 20

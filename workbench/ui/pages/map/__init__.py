@@ -1,0 +1,5 @@
+"""The Map page and the Inspector's panel."""
+
+from workbench.ui.pages.map.page import MapPage
+
+__all__ = ["MapPage"]
