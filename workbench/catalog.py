@@ -34,9 +34,10 @@ def read(cache: Path | None = None) -> Catalog | None:
     """The catalog, or None if it has to be written first. Takes about a millisecond."""
     found = path(cache or cache_folder())
     try:
-        return json.loads(found.read_text("utf-8"))  # type: ignore[no-any-return]
+        known: Catalog = json.loads(found.read_text("utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
         return None
+    return known
 
 
 def write(cache: Path) -> Catalog:

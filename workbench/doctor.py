@@ -89,7 +89,9 @@ def _device() -> Finding:
     from workbench.training.device import choose, describe
 
     facts = describe(choose("auto"))
-    return Finding("Device", f"{facts['device']}, {facts['threads']} threads, {facts['memory_gib']} GiB, torch {torch.__version__}")
+    return Finding(
+        "Device", f"{facts['device']}, {facts['threads']} threads, {facts['memory_gib']} GiB, torch {torch.__version__}"
+    )
 
 
 def _display() -> Finding:

@@ -66,7 +66,7 @@ def build_parts(config: RunConfig, data: Data, total_steps: int) -> Parts:
     model.to(where)
     loss.to(where)
     if where.type == "cuda":
-        model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        model.to(memory_format=torch.channels_last)
     optimiser = build_optimiser(config.training, model, loss)
     schedule = build_schedule(config.training, optimiser, total_steps)
     return Parts(

@@ -150,7 +150,8 @@ class AnalysisProcess:
         return process
 
     def _listen(self, process: "subprocess.Popen[str]") -> None:
-        assert process.stdout is not None and process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdin is not None
         for line in process.stdout:
             answer = json.loads(line)
             if answer["event"] in ("result", "error"):

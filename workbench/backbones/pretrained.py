@@ -42,7 +42,7 @@ def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
         if wrong:
             listed = ", ".join(wrong[:NAMED]) + (f" and {len(wrong) - NAMED} more" if len(wrong) > NAMED else "")
             raise Problem(
-                f"The weights of {source} are for another architecture: compared with this backbone the file {word} {listed}.",
+                f"The weights of {source} are for another architecture: the file {word} {listed}.",
                 kept="Nothing was started.",
                 todo="Choose the backbone that the file belongs to, or another file.",
             )
@@ -110,7 +110,7 @@ def freeze_batch_norm(model: nn.Module) -> None:
     for module in model.modules():
         if isinstance(module, nn.BatchNorm2d):
             module.eval()
-            module.train = lambda mode=True, module=module: module  # type: ignore[method-assign,misc,assignment]
+            module.train = lambda mode=True, module=module: module  # type: ignore[method-assign,misc]
             for weight in module.parameters():
                 weight.requires_grad_(False)
 

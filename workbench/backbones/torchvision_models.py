@@ -44,7 +44,8 @@ class Backbone(nn.Module):
     def __init__(self, features: nn.Module, feature_dim: int, channels: int) -> None:
         super().__init__()
         self.feature_dim = feature_dim
-        self.mean, self.std = (MEAN, STD) if channels == 3 else ((sum(MEAN) / 3,), (sum(STD) / 3,))
+        self.mean: tuple[float, ...] = MEAN if channels == 3 else (sum(MEAN) / 3,)
+        self.std: tuple[float, ...] = STD if channels == 3 else (sum(STD) / 3,)
         self.layers = nn.Sequential(GreyToColour(), features, nn.AdaptiveAvgPool2d(1), nn.Flatten())
 
     def forward(self, images: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 FORMATS = ("JPEG", "PNG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
 ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
@@ -68,6 +68,8 @@ def decode(file: BinaryIO, channels: int = 3, size: int = 0) -> np.ndarray:
         return np.asarray(plain if plain.mode == wanted else plain.convert(wanted))
     except (BadImage, MemoryError):
         raise
+    except UnidentifiedImageError:
+        raise BadImage("is not an image of a known format") from None
     except Exception as error:  # noqa: BLE001 - Pillow raises OSError, SyntaxError, ValueError, struct.error and more
         raise BadImage(f"is not an image that can be read ({_words(error)})") from None
 

@@ -91,7 +91,7 @@ def _decode(image_set: ImageSet, place: Path, progress: Progress) -> dict[int, s
     """Write the pixels of every readable image; returns the rows that are not, with their reasons."""
     n, size, channels = len(image_set.paths), image_set.image_size, image_set.channels
     bad: dict[int, str] = {}
-    told = 0.0
+    told = float("-inf")
     with files.atomic_write(place) as file:
         header = _write_header(file, n, size, channels)
         for row in range(n):

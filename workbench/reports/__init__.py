@@ -89,7 +89,7 @@ def write_report(
             case "figures":
                 for name, figure in drawn.items():
                     for ending in ("svg", "pdf", "png"):
-                        write(f"figures/{name}.{ending}", figures.encode(figure, ending))  # type: ignore[arg-type]
+                        write(f"figures/{name}.{ending}", figures.encode(figure, ending))
     if not workspace.read_only:
         for path in written:
             if path.suffix in (".html", ".pdf", ".tex"):

@@ -143,12 +143,19 @@ def _map(data: Map) -> Figure:
         colour = _spread(place, len(present)) if many else COLOURS[place]
         name = data.class_names[label] if label < len(data.class_names) else str(label)
         axes.scatter(
-            *data.points[chosen].T, s=max(1.0, min(8.0, 4000 / len(data.points))), color=colour, linewidths=0,
-            label=name if named else None, rasterized=len(data.points) > 3000,
+            data.points[chosen, 0], data.points[chosen, 1], s=max(1.0, min(8.0, 4000 / len(data.points))),
+            color=colour, linewidths=0, label=name if named else None, rasterized=len(data.points) > 3000,
         )  # fmt: skip
     if data.proxies is not None:
         axes.scatter(
-            *data.proxies.T, s=60, marker="*", color="white", edgecolors="black", linewidths=0.8, label="class proxies"
+            data.proxies[:, 0],
+            data.proxies[:, 1],
+            s=60,
+            marker="*",
+            color="white",
+            edgecolors="black",
+            linewidths=0.8,
+            label="class proxies",
         )
     axes.set(xticks=[], yticks=[], title=data.caption)
     axes.set_aspect("equal", adjustable="datalim")
@@ -171,7 +178,8 @@ def _sheet(cards: list[QueryCard]) -> Figure:
     One set of axes for all pictures: dozens of small ones take seconds to lay out.
     """
     columns = 1 + max(len(card.neighbours) for card in cards)
-    figure = Figure(figsize=(FULL, FULL / columns * 1.3 * len(cards)), layout="none")
+    figure = Figure(figsize=(FULL, FULL / columns * 1.3 * len(cards)))
+    figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, columns), ylim=(len(cards) * 1.3, 0), aspect="auto")
     axes.set_axis_off()
     for row, card in enumerate(cards):

@@ -70,7 +70,8 @@ class Pages:
 
     def _need(self, height: float) -> None:
         if self._page is None or self._y + height > HEIGHT - BOTTOM:
-            self._page = Figure(figsize=(WIDTH, HEIGHT), layout="none")
+            self._page = Figure(figsize=(WIDTH, HEIGHT))
+            self._page.set_layout_engine("none")
             self.done.append(self._page)
             self._page.text(0.5, 0.4 / HEIGHT, str(len(self.done)), fontsize=8, ha="center", color="#5A6372")
             self._y = TOP
@@ -142,16 +143,10 @@ def _section(pages: Pages, section: str, content: Content, drawn: dict[str, Figu
                 [(0, "Metric", True), (1.6, f"Best (epoch {content.best.epoch})", True), (3.0, "95% interval", True),
                  (4.8, f"Last (epoch {content.last.epoch})", True)]
             )  # fmt: skip
-            for each in content.metrics:
-                interval = f"{percent(each.low)} to {percent(each.high)}" if each.low == each.low else "–"
-                pages.row(
-                    [
-                        (0, each.name, False),
-                        (1.6, percent(each.best), False),
-                        (3.0, interval, False),
-                        (4.8, percent(each.last), False),
-                    ]
-                )
+            for metric in content.metrics:
+                interval = f"{percent(metric.low)} to {percent(metric.high)}" if metric.low == metric.low else "–"
+                cells_of = ((0, metric.name), (1.6, percent(metric.best)), (3.0, interval), (4.8, percent(metric.last)))
+                pages.row([(x, words, False) for x, words in cells_of])
             pages.text("Intervals are over queries of one run, not over seeds.", size=8, colour="#5A6372")
         case "map" if "map" in drawn:
             pages.figure(drawn["map"], 6.8)

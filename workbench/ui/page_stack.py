@@ -7,7 +7,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from workbench.ui.session import Session
-from workbench.ui.widgets.card import EmptyHint
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +50,7 @@ class PageStack(QStackedWidget):
         return self._pages[name]
 
     def _make(self, info: PageInfo) -> QWidget:
-        try:
-            kind = getattr(import_module(info.module), info.kind)
-        except (ImportError, AttributeError):  # DEV ONLY
-            return EmptyHint(f"{info.title} is not there yet", "This page is being written.")
-        made: QWidget = kind(self._session)
+        made: QWidget = getattr(import_module(info.module), info.kind)(self._session)
         return made
 
     def show_page(self, name: str) -> None:

@@ -4,12 +4,16 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-
-# The SQLite that sqlite-utils found (pysqlite3 where it is installed): two SQLite libraries in one process undo each
-# other's file locks, so everything takes it from here.
-from sqlite_utils.utils import sqlite3
+from typing import TYPE_CHECKING
 
 from workbench.problem import Problem
+
+if TYPE_CHECKING:
+    import sqlite3
+else:
+    # The SQLite that sqlite-utils found (pysqlite3 where it is installed): two SQLite libraries in one process undo
+    # each other's file locks, so everything takes it from here.
+    from sqlite_utils.utils import sqlite3
 
 APPLICATION_ID = 0x444D4C57  # "DMLW": tells a workspace from any other SQLite file
 CHECKED_UP_TO = 64 << 20  # bytes; the whole-file check of a larger database would delay the window
@@ -83,6 +87,12 @@ def writing(connection: Connection) -> Iterator[Connection]:
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
         raise explain(error, _file_of(connection)) from error
+
+
+def new_id(cursor: "sqlite3.Cursor") -> int:
+    """The number of the row that an insert just made."""
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
 
 
 def explain(error: Exception, path: Path) -> Problem:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from workbench import files
-from workbench.workspace.connection import Connection
+from workbench.workspace.connection import Connection, new_id
 
 
 def restore_dataset(db: Connection, folder: Path) -> int | None:
@@ -16,11 +16,13 @@ def restore_dataset(db: Connection, folder: Path) -> int | None:
     row = db.execute("select id from datasets where fingerprint = ?", (facts["fingerprint"],)).fetchone()
     if row is not None:
         return int(row[0])
-    dataset_id = db.execute(
-        "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
-        "values (:name, :root, :fingerprint, :class_names, :pixels, :image_size, :channels)",
-        {**facts, "class_names": json.dumps(facts["class_names"])},
-    ).lastrowid
+    dataset_id = new_id(
+        db.execute(
+            "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
+            "values (:name, :root, :fingerprint, :class_names, :pixels, :image_size, :channels)",
+            {**facts, "class_names": json.dumps(facts["class_names"])},
+        )
+    )
     db.executemany(
         'insert into samples (dataset_id, id, "row", path, label, class, official) values (?, ?, ?, ?, ?, ?, ?)',
         ((dataset_id, *sample) for sample in facts["samples"]),

@@ -135,8 +135,16 @@ def dataset(db: Connection, dataset_id: int) -> Dataset:
     if row is None:
         raise Problem(f"There is no data set {dataset_id} in this workspace.")
     pixels = Path(row[5]) if row[5] else None
+    number, name, root, fingerprint = row[:4]
     return Dataset(
-        *row[:4], tuple(json.loads(row[4])), pixels if pixels is not None and pixels.exists() else None, *row[6:]
+        number,
+        name,
+        root,
+        fingerprint,
+        tuple(json.loads(row[4])),
+        pixels if pixels is not None and pixels.exists() else None,
+        row[6],
+        row[7],
     )
 
 

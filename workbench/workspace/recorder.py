@@ -13,7 +13,7 @@ from workbench import files
 from workbench.control import Control
 from workbench.events import Ended, Evaluated, Event, Progress, Resumed, Saved, Scalar, Status, Waiting
 from workbench.problem import Problem
-from workbench.workspace.connection import Connection
+from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.dataset_copy import keep_dataset
 from workbench.workspace.workspace import Workspace, add_artefact, now
 
@@ -236,7 +236,7 @@ def store_evaluation(
     embeddings_id = add_artefact(db, folder, run_id, "embeddings", embeddings, event.step)
     proxies_id = None if proxies is None else add_artefact(db, folder, run_id, "proxies", proxies, event.step)
     score = event.metrics.get("MAP@R")
-    evaluation_id = db.execute(
+    evaluation_id = new_id(db.execute(
         "insert into evaluations (run_id, epoch, step, embeddings_id, proxies_id, distance, score, metrics, created) "
         "values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -244,7 +244,7 @@ def store_evaluation(
             score if score is not None and math.isfinite(score) else None,
             json.dumps(_without_nan(event.metrics)), now(),
         ),
-    ).lastrowid  # fmt: skip
+    ))  # fmt: skip
     right = (event.first_hit == 1).astype(int)
     columns = (
         event.sample_ids.tolist(), range(len(event.labels)), event.labels.tolist(),

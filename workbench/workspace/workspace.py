@@ -17,7 +17,7 @@ import psutil
 from workbench import files
 from workbench.problem import Problem
 from workbench.workspace import reading
-from workbench.workspace.connection import Connection, open_reader, open_writer, writing
+from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, writing
 from workbench.workspace.migrations import migrate
 from workbench.workspace.rows import LIVE, Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 
@@ -126,13 +126,16 @@ class Workspace:
             rows = self._db.execute(
                 "select sample_id, label from queries where evaluation_id = ? order by place", (evaluation_id,)
             ).fetchall()
-        vectors = np.load(self._artefact(evaluation_id, "embeddings_id"), mmap_mode="r", allow_pickle=False)
+        path = self._artefact(evaluation_id, "embeddings_id")
+        if path is None:
+            raise Problem(f"There is no evaluation {evaluation_id} in {self.path}.")
+        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
         ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
         return ids, np.fromiter((row[1] for row in rows), np.int64, len(rows)), vectors
 
     def proxies(self, evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Class proxies at that evaluation: vectors [p, d] float32 and labels [p] int64; None for losses without."""
-        path = self._artefact(evaluation_id, "proxies_id", needed=False)
+        path = self._artefact(evaluation_id, "proxies_id")
         if path is None:
             return None
         with np.load(path, allow_pickle=False) as stored:
@@ -206,11 +209,13 @@ class Workspace:
         values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, now())
         with self.writing() as db:
             colour = db.execute("select count(*) from runs").fetchone()[0]
-            run_id = db.execute(
-                "insert into runs (name, config, seed, dataset, loss, backbone, created, status, epochs, colour) "
-                "values (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
-                (*values, config.training.epochs, colour),
-            ).lastrowid
+            run_id = new_id(
+                db.execute(
+                    "insert into runs (name, config, seed, dataset, loss, backbone, created, status, epochs, colour) "
+                    "values (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
+                    (*values, config.training.epochs, colour),
+                )
+            )
             self._owned(db, run_id)
         self.folder(run_id).mkdir(parents=True, exist_ok=True)
         with files.atomic_write(self.folder(run_id) / "config.toml") as file:
@@ -292,19 +297,21 @@ class Workspace:
                 db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels), row[0]))
                 return int(row[0])
             names = image_set.class_names
-            dataset_id = db.execute(
-                "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
-                "values (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    image_set.name,
-                    root,
-                    key,
-                    json.dumps(list(names)),
-                    str(pixels),
-                    image_set.image_size,
-                    image_set.channels,
-                ),
-            ).lastrowid
+            dataset_id = new_id(
+                db.execute(
+                    "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
+                    "values (?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        image_set.name,
+                        root,
+                        key,
+                        json.dumps(list(names)),
+                        str(pixels),
+                        image_set.image_size,
+                        image_set.channels,
+                    ),
+                )
+            )
             labels, ids = image_set.labels.tolist(), image_set.sample_ids.tolist()
             official = image_set.official or [""] * len(ids)
             db.executemany(
@@ -344,22 +351,12 @@ class Workspace:
             np.savez(file, **arrays)  # type: ignore[arg-type]
         with self.writing() as db:
             artefact = add_artefact(db, self.folder(run_id), run_id, "projection", path, None)
-            return int(
-                db.execute(
-                    "insert into projections (evaluation_id, coordinates_id, method, params, seed, trustworthiness, "
-                    "versions, created) values (?, ?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        evaluation_id,
-                        artefact,
-                        method,
-                        json.dumps(params),
-                        seed,
-                        trustworthiness,
-                        json.dumps(versions),
-                        now(),
-                    ),
-                ).lastrowid
+            sql = (
+                "insert into projections (evaluation_id, coordinates_id, method, params, seed, trustworthiness, versions, "
+                "created) values (?, ?, ?, ?, ?, ?, ?, ?)"
             )
+            facts = (method, json.dumps(params), seed, trustworthiness, json.dumps(versions), now())
+            return new_id(db.execute(sql, (evaluation_id, artefact, *facts)))
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -387,17 +384,13 @@ class Workspace:
         with self.writing() as db:
             db.execute(f'update runs set "{column}" = ? where id = ?', (value, run_id))
 
-    def _artefact(self, evaluation_id: int, column: str, needed: bool = True) -> Path | None:
+    def _artefact(self, evaluation_id: int, column: str) -> Path | None:
         with self._lock:
             row = self._db.execute(
                 f'select a.run_id, a.path from evaluations e join artefacts a on a.id = e."{column}" where e.id = ?',
                 (evaluation_id,),
             ).fetchone()
-        if row is None:
-            if needed:
-                raise Problem(f"There is no evaluation {evaluation_id} in {self.path}.")
-            return None
-        return self._existing(row[0], row[1])
+        return None if row is None else self._existing(row[0], row[1])
 
     def _existing(self, run_id: int, relative: str) -> Path:
         path = self.folder(run_id) / relative

@@ -18,7 +18,7 @@ class HoverCard(QFrame):
 
     def __init__(self, loader: PictureLoader, parent: QWidget) -> None:
         super().__init__(parent)
-        self._loader = loader
+        self._loader, self._canvas = loader, parent
         self._sample: int | None = None
         self._at = QPointF()
         self.setProperty("card", "raised")
@@ -55,7 +55,7 @@ class HoverCard(QFrame):
     def _appear(self) -> None:
         self._fill()
         self.adjustSize()
-        area = self.parentWidget().rect()
+        area = self._canvas.rect()
         x = self._at.x() + GAP
         if x + self.width() > area.width():
             x = self._at.x() - GAP - self.width()

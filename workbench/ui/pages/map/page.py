@@ -80,11 +80,9 @@ class MapPage(QStackedWidget):
         self.doing = label("", "caption")
         self.cancel = button("Cancel", kind="quiet")
         top = QHBoxLayout()
-        for widget in (label("Colour by", "caption"), self.colouring, self.settings):
-            top.addWidget(widget)
+        add_all(top, label("Colour by", "caption"), self.colouring, self.settings)
         top.addStretch(1)
-        for widget in (self.doing, self.bar, self.cancel, self.export):
-            top.addWidget(widget)
+        add_all(top, self.doing, self.bar, self.cancel, self.export)
         middle = QHBoxLayout()
         middle.setSpacing(12)
         middle.addWidget(self._tools())
@@ -97,8 +95,7 @@ class MapPage(QStackedWidget):
         )
         earlier.clicked.connect(self._earlier)
         later.clicked.connect(self._later)
-        for widget in (label("Evaluation", "caption"), earlier, self.epochs, later):
-            foot.addWidget(widget)
+        add_all(foot, label("Evaluation", "caption"), earlier, self.epochs, later)
         foot.addWidget(self.caption, 1)
         content = QWidget()
         column = QVBoxLayout(content)
@@ -191,7 +188,7 @@ class MapPage(QStackedWidget):
         def work(progress: Any) -> tuple[int, MapData]:
             made = map_data.by_pca if found is None else map_data.stored
             arguments = (workspace, evaluation_id) if found is None else (workspace, evaluation_id, found)
-            return evaluation_id, made(*arguments)  # type: ignore[operator]
+            return evaluation_id, made(*arguments)
 
         self.session.run_in_thread("Map", work, self._show_map, quiet=True)
         if found is None and wanted["method"] != "pca":
@@ -340,3 +337,9 @@ class MapPage(QStackedWidget):
                 export.write(path, self.canvas, self._data)
             except Problem as problem:
                 self.session.notify(problem)
+
+
+def add_all(row: QHBoxLayout, *widgets: QWidget) -> None:
+    """Add widgets to a row, from left to right."""
+    for widget in widgets:
+        row.addWidget(widget)

@@ -33,6 +33,8 @@ class MapSettings(QWidget):
             label("Neighbours", "caption"), self.neighbours, label("Distance", "caption"), self.distance,
             label("Seed", "caption"), self.seed,
         ]  # fmt: skip
+        for box, width in ((self.neighbours, 64), (self.distance, 68), (self.seed, 68)):
+            box.setFixedWidth(width)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
