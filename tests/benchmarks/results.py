@@ -1,6 +1,6 @@
 """The measured results in docs/results.md: MNIST (CE against SPCE), Omniglot (every loss), photographs.
 
-    python tests/benchmarks/results.py mnist|omniglot|photographs --data DIR --workspace DIR [--seed 0] [--losses ce contrastive]
+    python tests/benchmarks/results.py mnist|omniglot|photographs --data DIR --workspace DIR [--seed 0] [--losses ce]
 
 Runs the presets through the same engine as the window, and prints Markdown.
 """
@@ -107,7 +107,9 @@ def main() -> None:
             data = (f"dataset.folder={args.data / 'caltech101'}", f"backbone.weights_file={weights}")
         rows = []
         for name in args.losses or list(changes):
-            rows.append((name, measure(changed(preset, data, args.seed, changes[name], f"{preset}, {name}"), workspace)))
+            rows.append(
+                (name, measure(changed(preset, data, args.seed, changes[name], f"{preset}, {name}"), workspace))
+            )
             print(f"{name}: {rows[-1][1].run.best['MAP@R']:.2%}", flush=True)
         table(rows)
 

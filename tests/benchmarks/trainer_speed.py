@@ -101,9 +101,13 @@ def main() -> None:
     bare(args, feed, order, where)  # warm
     found: dict[str, list[float]] = {"bare": [], "trainer": []}
     for turn in range(args.rounds):
-        for name, loop in (("bare", bare), ("trainer", trainer)) if turn % 2 else (("trainer", trainer), ("bare", bare)):
+        for name, loop in (
+            (("bare", bare), ("trainer", trainer)) if turn % 2 else (("trainer", trainer), ("bare", bare))
+        ):
             found[name].append(loop(args, feed, order, where))
-    print(f"{args.model} {args.side}x{args.side}, batch {args.batch}, {args.steps} steps, {args.rounds} rounds, {where}")
+    print(
+        f"{args.model} {args.side}x{args.side}, batch {args.batch}, {args.steps} steps, {args.rounds} rounds, {where}"
+    )
     for name, speeds in found.items():
         print(f"{name:8} img/s  min {min(speeds):9.1f}  median {median(speeds):9.1f}  max {max(speeds):9.1f}")
     print(f"ratio of medians {median(found['trainer']) / median(found['bare']):.4f}")

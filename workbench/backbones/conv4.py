@@ -11,18 +11,22 @@ class Conv4Params(Params):
         32, ge=4, le=512, unit="channels", help="Channels of the first convolution; the others have twice as many."
     )
 
+    positions: int = param(
+        7, ge=1, le=26, label="Positions", unit="per side", help="Places per side that stay apart before the embedding."
+    )
+
 
 @register(
     "backbone", "conv4", title="Four convolutions", params=Conv4Params, pretrained=False,
     source="Boudiaf et al. 2020, Section 5.2 (a small CNN of four convolutional layers)",
 )  # fmt: skip
 class Conv4(nn.Module):
-    """Four 3 x 3 convolutions with batch-norm, two poolings and a mean over positions; for images of 8 to 105 px."""
+    """Four 3 x 3 convolutions with batch-norm and two poolings; for images of 8 to 105 px."""
 
     def __init__(self, params: Conv4Params, channels: int) -> None:
         super().__init__()
         narrow, wide = params.width, 2 * params.width
-        self.feature_dim = wide * 4
+        self.feature_dim = wide * params.positions**2
         self.mean, self.std = (0.5,) * channels, (0.5,) * channels
         self.layers = nn.Sequential(
             *_convolution(channels, narrow),
@@ -30,7 +34,7 @@ class Conv4(nn.Module):
             nn.MaxPool2d(2),
             *_convolution(narrow, wide),
             *_convolution(wide, wide),
-            nn.AdaptiveMaxPool2d(2),  # the place of a stroke matters: the last 2 x 2 positions stay apart
+            nn.AdaptiveMaxPool2d(params.positions),  # where a stroke is matters: a mean over places learns far slower
             nn.Flatten(),
         )
 

@@ -352,8 +352,8 @@ class Workspace:
         with self.writing() as db:
             artefact = add_artefact(db, self.folder(run_id), run_id, "projection", path, None)
             sql = (
-                "insert into projections (evaluation_id, coordinates_id, method, params, seed, trustworthiness, versions, "
-                "created) values (?, ?, ?, ?, ?, ?, ?, ?)"
+                "insert into projections (evaluation_id, coordinates_id, method, params, seed, trustworthiness, "
+                "versions, created) values (?, ?, ?, ?, ?, ?, ?, ?)"
             )
             facts = (method, json.dumps(params), seed, trustworthiness, json.dumps(versions), now())
             return new_id(db.execute(sql, (evaluation_id, artefact, *facts)))
