@@ -1,0 +1,114 @@
+"""The main job in the window, with a real worker thread, the real analysis process and real images: form to report."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from workbench import catalog
+from workbench.ui.main_window import MainWindow
+from workbench.ui.session import Session
+from workbench.workspace import Workspace
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:numba")
+LONG = 240_000  # ms
+
+
+@pytest.fixture
+def session(qapp, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_SETTINGS", str(tmp_path / "window.ini"))
+    made = Session(Workspace(tmp_path / "space", create=True))
+    made.set_catalog(catalog.current())
+    made.theme.apply()
+    yield made
+    made.close()
+
+
+@pytest.mark.qt_log_ignore("propagateSizeHints")
+def test_a_new_user_presses_start_and_ends_with_a_report(qtbot, session, tmp_path):
+    window = MainWindow(session)
+    qtbot.addWidget(window)
+    window.resize(1280, 720)
+    window.show()
+
+    setup = window.pages.page("setup")
+    qtbot.waitUntil(setup.start.isEnabled, timeout=60_000)
+    qtbot.mouseClick(setup.start, Qt.MouseButton.LeftButton)
+    run_id = session.run_id
+    assert run_id is not None
+
+    session.show_page("train")
+    train = window.pages.page("train")
+    qtbot.waitUntil(lambda: session.workspace.run(run_id).status == "running", timeout=LONG)
+    control = session.control(run_id)
+    assert control is not None
+    qtbot.waitUntil(lambda: len(session.workspace.evaluations(run_id)) >= 2, timeout=LONG)
+    control.pause()
+    qtbot.waitUntil(lambda: session.workspace.run(run_id).status == "waiting", timeout=LONG)
+    control.resume()
+    control.stop()
+    qtbot.waitUntil(lambda: session.workspace.run(run_id).status in ("stopped", "done"), timeout=LONG)
+    qtbot.waitUntil(lambda: train.model.rowCount() >= 2, timeout=10_000)
+    run = session.workspace.run(run_id)
+    assert run.best["MAP@R"] > session.workspace.evaluations(run_id)[0].metrics["MAP@R"], "it learned"
+
+    session.show_page("map")
+    maps = window.pages.page("map")
+    qtbot.waitUntil(lambda: maps.canvas.data is not None, timeout=30_000)
+    assert maps.canvas.data.method == "pca", "PCA is there at once"
+    qtbot.waitUntil(lambda: maps.canvas.data.method == "umap", timeout=LONG)
+    assert "trustworthiness" in maps.caption.text()
+    assert maps.canvas.data.proxies is not None
+    assert len(maps.canvas.data.proxies) == 10
+
+    session.show_page("retrieval")
+    retrieval = window.pages.page("retrieval")
+    qtbot.waitUntil(lambda: len(retrieval.result.cards) > 0, timeout=10_000)
+    first = session.query
+    QTest.mouseClick(retrieval.result.cards[0], Qt.MouseButton.LeftButton)
+    assert session.query == retrieval.model.sample_id(retrieval.model.row_of(session.query))
+    assert session.query != first
+
+    session.show_page("report")
+    report = window.pages.page("report")
+    qtbot.waitUntil(lambda: report.preview.count >= 3, timeout=LONG)
+    report.folder.setText(str(tmp_path / "out"))
+    qtbot.mouseClick(report.export_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: (tmp_path / "out" / "report.pdf").exists() and bool(report._written), timeout=LONG)
+    html = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "UMAP" in html
+    assert "Sample: Digits" in html
+    assert (tmp_path / "out" / "report.pdf").read_bytes().startswith(b"%PDF-")
+    assert session.workspace.artefacts(run_id, "report")
+
+
+@pytest.mark.qt_log_ignore("propagateSizeHints")
+def test_a_run_of_another_process_is_followed_live(qtbot, session, tmp_path):
+    window = MainWindow(session)
+    qtbot.addWidget(window)
+    window.show()
+    arrived: list[tuple[str, int, float]] = []
+    session.scalars_arrived.connect(arrived.extend)
+    words = [
+        "run",
+        "sample-digits",
+        "--workspace",
+        str(session.workspace.path),
+        "--set",
+        "training.epochs=1",
+        "--quiet",
+    ]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    other = subprocess.Popen([sys.executable, "-m", "workbench", *words], env=environment, stdout=subprocess.DEVNULL)
+    try:
+        qtbot.waitUntil(lambda: bool(session.runs()), timeout=60_000)
+        session.show_run(session.runs()[0].id)
+        qtbot.waitUntil(lambda: session.workspace.run(session.run_id).status == "done", timeout=LONG)
+    finally:
+        assert other.wait(60) == 0
+    assert session.control(session.run_id) is None, "it is another program's run"
+    qtbot.waitUntil(lambda: any(name == "batch/loss" for name, _, _ in arrived), timeout=10_000)
