@@ -47,7 +47,8 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     labels = np.array([at[owner] for owner in owners], np.int64)
     problems += lonely(labels, names)
     if names and not depth:
-        problems += _without_images(root, names)
+        known = {*names, *(path for path, _ in problems)}
+        problems += [(name, "is a folder without images") for name in _folders(root) if name not in known]
     channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
         name="folder",
@@ -72,8 +73,8 @@ def _has_halves(found: list[str]) -> bool:
     )
 
 
-def _without_images(root: Path, names: list[str]) -> Problems:
-    """Class folders where no image was found."""
+def _folders(root: Path) -> list[str]:
+    """Names of the folders in the root that are not hidden, sorted."""
     with os.scandir(root) as entries:
-        folders = {display_name(entry.name) for entry in entries if os.path.isdir(entry.path)}
-    return [(name, "is a folder without images") for name in sorted(folders - set(names)) if not name.startswith(".")]
+        found = [display_name(entry.name) for entry in entries if os.path.isdir(entry.path)]
+    return sorted(name for name in found if not name.startswith("."))

@@ -1,0 +1,134 @@
+"""Augmentation of batches: what moves, what stays, and that a seed repeats it."""
+
+import pytest
+import torch
+
+from workbench import registry
+
+NAMES = ("none", "shift", "crop_flip")
+
+
+def augmentation(name, **fields):
+    entry = registry.entry("augmentation", name)
+    return entry.build(entry.params(**fields))
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def pictures(n=6, channels=3, size=16, seed=0):
+    return torch.rand(n, channels, size, size, generator=seeded(seed))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_batch_stays_a_batch_of_images(name, channels):
+    images = pictures(channels=channels)
+    kept = images.clone()
+    made = augmentation(name)
+    found, shown = made(images, generator=seeded()), made.evaluate(images)
+    assert found.shape == shown.shape
+    assert found.shape[:2] == (6, channels)
+    assert found.dtype == torch.float32
+    assert 0 <= found.min() <= found.max() <= 1
+    assert torch.equal(images, kept)  # the caller's images are left alone
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_the_seed_repeats_it_and_every_image_has_its_own(name):
+    images = pictures(1).expand(6, -1, -1, -1).contiguous()
+    made = augmentation(name)
+    first, again, other = (made(images, generator=seeded(seed)) for seed in (3, 3, 4))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    assert len({image.numpy().tobytes() for image in first}) > 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_evaluation_needs_no_chance(name):
+    images, made = pictures(), augmentation(name)
+    state = torch.get_rng_state()
+    assert torch.equal(made.evaluate(images), made.evaluate(images))
+    assert torch.equal(torch.get_rng_state(), state)
+    made(images, generator=seeded())
+    assert torch.equal(torch.get_rng_state(), state)  # torch's own chance is not touched either
+
+
+def test_a_shift_is_a_shift_with_its_border_repeated():
+    images, most = pictures(n=200, channels=1, size=9), 2
+    found = augmentation("shift", pixels=most)(images, generator=seeded())
+    seen = set()
+    for before, after in zip(images, found, strict=True):
+        matches = [
+            (up, left)
+            for up in range(-most, most + 1)
+            for left in range(-most, most + 1)
+            if torch.equal(
+                after, before[:, (torch.arange(9) + up).clamp(0, 8)][:, :, (torch.arange(9) + left).clamp(0, 8)]
+            )
+        ]
+        assert len(matches) == 1
+        seen.add(matches[0])
+    assert len(seen) == (2 * most + 1) ** 2  # every move occurs
+
+
+def test_evaluation_takes_the_centre_crop():
+    images = pictures(size=16)
+    assert torch.equal(augmentation("crop_flip", crop=0.5).evaluate(images), images[:, :, 4:12, 4:12])
+    assert augmentation("crop_flip").evaluate(torch.zeros(1, 3, 256, 256)).shape[-1] == 224
+    assert torch.equal(augmentation("crop_flip", crop=1.0).evaluate(images), images)
+
+
+def ramp(size=64):
+    """Red grows to the right, green grows downwards, from 0 to 1 between the centres of the border pixels."""
+    line = torch.linspace(0, 1, size)
+    return torch.stack([line.expand(size, size), line[:, None].expand(size, size), torch.zeros(size, size)])[None]
+
+
+def test_a_crop_shows_a_part_within_the_limits_of_area_and_aspect():
+    images = ramp().expand(500, -1, -1, -1)
+    found = augmentation("crop_flip", smallest_area=0.3, flip=False)(images, generator=seeded())
+    wide = found[:, 0].amax((1, 2)) - found[:, 0].amin((1, 2))
+    high = found[:, 1].amax((1, 2)) - found[:, 1].amin((1, 2))
+    area, aspect = wide * high, wide / high
+    assert 0.3 * 0.7 < area.min() < 0.45  # cut to the image where a long part would leave it
+    assert area.max() > 0.9
+    assert 0.7 < aspect.min() < 0.85
+    assert 1.18 < aspect.max() < 1.4
+    assert (found[:, 0].diff(dim=2) > -1e-4).all()  # nothing is mirrored, nothing is folded back at the border
+    assert (found[:, 1].diff(dim=1) > -1e-4).all()
+
+
+def test_half_of_the_images_are_mirrored_left_to_right_and_none_upside_down():
+    images = ramp().expand(400, -1, -1, -1)
+    found = augmentation("crop_flip")(images, generator=seeded())
+    mirrored = (found[:, 0, :, 0] > found[:, 0, :, -1]).all(1)
+    assert 0.4 < mirrored.float().mean() < 0.6
+    assert (found[:, 1, 0] < found[:, 1, -1]).all()
+
+
+def test_parts_are_taken_from_everywhere():
+    images = ramp().expand(400, -1, -1, -1)
+    found = augmentation("crop_flip", smallest_area=0.16, flip=False)(images, generator=seeded())
+    for channel in (0, 1):
+        middle = found[:, channel].mean((1, 2))
+        assert 0.45 < middle.mean() < 0.55
+        assert middle.min() < 0.3
+        assert middle.max() > 0.7
+
+
+def test_jitter_changes_brightness_and_stays_in_range():
+    images = torch.full((300, 3, 8, 8), 0.5)
+    found = augmentation("crop_flip", jitter=0.4)(images, generator=seeded())
+    bright = found.mean((1, 2, 3))
+    assert 0.29 < bright.min() < 0.35
+    assert 0.65 < bright.max() < 0.71
+    wild = augmentation("crop_flip", jitter=1.0)(pictures(n=50), generator=seeded())
+    assert 0 <= wild.min() <= wild.max() <= 1
+
+
+def test_the_form_keeps_wrong_values_out():
+    for name, fields in (("shift", {"pixels": 0}), ("crop_flip", {"crop": 0.0}), ("crop_flip", {"crop": 1.5})):
+        with pytest.raises(ValueError, match="Input should be"):
+            augmentation(name, **fields)

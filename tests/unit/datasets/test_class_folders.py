@@ -1,0 +1,214 @@
+"""A person's own folders: odd names, links in circles, pipes, and what is missing."""
+
+import os
+
+import numpy as np
+import pytest
+from listeners import give_up, silent
+from PIL import Image
+
+from workbench.control import Cancelled
+from workbench.datasets import scan
+from workbench.datasets.pixels import decoded
+from workbench.problem import Problem
+
+
+def test_a_folder_per_class_is_read_back(tmp_path, build, draw):
+    names = ["Ångström/a b.PNG", "cats and dogs/1.jpg", "cats and dogs/deep/er/2.jpeg", "漢字/ü.webp", "漢字/v.tif"]
+    for value, name in enumerate(names):
+        draw(tmp_path / "data" / name, 40 * value)
+    (tmp_path / "data" / "漢字" / "notes.txt").write_text("no image")
+    kept, pixels, _ = decoded(build("folder", folder=str(tmp_path / "data"), image_size=8), tmp_path / "cache", silent)
+    assert sorted(kept.paths) == sorted(names)
+    assert kept.class_names == sorted({name.split("/")[0] for name in names})
+    for row, path in enumerate(kept.paths):
+        assert kept.class_names[kept.labels[row]] == path.split("/")[0]
+        assert pixels[row].mean() == pytest.approx(40 * names.index(path), abs=3)
+    assert kept.official is None
+    assert (kept.root, kept.channels) == (tmp_path / "data", 3)
+
+
+def test_order_and_numbers_do_not_depend_on_the_disk(tmp_path, build, draw):
+    names = [f"{label}/{number}.png" for label in "ab" for number in range(3)]
+    for folder, order in (("one", names), ("two", names[::-1])):
+        for name in order:
+            draw(tmp_path / folder / name)
+    one, two = (build("folder", folder=str(tmp_path / folder)) for folder in ("one", "two"))
+    assert one.paths == two.paths == sorted(names)
+    assert one.fingerprint == two.fingerprint
+    assert one.labels.tolist() == two.labels.tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_grey_has_one_channel(tmp_path, build, draw):
+    draw(tmp_path / "a" / "1.png", 90)
+    _, pixels, _ = decoded(
+        build("folder", folder=str(tmp_path), colour="grey", image_size=8), tmp_path / ".cache", silent
+    )
+    assert pixels.shape == (1, 8, 8, 1)
+    assert (pixels == 90).all()
+
+
+def test_a_class_with_one_image_is_reported_and_kept(tmp_path, build, draw):
+    for name in ("a/1.png", "a/2.png", "lonely/1.png"):
+        draw(tmp_path / name)
+    found = build("folder", folder=str(tmp_path))
+    assert len(found.paths) == 3
+    assert found.problems == [("lonely", "is a class with one image: nothing can match it")]
+
+
+def test_hidden_files_and_folders_are_passed_over(tmp_path, build, draw):
+    for name in ("a/1.png", "a/2.png", "a/._1.png", ".cache/3.png", "a/.thumbs/4.png"):
+        draw(tmp_path / name)
+    found = build("folder", folder=str(tmp_path))
+    assert found.paths == ["a/1.png", "a/2.png"]
+    assert found.problems == []
+
+
+def test_an_empty_folder_says_so_and_names_what_it_saw(tmp_path, build, draw):
+    (tmp_path / "empty" / "a").mkdir(parents=True)
+    with pytest.raises(Problem, match=r"There are no images in .*empty"):
+        build("folder", folder=str(tmp_path / "empty"))
+    draw(tmp_path / "flat" / "1.png")
+    with pytest.raises(Problem, match=r"1\.png lies in no class folder"):
+        build("folder", folder=str(tmp_path / "flat"))
+    with pytest.raises(Problem, match="There is no folder"):
+        build("folder", folder=str(tmp_path / "missing"))
+    with pytest.raises(Problem, match="There is no folder"):
+        build("folder", folder=str(draw(tmp_path / "x.png")))
+    with pytest.raises(Problem, match="No folder of images is chosen"):
+        build("folder")
+
+
+def test_an_empty_class_and_a_stray_image_are_reported(tmp_path, build, draw):
+    for name in ("a/1.png", "a/2.png", "stray.png"):
+        draw(tmp_path / name)
+    (tmp_path / "nothing").mkdir()
+    assert build("folder", folder=str(tmp_path)).problems == [
+        ("stray.png", "lies in no class folder"),
+        ("nothing", "is a folder without images"),
+    ]
+
+
+def test_links_in_a_circle_are_met_once(tmp_path, build, draw):
+    for name in ("a/1.png", "a/2.png", "b/1.png", "b/2.png"):
+        draw(tmp_path / name)
+    try:
+        (tmp_path / "a" / "up").symlink_to("..", target_is_directory=True)
+    except OSError:
+        pytest.skip("links need a right that this account does not have")
+    (tmp_path / "a" / "self").symlink_to("self")
+    (tmp_path / "z").symlink_to("a", target_is_directory=True)
+    (tmp_path / "b" / "broken.png").symlink_to("nowhere.png")
+    found = build("folder", folder=str(tmp_path))
+    assert found.paths == ["a/1.png", "a/2.png", "b/1.png", "b/2.png"]  # the real folder keeps its name
+    reasons = dict(found.problems)
+    assert "link loop" in reasons["a/up"]
+    assert "link loop" in reasons["z"]
+    assert reasons["b/broken.png"].startswith("cannot be opened")
+
+
+def test_a_linked_folder_from_elsewhere_is_read(tmp_path, build, draw):
+    draw(tmp_path / "elsewhere" / "1.png")
+    draw(tmp_path / "data" / "a" / "1.png")
+    try:
+        (tmp_path / "data" / "b").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    except OSError:
+        pytest.skip("links need a right that this account does not have")
+    assert build("folder", folder=str(tmp_path / "data")).paths == ["a/1.png", "b/1.png"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes on this system")
+def test_a_pipe_is_reported_and_never_opened(tmp_path, build, draw):
+    draw(tmp_path / "a" / "1.png")
+    os.mkfifo(tmp_path / "a" / "pipe.png")
+    found = build("folder", folder=str(tmp_path))
+    assert found.paths == ["a/1.png"]
+    assert ("a/pipe.png", "is not a regular file") in found.problems
+
+
+def test_names_that_are_no_text_stay_apart(tmp_path, build):
+    base = os.fsencode(tmp_path / "data")
+    try:
+        for value, name in enumerate([b"/\xe9/1.png", b"/\xe8/1.png", b"/\xe8/\xff.png"]):
+            os.makedirs(os.path.dirname(base + name), exist_ok=True)
+            Image.new("L", (8, 8), value).save(os.fsdecode(base + name))
+    except OSError:
+        pytest.skip("this file system has only names that are text")
+    kept, pixels, _ = decoded(build("folder", folder=str(tmp_path / "data"), image_size=8), tmp_path / "cache", silent)
+    assert kept.class_names == ["\\xe8", "\\xe9"]
+    assert [path.encode().decode() for path in kept.paths] == ["\\xe8/1.png", "\\xe8/\\xff.png", "\\xe9/1.png"]
+    assert pixels[:, 0, 0, 0].tolist() == [1, 2, 0]
+    assert len(set(kept.sample_ids.tolist())) == 3
+
+
+def test_bad_images_do_not_end_the_run(tmp_path, build, draw):
+    for number in range(3):
+        draw(tmp_path / "data" / "a" / f"{number}.png", number)
+    (tmp_path / "data" / "a" / "zero.jpg").write_bytes(b"")
+    (tmp_path / "data" / "a" / "page.png").write_bytes(b"<html>")
+    draw(tmp_path / "data" / "b" / "cut.png").write_bytes(b"\x89PNG")
+    kept, pixels, _ = decoded(build("folder", folder=str(tmp_path / "data"), image_size=8), tmp_path / "cache", silent)
+    assert kept.paths == ["a/0.png", "a/1.png", "a/2.png"]
+    assert len(pixels) == 3
+    assert {"a/zero.jpg", "a/page.png", "b/cut.png"} <= {path for path, _ in kept.problems}
+    assert dict(kept.problems)["a/zero.jpg"] == "is empty (0 bytes)"
+
+
+@pytest.mark.parametrize(
+    ("names", "halves"),
+    [
+        (["train/a/1.png", "test/a/2.png"], {"train/a/1.png": "train", "test/a/2.png": "test"}),
+        (["Train/a/1.png", "Val/b/2.png"], {"Train/a/1.png": "train", "Val/b/2.png": "test"}),
+        (
+            ["train/a/1.png", "val/a/2.png", "test/a/3.png"],
+            {"train/a/1.png": "train", "val/a/2.png": "", "test/a/3.png": "test"},
+        ),
+        (["train/a/1.png", "test/a/2.png", "stray.png"], {"train/a/1.png": "train", "test/a/2.png": "test"}),
+        (["train/a/1.png", "other/a/2.png"], None),
+        (["train/1.png", "test/2.png"], None),  # photographs of trains and of tests
+        (["train/a/1.png"], None),
+    ],
+)
+def test_train_and_test_folders_are_the_official_split(tmp_path, build, draw, names, halves):
+    for name in names:
+        draw(tmp_path / name)
+    found = build("folder", folder=str(tmp_path))
+    if halves is None:
+        assert found.official is None
+        assert found.class_names == sorted({name.split("/")[0] for name in names})
+    else:
+        assert dict(zip(found.paths, found.official, strict=True)) == halves
+        assert found.class_names == sorted({path.split("/")[1] for path in halves})
+    if "stray.png" in names:
+        assert ("stray.png", "lies in no class folder") in found.problems
+
+
+def test_looking_for_images_can_be_given_up(tmp_path, build, draw, monkeypatch):
+    monkeypatch.setattr(scan, "TELL_EVERY", 3)
+    for number in range(5):
+        (tmp_path / f"{number}.txt").write_text("no image, but looked at")
+    with pytest.raises(Cancelled):
+        build("folder", give_up, folder=str(tmp_path))
+
+
+def test_a_folder_that_may_not_be_read_is_reported(tmp_path, build, draw, monkeypatch):
+    """Played by hand: the tests may run as root, who may read everything."""
+    draw(tmp_path / "a" / "1.png")
+    draw(tmp_path / "b" / "1.png")
+    real = os.scandir
+
+    def locked(place):
+        if os.fsencode(place).endswith(b"b"):
+            raise PermissionError(13, "Permission denied", place)
+        return real(place)
+
+    monkeypatch.setattr(os, "scandir", locked)
+    found = build("folder", folder=str(tmp_path))
+    assert found.paths == ["a/1.png"]
+    assert ("b", "cannot be opened (Permission denied)") in found.problems
+    assert [path for path, _ in found.problems].count("b") == 1
+
+
+def test_labels_are_int64(tmp_path, build, draw):
+    draw(tmp_path / "a" / "1.png")
+    assert build("folder", folder=str(tmp_path)).labels.dtype == np.int64

@@ -1,0 +1,110 @@
+"""A CSV list: read back whole, and every mistake named with its line."""
+
+import pytest
+from listeners import give_up, silent
+
+from workbench.control import Cancelled
+from workbench.datasets.pixels import decoded
+from workbench.problem import Problem
+
+
+@pytest.fixture
+def listed(tmp_path, draw):
+    """write(text) -> path of the list, beside images x/0.png ... x/3.png of the values 0, 40, 80, 120."""
+    for number in range(4):
+        draw(tmp_path / "x" / f"{number}.png", 40 * number)
+
+    def write(text, encoding="utf-8"):
+        (tmp_path / "list.csv").write_bytes(text.encode(encoding))
+        return str(tmp_path / "list.csv")
+
+    return write
+
+
+def test_a_list_with_a_split_is_read_back(tmp_path, listed, build):
+    place = listed(
+        "label, Path ,split,note\ncat,x/3.png,Train,\n\ndog,x/1.png,test,a b\r\ndog,x/0.png,train,\ncat,x/2.png,test,\n"
+    )
+    kept, pixels, _ = decoded(build("csv", file=place, image_size=8), tmp_path / "cache", silent)
+    assert kept.paths == ["x/0.png", "x/1.png", "x/2.png", "x/3.png"]
+    assert kept.class_names == ["cat", "dog"]
+    assert kept.labels.tolist() == [1, 1, 0, 0]
+    assert kept.official == ["train", "test", "test", "train"]
+    assert pixels[:, 0, 0, 0].tolist() == [0, 40, 80, 120]
+    assert kept.problems == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_a_list_without_a_split_and_with_odd_names(listed, build, draw, tmp_path, encoding):
+    draw(tmp_path / "Größe, zwei" / "漢字.png")
+    found = build("csv", file=listed('path,label\n"Größe, zwei/漢字.png",é\nx\\0.png,é\n', encoding))
+    assert found.paths == ["Größe, zwei/漢字.png", "x/0.png"]
+    assert found.class_names == ["é"]
+    assert found.official is None
+
+
+def test_paths_may_be_absolute_or_start_elsewhere(tmp_path, listed, build, draw):
+    absolute = tmp_path / "x" / "1.png"
+    assert build("csv", file=listed(f"path,label\n{absolute},a\n")).paths == ["x/1.png"]
+    assert build("csv", file=listed("path,label\n1.png,a\n"), folder=str(tmp_path / "x")).paths == ["1.png"]
+    assert build("csv", file=listed("path,label\nx/../x/./2.png,a\n")).paths == ["x/2.png"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "line 1: the columns path and label are needed; found nothing"),
+        ("file,label\nx/0.png,a\n", "line 1: the columns path and label are needed; found file, label"),
+        ("path;label\nx/0.png;a\n", "line 1: the columns path and label are needed"),
+        ("path,label\nx/0.png,a\nx/1.png\n", "line 3: 1 columns instead of 2"),
+        ("path,label\nx/0.png,a,b\n", "line 2: 3 columns instead of 2"),
+        ("path,label\n,a\n", "line 2: path or label is empty"),
+        ("path,label\nx/0.png, \n", "line 2: path or label is empty"),
+        ("path,label,split\nx/0.png,a,learn\n", "line 2: the split 'learn' is none of train and test"),
+        ("path,label,split\nx/0.png,a,train\nx/1.png,a,\n", "line 3: the split must be filled in on every line"),
+        ("path,label,split\nx/0.png,a,\nx/1.png,a,test\n", "line 3: the split must be filled in on every line"),
+        ("path,label\nx/0.png,a\n\nx/0.png,b\n", "line 4: x/0.png is already in line 2"),
+        ("path,label\nx/0.png,a\nx/./0.png,b\n", "line 3: x/./0.png is already in line 2"),
+        ("path,label\n../secret.png,a\n", r"line 2: \.\./secret\.png lies outside"),
+        ("path,label\nx/../../secret.png,a\n", "line 2: x/../../secret.png lies outside"),
+        ("path,label\n/etc/secret.png,a\n", "line 2: /etc/secret.png lies outside"),
+        ('path,label\n"x/0.png\nrest",a\nx/1.png\n', "line 4: 1 columns"),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_line(listed, build, text, words):
+    place = listed(text)
+    with pytest.raises(Problem, match=words) as told:
+        build("csv", file=place)
+    assert place in told.value.what
+    assert told.value.todo
+
+
+def test_a_list_that_cannot_be_read_says_why(tmp_path, listed, build):
+    with pytest.raises(Problem, match=r"missing\.csv cannot be opened \(No such file"):
+        build("csv", file=str(tmp_path / "missing.csv"))
+    with pytest.raises(Problem, match="cannot be read as CSV"):
+        build("csv", file=listed("path,label\nx/0.png,é\n", "latin-1"))
+    with pytest.raises(Problem, match="No CSV file is chosen"):
+        build("csv")
+
+
+def test_images_that_are_not_there_are_left_out_with_their_line(listed, build):
+    found = build("csv", file=listed("path,label\nx/0.png,a\nx/9.png,a\nx/1.png,b\n"))
+    assert found.paths == ["x/0.png", "x/1.png"]
+    assert found.problems[0] == ("x/9.png", "is in line 3 of list.csv, but not on disk")
+    assert [name for name, _ in found.problems[1:]] == ["a", "b"]  # one image each
+    with pytest.raises(Problem, match=r"no images.*x/9\.png is in line 2"):
+        build("csv", file=listed("path,label\nx/9.png,a\n"))
+    with pytest.raises(Problem, match="no images"):
+        build("csv", file=listed("path,label\n"))
+
+
+def test_validation_is_the_test_half_only_where_there_is_no_other(listed, build):
+    text = "path,label,split\nx/0.png,a,train\nx/1.png,a,val\nx/2.png,b,{}\nx/3.png,b,train\n"
+    assert build("csv", file=listed(text.format("val"))).official == ["train", "test", "test", "train"]
+    assert build("csv", file=listed(text.format("query"))).official == ["train", "", "test", "train"]
+
+
+def test_reading_can_be_given_up(listed, build):
+    with pytest.raises(Cancelled):
+        build("csv", give_up, file=listed("path,label\nx/0.png,a\n"))

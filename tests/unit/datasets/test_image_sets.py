@@ -1,0 +1,99 @@
+"""A data set knows its images by path: ids, fingerprint, what is left out."""
+
+import os
+from dataclasses import replace
+from hashlib import blake2b
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from workbench.datasets import image_set as module
+from workbench.datasets.image_set import describe, lonely, sample_id
+from workbench.problem import Problem
+
+
+def test_an_id_depends_on_the_path_alone(in_memory):
+    one = in_memory([0, 0, 1])
+    other = in_memory([1, 0, 1, 1], paths=["new.png", "1/002.png", "0/000.png", "0/001.png"])
+    assert one.sample_ids.dtype == np.int64
+    assert one.sample_ids.tolist() == other.sample_ids[[2, 3, 1]].tolist()
+    assert sample_id("0/000.png") == one.sample_ids[0]
+    assert sample_id("Größe/漢字.png") == 2703346452724523  # the same on every machine and in every release
+    assert sample_id("a/b.png") == int(blake2b(b"a/b.png", digest_size=8).hexdigest()[:13], 16)
+    assert all(0 <= number < 2**52 for number in map(sample_id, map(str, range(1000))))
+
+
+def test_two_images_with_one_path_are_refused_by_name(in_memory):
+    with pytest.raises(Problem, match=r"b\.png"):
+        in_memory([0, 0, 0], paths=["a.png", "b.png", "b.png"])
+
+
+def test_two_paths_with_one_number_are_refused(in_memory, monkeypatch):
+    monkeypatch.setattr(module, "sample_id", lambda path: len(path))
+    with pytest.raises(Problem, match="same path or number"):
+        in_memory([0, 0], paths=["a.png", "b.png"])
+
+
+def test_no_images_say_why(in_memory):
+    with pytest.raises(Problem, match=r"no images in made\. 1 were left out: a\.png is empty"):
+        in_memory([], paths=[], problems=[("a.png", "is empty")])
+
+
+def test_the_fingerprint_changes_with_what_matters_and_with_nothing_else(in_memory):
+    one = in_memory([0, 0, 1])
+    same = [in_memory([0, 0, 1]), in_memory([0, 0, 1], read=lambda row: None)]
+    assert {each.fingerprint for each in same} == {one.fingerprint}
+    others = [
+        in_memory([0, 1, 1], paths=one.paths),
+        in_memory([0, 0, 1], paths=["a", "b", "c"]),
+        in_memory([0, 0, 1], class_names=["x", "y"]),
+        in_memory([0, 0, 1], content="another archive"),
+    ]
+    assert len({one.fingerprint, *(each.fingerprint for each in others)}) == 5
+
+
+def test_files_count_by_size_in_the_fingerprint_and_by_time_in_the_stamp(tmp_path, in_memory):
+    for folder in ("here", "there"):
+        (tmp_path / folder / "0").mkdir(parents=True)
+        (tmp_path / folder / "0" / "000.png").write_bytes(b"12345")
+    here = in_memory([0], root=tmp_path / "here")
+    assert replace(here, root=tmp_path / "there").fingerprint == here.fingerprint
+    os.utime(tmp_path / "here" / "0" / "000.png", (1, 1))
+    touched = replace(here)
+    assert touched.fingerprint == here.fingerprint
+    assert touched.stamp != here.stamp
+    (tmp_path / "here" / "0" / "000.png").write_bytes(b"123456")
+    assert replace(here).fingerprint != here.fingerprint
+    (tmp_path / "here" / "0" / "000.png").unlink()
+    assert replace(here).fingerprint not in (here.fingerprint, in_memory([0]).fingerprint)
+
+
+def test_what_is_left_out_is_named_and_the_rest_keeps_its_images(in_memory):
+    whole = in_memory([0, 0, 1, 1, 1], official=["train", "test", "train", "test", "test"], problems=[("z", "old")])
+    rest = whole.without({0: "is empty", 3: "is cut short"})
+    assert rest.paths == ["0/001.png", "1/002.png", "1/004.png"]
+    assert rest.labels.tolist() == [0, 1, 1]
+    assert rest.official == ["test", "train", "test"]
+    assert [int(rest.read(row)[0, 0]) for row in range(3)] == [1, 2, 4]
+    assert rest.sample_ids.tolist() == whole.sample_ids[[1, 2, 4]].tolist()
+    assert rest.problems[:3] == [("z", "old"), ("0/000.png", "is empty"), ("1/003.png", "is cut short")]
+    assert rest.problems[3:] == lonely(np.array([0, 1, 1]), ["c0", "c1"])  # class 0 has one image left
+    assert [int(rest.without({1: "too"}).read(row)[0, 0]) for row in range(2)] == [1, 4]
+    assert whole.without({}) is whole
+
+
+def test_the_preflight_hears_of_the_smallest_and_the_largest_class(in_memory):
+    said = describe(in_memory([0, 1, 1, 2, 2, 2]))
+    assert (said.images, said.classes, said.smallest, said.largest) == (6, 3, ("c0", 1), ("c2", 3))
+    emptied = describe(in_memory([0, 1, 1], class_names=["c0", "c1", "nothing"]))
+    assert emptied.smallest == ("nothing", 0)
+
+
+def test_stanford_products_are_numbered_in_a_moment(in_memory):
+    n = 120_000
+    paths = [f"bicycle_final/{number // 5}_{number}.JPG" for number in range(n)]
+    since = perf_counter()
+    whole = in_memory([number // 5 for number in range(n)], paths=paths)
+    whole.fingerprint  # noqa: B018 - it is the work that is timed
+    assert perf_counter() - since < 5  # about 0.4 s on a quiet machine

@@ -1,0 +1,174 @@
+"""Files are whole or as they were before; archives stay inside their folder."""
+
+import errno
+import os
+import stat
+import zipfile
+
+import pytest
+from listeners import silent
+
+from workbench import files
+from workbench.problem import Problem
+
+
+def zipped(path, name="a.txt", data=b"x", mode=0, level=zipfile.ZIP_DEFLATED):
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = level
+    if mode:
+        entry.create_system, entry.external_attr = 3, mode << 16
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("good.txt", b"good")
+        archive.writestr(entry, data)
+    return path
+
+
+def test_a_written_file_replaces_the_old_one_and_leaves_nothing_else(tmp_path):
+    place = tmp_path / "a.bin"
+    for text in (b"old", b"new"):
+        with files.atomic_write(place) as file:
+            file.write(text)
+        assert place.read_bytes() == text
+    assert os.listdir(tmp_path) == ["a.bin"]
+
+
+def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path):
+    place = tmp_path / "a.bin"
+    place.write_bytes(b"old")
+    with files.atomic_write(place) as file:
+        file.write(b"new")
+        file.flush()
+        assert place.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("error", [ValueError("mine"), KeyboardInterrupt()])
+def test_what_goes_wrong_while_writing_is_raised_and_the_old_file_stays(tmp_path, error):
+    place = tmp_path / "a.bin"
+    place.write_bytes(b"old")
+
+    def write():
+        with files.atomic_write(place) as file:
+            file.write(b"half")
+            raise error
+
+    with pytest.raises(type(error)):
+        write()
+    assert place.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.bin"]
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.ENOSPC, "no space left"),
+        (errno.EROFS, "may not be written"),
+        (errno.EACCES, "may not be written"),
+        (errno.EIO, "could not be written"),
+    ],
+)
+def test_a_failing_disk_is_a_problem_that_names_the_file(tmp_path, number, words):
+    place = tmp_path / "a.bin"
+    place.write_bytes(b"old")
+    with pytest.raises(Problem) as told, files.atomic_write(place):
+        raise OSError(number, os.strerror(number))
+    assert words in told.value.what
+    assert str(place) in told.value.what
+    assert told.value.kept
+    assert told.value.todo
+    assert place.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.bin"]
+
+
+def test_a_full_disk_met_by_the_real_system(tmp_path):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full on this system")
+    with pytest.raises(OSError, match="space") as met, open("/dev/full", "wb", buffering=0) as full:
+        full.write(b"x")
+    assert "no space left" in files.explain(met.value, tmp_path).what
+
+
+def test_two_writers_of_one_file_do_not_share_their_halves(tmp_path):
+    place = tmp_path / "a.bin"
+    with files.atomic_write(place) as first, files.atomic_write(place) as second:
+        first.write(b"1" * 10)
+        second.write(b"2" * 20)
+    assert place.read_bytes() == b"1" * 10  # the outer one is closed last
+    assert os.listdir(tmp_path) == ["a.bin"]
+
+
+def test_a_folder_that_is_not_there_is_a_problem(tmp_path):
+    with pytest.raises(Problem, match="could not be written"), files.atomic_write(tmp_path / "no" / "a.bin"):
+        pass
+
+
+def test_the_digest_is_of_the_content(tmp_path):
+    for name, data in (("a", b"one" * 10**6), ("b", b"one" * 10**6), ("c", b"two")):
+        (tmp_path / name).write_bytes(data)
+    found = [files.digest(tmp_path / name) for name in "abc"]
+    assert found[0] == found[1] != found[2]
+    assert len(found[0]) == 32
+
+
+def test_a_good_archive_is_unpacked_with_progress(tmp_path):
+    told = []
+    files.safe_unzip(
+        zipped(tmp_path / "a.zip", "in/b.txt", b"b"), tmp_path / "out", lambda *words: told.append(words[1:])
+    )
+    assert (tmp_path / "out" / "in" / "b.txt").read_bytes() == b"b"
+    assert told == [(1, 2), (2, 2)]
+    assert sorted(os.listdir(tmp_path)) == ["a.zip", "out"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ({"name": "../out.txt"}, "leaves the folder"),
+        ({"name": "a/../../out.txt"}, "leaves the folder"),
+        ({"name": "..\\out.txt"}, "leaves the folder"),
+        ({"name": "/out.txt"}, "leaves the folder"),
+        ({"name": "C:/out.txt"}, "leaves the folder"),
+        ({"name": "link", "data": b"/etc", "mode": stat.S_IFLNK | 0o777}, "is a link"),
+        ({"name": "bomb", "data": bytes(40 << 20)}, "unpacks to"),
+    ],
+)
+def test_a_hostile_archive_writes_nothing(tmp_path, fault, words):
+    with pytest.raises(Problem, match=words):
+        files.safe_unzip(zipped(tmp_path / "a.zip", **fault), tmp_path / "out", silent)
+    assert os.listdir(tmp_path) == ["a.zip"]
+
+
+def test_a_damaged_archive_leaves_no_half_folder(tmp_path):
+    place = zipped(tmp_path / "a.zip", "b.txt", b"payload" * 100, level=zipfile.ZIP_STORED)
+    data = bytearray(place.read_bytes())
+    data[data.index(b"payload")] ^= 255
+    place.write_bytes(data)
+    with pytest.raises(Problem, match="refused"):
+        files.safe_unzip(place, tmp_path / "out", silent)
+    place.write_bytes(data[:-30])
+    with pytest.raises(Problem, match="refused"):
+        files.safe_unzip(place, tmp_path / "out", silent)
+    assert os.listdir(tmp_path) == ["a.zip"]
+
+
+def test_unpacking_can_be_given_up_and_never_mixes_with_what_is_there(tmp_path):
+    place = zipped(tmp_path / "a.zip")
+
+    def stop(text, done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        files.safe_unzip(place, tmp_path / "out", stop)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "kept.txt").write_bytes(b"kept")
+    with pytest.raises(Problem, match="mine"):
+        files.safe_unzip(place, tmp_path / "mine", silent)
+    assert sorted(os.listdir(tmp_path)) == ["a.zip", "mine"]
+    assert os.listdir(tmp_path / "mine") == ["kept.txt"]
+
+
+def test_an_archive_with_a_password_is_refused(tmp_path):
+    place = zipped(tmp_path / "a.zip")
+    with zipfile.ZipFile(place) as archive:
+        archive.infolist()[1].flag_bits |= 1
+        with pytest.raises(Problem, match="password"):
+            files.check_archive(archive, place)

@@ -1,0 +1,70 @@
+"""What a sampler refuses, and with which numbers; what it promises is in tests/property."""
+
+import numpy as np
+import pytest
+
+from workbench import registry
+from workbench.problem import Problem
+
+
+def sampler(name, labels, batch_size, seed=0, **fields):
+    entry = registry.entry("sampler", name)
+    return entry.build(entry.params(**fields), labels=np.array(labels, np.int64), batch_size=batch_size, seed=seed)
+
+
+def test_a_batch_larger_than_the_data_names_both_numbers():
+    with pytest.raises(Problem, match="A batch of 65 is larger than the training half, which has 64 images"):
+        sampler("random", [0] * 64, 65)
+    assert sampler("random", [0] * 64, 64).steps_per_epoch == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "batch", "each", "words", "advice"),
+    [
+        ([0, 0, 1, 1], 12, 4, r"3 classes x 4 images needs more classes than the 2 ", "Choose a batch of 8 or less"),
+        ([0, 0, 1, 2], 8, 4, r"2 classes x 4 images needs more classes than the 1 ", "Choose a batch of 4 or less"),
+        (
+            [0, 1, 2, 3],
+            4,
+            4,
+            r"1 classes x 4 images needs more classes than the 0 ",
+            "two images or more in each class",
+        ),
+        ([0, 0, 1, 1], 10, 4, "A batch of 10 is no multiple of 4 images", "Choose a batch of 8 or 12."),
+        ([0, 0, 1, 1], 2, 4, "A batch of 2 is no multiple of 4 images", "Choose a batch of 4."),
+    ],
+)
+def test_more_classes_and_images_than_there_are(labels, batch, each, words, advice):
+    with pytest.raises(Problem, match=words) as told:
+        sampler("classes_images", labels, batch, images_per_class=each)
+    assert advice in told.value.todo
+
+
+def test_classes_with_one_image_are_left_out_and_counted():
+    found = sampler("classes_images", [0, 1, 1, 2, 3, 3, 3], 4, images_per_class=2)
+    assert found.left_out == 2
+    assert {int(row) for epoch in range(20) for batch in found.batches(epoch) for row in batch} == {1, 2, 4, 5, 6}
+
+
+def test_a_small_class_shows_all_its_images_before_any_twice():
+    found = sampler("classes_images", [0, 0, 0, 1, 1, 1, 1, 1], 8, images_per_class=4)
+    for epoch in range(10):
+        for batch in found.batches(epoch):
+            small = [row for row in batch if row < 3]
+            assert (len(small), set(small)) == (4, {0, 1, 2})
+            assert len({row for row in batch if row >= 3}) == 4
+
+
+def test_a_data_set_smaller_than_a_batch_still_has_a_step():
+    assert sampler("classes_images", [0, 0, 1, 1], 8, images_per_class=4).steps_per_epoch == 1
+
+
+def test_many_classes_are_dealt_quickly():
+    """Stanford Online Products' training half: 11,318 classes, 59,551 images."""
+    from time import perf_counter
+
+    labels = np.arange(59_551) % 11_318
+    since = perf_counter()
+    found = sampler("classes_images", labels, 64, images_per_class=4)
+    found.batches(0)
+    assert perf_counter() - since < 10  # about 0.7 s on a quiet machine

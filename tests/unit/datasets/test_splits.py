@@ -1,0 +1,105 @@
+"""Halves that share no image, and, where promised, no class."""
+
+import numpy as np
+import pytest
+
+from workbench import registry
+from workbench.datasets.split import official_halves, rows_by_class
+from workbench.problem import Problem
+
+
+def split(name, image_set, seed=0, **fields):
+    entry = registry.entry("split", name)
+    return entry.build(entry.params(**fields), image_set, seed)
+
+
+FOUR = [0, 0, 1, 1, 1, 2, 2, 3, 3, 3]
+
+
+def test_the_first_half_of_the_classes_trains(in_memory):
+    found = split("classes", in_memory(FOUR))
+    assert found.train.tolist() == [0, 1, 2, 3, 4]
+    assert found.test.tolist() == [5, 6, 7, 8, 9]
+    assert found.classes_disjoint
+    assert (found.train.dtype, found.test.dtype) == (np.int64, np.int64)
+
+
+def test_the_published_halves_have_the_published_sizes(in_memory):
+    """CUB 100 of 200, Cars 98 of 196, Caltech 50 of 101 classes train."""
+    for classes, trains in ((200, 100), (196, 98), (101, 50)):
+        labels = np.repeat(np.arange(classes), 2).tolist()
+        found = split("classes", in_memory(labels))
+        assert len(found.train) == 2 * trains
+        assert np.array(labels)[found.train].max() == trains - 1
+
+
+def test_a_share_and_a_draw_of_the_classes(in_memory):
+    labels = np.repeat(np.arange(20), 3)
+    whole = in_memory(labels.tolist())
+    assert len(np.unique(labels[split("classes", whole, train_fraction=0.25).train])) == 5
+    drawn = [split("classes", whole, seed, shuffle=True).train.tolist() for seed in (0, 0, 1)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert drawn[0] != split("classes", whole).train.tolist()
+    assert split("classes", whole, 0).train.tolist() == split("classes", whole, 1).train.tolist()
+
+
+@pytest.mark.parametrize(("labels", "share"), [([0, 0, 0], 0.5), ([0, 0, 1, 1], 0.1), ([0, 0, 1, 1], 0.9)])
+def test_a_half_without_classes_is_a_problem_with_numbers(in_memory, labels, share):
+    with pytest.raises(Problem, match=r"has \d class(es)?: at a share of 0\.\d, \d would train and \d be searched"):
+        split("classes", in_memory(labels), train_fraction=share)
+
+
+def test_the_official_split_is_taken_as_it_is(in_memory):
+    whole = in_memory([0, 0, 1, 1, 0], official=["test", "train", "train", "", "test"])
+    found = split("official", whole)
+    assert (found.train.tolist(), found.test.tolist()) == ([1, 2], [0, 4])
+    assert not found.classes_disjoint
+    apart = in_memory([0, 0, 1, 1], official=["train", "train", "test", "test"])
+    assert split("official", apart).classes_disjoint
+
+
+def test_an_official_split_that_is_not_there_is_a_problem(in_memory):
+    with pytest.raises(Problem, match="made has no official split"):
+        split("official", in_memory([0, 0, 1, 1]))
+    with pytest.raises(Problem, match="The training half of made is empty"):
+        split("official", in_memory([0, 0], official=["test", "test"]))
+    with pytest.raises(Problem, match="The test half of made is empty"):
+        split("official", in_memory([0, 0], official=["train", "train"]))
+
+
+def test_random_halves_hold_every_class(in_memory):
+    labels = np.repeat(np.arange(6), [2, 3, 10, 10, 11, 40])
+    for seed in range(3):
+        found = split("random", in_memory(labels.tolist()), seed)
+        assert np.bincount(labels[found.train]).tolist() == [1, 2, 5, 5, 6, 20]
+        assert sorted([*found.train, *found.test]) == list(range(len(labels)))
+    whole = in_memory(labels.tolist())
+    assert np.bincount(labels[split("random", whole, train_fraction=0.9).train]).tolist() == [1, 2, 9, 9, 10, 36]
+
+
+def test_random_halves_follow_the_seed(in_memory):
+    whole = in_memory([0] * 20 + [1] * 20)
+    drawn = [split("random", whole, seed).train.tolist() for seed in (5, 5, 6)]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_a_class_with_one_image_trains(in_memory):
+    found = split("random", in_memory([0, 1, 1, 1, 1]), train_fraction=0.1)
+    assert 0 in found.train
+
+
+def test_a_test_half_where_nothing_can_be_found_is_a_problem(in_memory):
+    with pytest.raises(Problem, match="No class of the test half of made has two images"):
+        split("random", in_memory([0, 0, 1, 1]))
+
+
+def test_every_word_for_a_half_is_understood():
+    assert official_halves(["Train", "TEST", "query", "gallery"]) == ["train", "test", "test", "test"]
+    assert official_halves(["training", "valid"]) == ["train", "test"]
+    assert official_halves(["training", "validation", "testing"]) == ["train", "", "test"]
+
+
+def test_rows_by_class_are_those_of_a_plain_search():
+    labels = np.random.default_rng(0).integers(0, 30, 200) * 3
+    found = rows_by_class(labels)
+    assert [rows.tolist() for rows in found] == [np.flatnonzero(labels == each).tolist() for each in np.unique(labels)]
