@@ -185,6 +185,17 @@ def test_nothing_is_wider_than_a_small_window(qtbot, session, open_window):
     assert window.width() == 1280
 
 
+def test_a_page_with_a_long_caption_does_not_push_the_docks(qtbot, session, open_window, monkeypatch):
+    long = "one caption that is far too long " * 20
+    monkeypatch.setattr("workbench.ui.page_stack.PageStack._make", lambda self, info: QLabel(long))
+    window = open_window(session)
+    before = window.runs.width(), window.inspector.width()
+    window.show_page("map")
+    qtbot.wait(50)
+    assert (window.runs.width(), window.inspector.width()) == before
+    assert window.width() == 1440
+
+
 def test_the_layout_is_remembered(qtbot, session, open_window, tmp_path):
     window = open_window(session)
     window.runs.close()

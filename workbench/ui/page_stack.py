@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from workbench.ui.session import Session
 
+NARROWEST = 640  # px
+
 
 @dataclass(frozen=True, slots=True)
 class PageInfo:
@@ -44,6 +46,7 @@ class PageStack(QStackedWidget):
         if name not in self._pages:
             info = self._infos[name]
             page = self._make(info)
+            page.setMinimumWidth(NARROWEST)  # else one long caption would push the docks and the window about
             self._pages[name] = page
             self.addWidget(page)
             self.made.emit(name, page)

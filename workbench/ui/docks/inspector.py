@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from workbench.ui.docks.dock import Dock
 from workbench.ui.widgets.buttons import icon_button
 
-WIDTH, STRIP = 280, 40  # px
-NARROW = 1360  # px of the window, at 100% text, under which the Inspector folds
+WIDTH, NARROWEST, STRIP = 280, 240, 40  # px
+NARROW = 1400  # px of the window, at 100% text, under which the Inspector folds
 UNLIMITED = 16_777_215  # Qt's own largest width
 
 
@@ -29,7 +29,7 @@ class InspectorDock(Dock):
         self.body.addWidget(self._content)
         self.body.addWidget(self._strip)
         self._strip.hide()
-        self.widget().setMinimumWidth(200)
+        self.widget().setMinimumWidth(NARROWEST)
 
     def _make_strip(self) -> QWidget:
         strip = QWidget()
@@ -70,7 +70,7 @@ class InspectorDock(Dock):
         self._strip.hide()
         self._content.show()
         self.setTitleBarWidget(self._full_title)
-        self.widget().setMinimumWidth(200)
+        self.widget().setMinimumWidth(NARROWEST)
         self.widget().setMaximumWidth(UNLIMITED)
 
     def adapt(self, window_width: int) -> None:

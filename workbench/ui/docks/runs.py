@@ -12,7 +12,7 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
 from workbench.workspace.rows import Run
 
-WIDTH, NARROWEST = 260, 200  # px at 100% text
+WIDTH, NARROWEST = 260, 220  # px at 100% text
 
 
 class RunsDock(Dock):
