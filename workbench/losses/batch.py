@@ -45,5 +45,10 @@ def mean_of(values: Tensor, chosen: Tensor) -> Tensor:
     return torch.where(chosen, values, 0.0).sum() / chosen.sum().clamp_min(1)
 
 
+def keep_nan(value: Tensor, embeddings: Tensor) -> Tensor:
+    """`value`, or NaN where an embedding is not finite: choosing pairs by comparison would silently leave it out."""
+    return value + 0 * embeddings.sum()
+
+
 def _shape(tensor: Tensor) -> list[int]:
     return list(tensor.shape)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, distances, mean_of, pair_masks
+from workbench.losses.batch import checked, distances, keep_nan, mean_of, pair_masks
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -44,4 +44,5 @@ class Contrastive(nn.Module):
             pull, push = apart.square(), (self.margin - apart).clamp_min(0).square()
             if self.reduction == "paper":
                 return (torch.where(positive, pull, 0.0) + torch.where(negative, push, 0.0)).sum() / len(labels)
-            return mean_of(pull, positive & (pull > 0)) + mean_of(push, negative & (push > 0))
+            value = mean_of(pull, positive & (pull > 0)) + mean_of(push, negative & (push > 0))
+            return keep_nan(value, embeddings)

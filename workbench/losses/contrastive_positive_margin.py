@@ -4,7 +4,7 @@ import torch
 from pytorch_metric_learning.losses import ContrastiveLoss
 from torch import Tensor, nn
 
-from workbench.losses.batch import checked
+from workbench.losses.batch import checked, keep_nan
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -34,4 +34,4 @@ class ContrastivePositiveMargin(nn.Module):
         embeddings = checked(embeddings, labels, self.num_classes)
         with torch.autocast(embeddings.device.type, enabled=False):
             value: Tensor = self.pairs(embeddings, labels)
-        return value
+        return keep_nan(value, embeddings)

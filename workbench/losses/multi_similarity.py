@@ -5,7 +5,7 @@ from pytorch_metric_learning.losses import MultiSimilarityLoss
 from pytorch_metric_learning.miners import MultiSimilarityMiner
 from torch import Tensor, nn
 
-from workbench.losses.batch import checked
+from workbench.losses.batch import checked, keep_nan
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -39,4 +39,4 @@ class MultiSimilarity(nn.Module):
         embeddings = checked(embeddings, labels, self.num_classes)
         with torch.autocast(embeddings.device.type, enabled=False):
             value: Tensor = self.pairs(embeddings, labels, self.miner(embeddings, labels))
-        return value
+        return keep_nan(value, embeddings)

@@ -1,0 +1,99 @@
+"""Shapes, frozen batch-norm, and weights that cannot be used."""
+
+import pytest
+import torch
+
+from workbench.backbones import list_backbones
+from workbench.backbones.model import build_model
+from workbench.config import EmbeddingParams
+from workbench.problem import Problem
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("side", [8, 16, 28, 105])
+def test_conv4_takes_small_images_of_any_size(channels, side):
+    model = build_model("conv4", {}, EmbeddingParams(dim=10), channels).eval()
+    assert model(torch.rand(2, channels, side, side)).shape == (2, 10)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("name", [name for name in list_backbones() if name != "conv4"])
+def test_every_backbone_gives_its_features_and_trains(name, channels):
+    model = build_model(name, {}, EmbeddingParams(dim=0, batch_norm=False), channels)
+    embeddings = model(torch.rand(2, channels, 64, 64))
+    assert embeddings.shape == (2, model.backbone.feature_dim)
+    embeddings.sum().backward()
+    assert any(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in model.parameters())
+    model.eval()
+    images = torch.rand(2, channels, 64, 64)
+    assert torch.equal(model(images), model(images))
+
+
+def test_the_head_normalises_and_has_no_affine():
+    model = build_model("conv4", {}, EmbeddingParams(dim=6, normalise=True), 1).train()
+    assert [name for name, _ in model.head.named_parameters()] == ["linear.weight", "linear.bias"]
+    lengths = model(torch.rand(8, 1, 16, 16)).norm(dim=1)
+    torch.testing.assert_close(lengths, torch.ones(8))
+
+
+def test_frozen_batch_norm_stays_frozen_in_training():
+    model = build_model("resnet18", {"frozen_batch_norm": True}, EmbeddingParams(dim=0, batch_norm=False), 3).train()
+    before = {name: value.clone() for name, value in model.state_dict().items() if "running" in name}
+    model(torch.rand(4, 3, 64, 64)).sum().backward()
+    after = model.state_dict()
+    assert before
+    assert all(torch.equal(value, after[name]) for name, value in before.items())
+
+
+def test_published_weights_give_other_features_than_none(real_data):
+    weights = {"weights": "file", "weights_file": str(real_data / "weights" / "squeezenet1_0.pth")}
+    model = build_model("squeezenet1_0", weights, EmbeddingParams(dim=0, batch_norm=False), 3).eval()
+    images = torch.rand(2, 3, 96, 96, generator=torch.Generator().manual_seed(0))
+    assert model(images).shape == (2, 512)
+    state = torch.load(real_data / "weights" / "squeezenet1_0.pth", weights_only=True)
+    torch.testing.assert_close(model.backbone.state_dict()["layers.1.0.weight"], state["features.0.weight"])
+
+
+def test_folded_mobilenet_weights_load(real_data):
+    weights = {"weights": "file", "weights_file": str(real_data / "weights" / "mobilenet_v2.pth")}
+    model = build_model("mobilenet_v2", weights, EmbeddingParams(dim=0, batch_norm=False), 3).eval()
+    assert torch.isfinite(model(torch.rand(1, 3, 64, 64))).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda path: None, "no weights file"),
+        (lambda path: path.write_bytes(b"not weights"), "not a weights file"),
+        (lambda path: path.write_bytes(b""), "not a weights file"),
+        (lambda path: torch.save([1, 2], path), "no named tensors"),
+        (lambda path: torch.save({"features.0.weight": torch.zeros(1)}, path), "another architecture"),
+        (lambda path: cut(path), "not a weights file"),
+    ],
+    ids=["missing", "text", "empty", "list", "other architecture", "cut short"],
+)
+def test_weights_that_cannot_be_used_are_named(tmp_path, make, says):
+    path = tmp_path / "weights.pth"
+    make(path)
+    params = {"weights": "file", "weights_file": str(path)}
+    with pytest.raises(Problem, match=says) as caught:
+        build_model("squeezenet1_0", params, EmbeddingParams(), 3)
+    assert "weights.pth" in str(caught.value)
+
+
+def cut(path):
+    torch.save({"features.0.weight": torch.zeros(1000)}, path)
+    path.write_bytes(path.read_bytes()[:-300])
+
+
+def test_no_file_named_and_nothing_in_the_cache(monkeypatch, tmp_path):
+    with pytest.raises(Problem, match="No weights file"):
+        build_model("resnet18", {"weights": "file"}, EmbeddingParams(), 3)
+    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path))
+    with pytest.raises(Problem, match="Allow download"):
+        build_model("resnet18", {"weights": "cache"}, EmbeddingParams(), 3)
+
+
+def test_an_unknown_backbone_is_named():
+    with pytest.raises(Problem, match="no backbone named 'vit'"):
+        build_model("vit", {}, EmbeddingParams(), 3)
