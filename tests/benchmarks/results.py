@@ -20,16 +20,17 @@ from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
 PAIRS = {"sampler": {"name": "classes_images", "images_per_class": 4}}
+RANDOM = {"sampler": {"name": "random"}}
 OMNIGLOT: dict[str, dict[str, Any]] = {
-    "ce": {"loss": {"name": "ce", "dropout": 0.0}},
-    "norm_ce": {"loss": {"name": "norm_ce"}},
+    "ce": {"loss": {"name": "ce", "dropout": 0.0}, **RANDOM},
+    "norm_ce": {"loss": {"name": "norm_ce"}, **RANDOM},
     "spce": {"loss": {"name": "spce"}},
     "contrastive": {"loss": {"name": "contrastive"}},
     "multi_similarity": {"loss": {"name": "multi_similarity"}},
-    "proxy_anchor": {"loss": {"name": "proxy_anchor"}},
+    "proxy_anchor": {"loss": {"name": "proxy_anchor"}, **RANDOM},
 }
 PHOTOGRAPHS: dict[str, dict[str, Any]] = {
-    "ce": {"loss": {"name": "ce"}, "sampler": {"name": "random"}},
+    "ce": {"loss": {"name": "ce"}, **RANDOM},
     "contrastive": {"loss": {"name": "contrastive"}, **PAIRS},
 }
 
@@ -61,13 +62,17 @@ def table(rows: list[tuple[str, Measured]]) -> None:
     print("| loss | R@1 | MAP@R | 95% of MAP@R | untrained R@1 / MAP@R | best epoch | seconds |")
     print("|---|---|---|---|---|---|---|")
     for name, each in rows:
-        best = each.run.best
-        print(
-            f"| {name} | {best['recall@1']:.2%} | {best['MAP@R']:.2%} | {best['MAP@R/low']:.2%} to {best['MAP@R/high']:.2%} "
-            f"| {each.untrained['recall@1']:.2%} / {each.untrained['MAP@R']:.2%} | {each.run.best_epoch} of {each.run.epochs} "
-            f"| {each.run.seconds:.0f} |",
-            flush=True,
-        )
+        best, run = each.run.best, each.run
+        cells = [
+            name,
+            f"{best['recall@1']:.2%}",
+            f"{best['MAP@R']:.2%}",
+            f"{best['MAP@R/low']:.2%} to {best['MAP@R/high']:.2%}",
+            f"{each.untrained['recall@1']:.2%} / {each.untrained['MAP@R']:.2%}",
+            f"{run.best_epoch} of {run.epochs}",
+            f"{run.seconds:.0f}",
+        ]
+        print(f"| {' | '.join(cells)} |", flush=True)
 
 
 def mnist(workspace: Workspace, data: Path, seed: int) -> None:

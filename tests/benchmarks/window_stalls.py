@@ -1,4 +1,4 @@
-"""How long the window's event loop stands still while a run trains, a map is made and retrieval pages load, all at once.
+"""How long the window's event loop stands still while a run trains, a map is made and retrieval pages load at once.
 
     python tests/benchmarks/window_stalls.py [--seconds 40] [--epochs 400] [--shots DIR]
 

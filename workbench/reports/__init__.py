@@ -5,18 +5,10 @@ from pathlib import Path
 
 from workbench import files
 from workbench.problem import Problem
+from workbench.reports.sections import FORMATS, SECTIONS
 from workbench.workspace import Workspace
 
-FORMATS = ("html", "pdf", "latex", "csv", "figures")
-SECTIONS = {
-    "summary": "Summary",
-    "settings": "Settings",
-    "curves": "Curves",
-    "metrics": "Retrieval metrics",
-    "map": "Embedding map",
-    "queries": "Best and worst queries",
-    "environment": "Environment",
-}
+__all__ = ["FORMATS", "SECTIONS", "preview_pages", "write_report"]
 
 
 def write_report(

@@ -8,8 +8,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from matplotlib.figure import Figure
 from PIL import Image
 
-from workbench.reports import SECTIONS, figures
+from workbench.reports import figures
 from workbench.reports.content import Content, percent
+from workbench.reports.sections import SECTIONS
 from workbench.resources_path import resources
 
 CAPTIONS = {

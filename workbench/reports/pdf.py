@@ -9,9 +9,10 @@ from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
 from workbench.problem import Problem
-from workbench.reports import SECTIONS, figures
+from workbench.reports import figures
 from workbench.reports.content import Content, percent
 from workbench.reports.figures import STYLE
+from workbench.reports.sections import SECTIONS
 
 WIDTH, HEIGHT = 8.27, 11.69  # inches, A4
 LEFT, TOP, BOTTOM = 0.75, 0.75, 0.75

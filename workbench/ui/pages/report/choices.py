@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.reports import FORMATS, SECTIONS
+from workbench.reports.sections import FORMATS, SECTIONS
 from workbench.ui.widgets.labels import label
 
 FORMAT_WORDS = {

@@ -1,0 +1,12 @@
+"""What a report can be made of, and as what."""
+
+FORMATS = ("html", "pdf", "latex", "csv", "figures")
+SECTIONS = {
+    "summary": "Summary",
+    "settings": "Settings",
+    "curves": "Curves",
+    "metrics": "Retrieval metrics",
+    "map": "Embedding map",
+    "queries": "Best and worst queries",
+    "environment": "Environment",
+}
