@@ -1,6 +1,6 @@
-"""The same experiment as the preset "Omniglot, unseen characters", in plain PyTorch: what Workbench must not be worse than.
+"""The preset "Omniglot, unseen characters" in plain PyTorch: what Workbench must not be worse than.
 
-python tests/benchmarks/plain_omniglot.py --zip images_background_small1.zip --loss ce|contrastive [--epochs 20] [--seed 0]
+python tests/benchmarks/plain_omniglot.py --zip SMALL1.zip --loss ce|contrastive [--epochs 20] [--seed 0]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Trainer against the bare loop: the same model, data and steps, turn by turn in one process.
 
-    python tests/benchmarks/trainer_speed.py [--model conv4|resnet50] [--side 28] [--batch 64] [--steps 150] [--rounds 5]
+    python tests/benchmarks/trainer_speed.py [--model conv4|resnet50] [--side 28] [--batch 64] [--steps 150]
 
 Prints images per second of each round and the ratio of the medians. No probe, no evaluation: only the loop.
 """

@@ -22,8 +22,8 @@ class PictureLoader(QObject):
     ready = Signal(object)  # list of sample ids that can now be had by `pixmap`
     missing = Signal(str)  # one sentence, at most once per data set
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)  # not the page's child: a batch may come back after the page is gone
         self._session = session
         self._cache: OrderedDict[tuple[int, int], QPixmap] = OrderedDict()
         self._absent: dict[int, str] = {}

@@ -23,7 +23,7 @@ class InspectorPanel(QStackedWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
-        self.loader = PictureLoader(session, self)
+        self.loader = PictureLoader(session)
         self._sheet: list[tuple[QLabel, int]] = []
         self._sample: int | None = None
         self._build()

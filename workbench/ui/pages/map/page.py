@@ -46,7 +46,7 @@ class MapPage(QStackedWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
-        self.loader = PictureLoader(session, self)
+        self.loader = PictureLoader(session)
         self._data: MapData | None = None
         self._mapped: int | None = None  # evaluation on screen
         self._request: Request | None = None

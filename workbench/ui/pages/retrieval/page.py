@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench import files
@@ -29,7 +29,7 @@ class RetrievalPage(QStackedWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
-        self.loader = PictureLoader(session, self)
+        self.loader = PictureLoader(session)
         self._past: list[int] = []
         self._future: list[int] = []
         self._build()
@@ -101,6 +101,10 @@ class RetrievalPage(QStackedWidget):
 
     # What is shown
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._show_query()
+
     def _open_workspace(self) -> None:
         self.model.close()
         self.model = QueryTable(self.session.workspace, self.loader, self)
@@ -120,8 +124,8 @@ class RetrievalPage(QStackedWidget):
         stored = self.session.workspace.queries(evaluation_id)
         names = self.session.workspace.dataset(run.dataset_id).class_names
         self.queries.show_evaluation(evaluation_id, stored.labels, names)
-        if self.session.query is None or self.session.query not in set(stored.sample_ids.tolist()):
-            self.session.show_query(self.model.sample_id(0))
+        if self.session.query not in set(stored.sample_ids.tolist()):
+            self.session.show_query(None)
         self._show_query()
 
     def _list_epochs(self) -> None:
@@ -135,6 +139,9 @@ class RetrievalPage(QStackedWidget):
 
     def _show_query(self) -> None:
         sample_id, evaluation = self.session.query, self.session.evaluation()
+        if sample_id is None and self.isVisible() and self.model.rowCount():
+            self.session.show_query(self.model.sample_id(0))  # the worst, to begin with; this slot is called again
+            return
         self.queries.go_to(sample_id)
         if sample_id is None or evaluation is None or self.currentIndex() == 0:
             return

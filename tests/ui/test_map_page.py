@@ -1,0 +1,209 @@
+"""The map: what is drawn, selected, hidden and exported; with simulated mouse and keys."""
+
+import csv
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+
+from tests.ui.trained import CLASSES, trained_run
+from workbench.ui.pages.map import map_data
+from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.inspector import InspectorPanel
+from workbench.ui.pages.map.map_data import MapData, grouped, inside
+from workbench.ui.pages.map.page import MapPage
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture
+def page(qtbot, session, workspace, tmp_path, monkeypatch):
+    monkeypatch.setattr(session.analysis, "request", lambda *args: pytest.fail("no UMAP is asked for here"))
+    run_id = trained_run(workspace, tmp_path / "cache")
+    made = MapPage(session)
+    made.settings.method.setCurrentIndex(made.settings.method.findData("pca"))
+    qtbot.addWidget(made)
+    made.resize(900, 640)
+    made.show()
+    session.show_run(run_id)
+    qtbot.waitUntil(lambda: made.canvas.data is not None, timeout=5000)
+    qtbot.wait(100)
+    return made
+
+
+def data(points, labels=None):
+    n = len(points)
+    labels = np.zeros(n, np.int64) if labels is None else labels
+    return MapData(
+        np.asarray(points, np.float32).reshape(n, 2), None, np.empty(0, np.int64), np.arange(n), labels,
+        np.ones(n, np.float32), np.ones(n, bool), ("a", "b"), "test",
+    )  # fmt: skip
+
+
+def test_pca_and_proxies_are_there_with_their_caption(page):
+    assert page.canvas.data.method == "pca"
+    assert page.canvas.data.proxies.shape == (4, 2)
+    assert "PCA" in page.caption.text()
+    assert "40 of 40 test images" in page.caption.text()
+    assert page.legend.model.rowCount() == len(CLASSES)
+
+
+def drag(page, outline):
+    """Drag through view coordinates with the left button."""
+    places = [page.canvas.mapFromScene(page.canvas.box.mapViewToScene(*[pg_point(x, y)])) for x, y in outline]
+    viewport = page.canvas.viewport()
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=places[0])
+    for place in places[1:]:
+        move(viewport, place)
+    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=places[-1])
+
+
+def pg_point(x, y):
+    from PySide6.QtCore import QPointF
+
+    return QPointF(x, y)
+
+
+def move(viewport, place):
+    from PySide6.QtCore import QPointF
+    from PySide6.QtGui import QMouseEvent
+    from PySide6.QtWidgets import QApplication
+
+    at = QPointF(place)
+    event = QMouseEvent(
+        QMouseEvent.Type.MouseMove, at, viewport.mapToGlobal(at), Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )  # fmt: skip
+    QApplication.sendEvent(viewport, event)
+    QTest.qWait(15)  # pyqtgraph hears of the mouse a hundred times a second at most
+
+
+def test_a_lasso_selects_exactly_the_points_in_it_and_fills_the_inspector(page, session, qtbot):
+    inspector = InspectorPanel(session)
+    qtbot.addWidget(inspector)
+    chosen = page.canvas.data.labels == 1
+    points = page.canvas.data.points
+    centre, radius = (
+        points[chosen].mean(0),
+        1.02 * np.linalg.norm(points[chosen] - points[chosen].mean(0), axis=1).max(),
+    )
+    angles = np.linspace(0, 2 * np.pi, 40)
+    outline = centre + radius * np.stack([np.cos(angles), np.sin(angles)], 1)
+    page.tools["lasso"].click()
+    drag(page, outline.tolist())
+    expected = page.canvas.data.ids[inside(points, outline)]
+    assert len(session.selection) >= chosen.sum() * 0.9
+    assert len(set(session.selection.tolist()) ^ set(expected.tolist())) <= 1  # a point on the line, to a pixel
+    assert inspector.title.text() == f"{len(session.selection)} selected"
+    assert CLASSES[1] in inspector.facts.text()
+    qtbot.keyClick(page.canvas, Qt.Key.Key_Escape)
+    assert len(session.selection) == 0
+
+
+def test_a_click_selects_the_point_and_makes_it_the_query(page, session):
+    place = page.canvas.place_of(7).toPoint()
+    QTest.mouseClick(page.canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert session.selection.tolist() == [page.canvas.data.ids[page.canvas.row_at(page.canvas.place_of(7))]]
+    assert session.query == session.selection[0]
+
+
+def test_shift_adds_and_ctrl_removes(page, session):
+    page._select(np.array([1, 2]), "replace")
+    page._select(np.array([3]), "add")
+    assert set(session.selection) == set(page.canvas.data.ids[[1, 2, 3]])
+    page._select(np.array([2, 9]), "remove")
+    assert set(session.selection) == set(page.canvas.data.ids[[1, 3]])
+
+
+def test_the_legend_hides_and_solos(page):
+    page.legend._toggle(page.legend._found.index(0, 0))
+    assert page.canvas.cloud.visible_rows().sum() == 30
+    page.legend._solo(page.legend._found.index(2, 0))
+    assert page.canvas.cloud.visible_rows().sum() == 10
+    page.legend._solo(page.legend._found.index(2, 0))
+    assert page.canvas.cloud.visible_rows().all()
+    page.legend.search.setText("DOG")
+    assert page.legend._found.rowCount() == 1
+
+
+def test_colourings(page):
+    page.colouring.setCurrentIndex(page.colouring.findData("verdict"))
+    page._recolour()
+    assert page.legend.model.rowCount() == 2
+    groups = grouped(page.canvas.data, "verdict")
+    assert groups.counts[0] == page.canvas.data.right.sum()
+    assert grouped(page.canvas.data, "ap").counts.sum() == 40
+
+
+def test_bracket_keys_step_through_the_evaluations(page, session, qtbot):
+    newest = session.evaluation_id
+    qtbot.keyClick(page.canvas, Qt.Key.Key_BracketLeft)
+    assert session.evaluation_id < newest
+    qtbot.keyClick(page.canvas, Qt.Key.Key_BracketRight)
+    assert session.evaluation_id == newest
+
+
+def test_a_hovered_point_shows_its_card_beside_it(page, qtbot):
+    at = page.canvas.place_of(5)
+    page._hover(5, at)
+    qtbot.waitUntil(page.hover_card.isVisible, timeout=2000)
+    assert not page.hover_card.geometry().contains(QPoint(round(at.x()), round(at.y())))
+    assert "AP" in page.hover_card.words.text()
+    page._hover(None, None)
+    assert not page.hover_card.isVisible()
+
+
+def test_exports(page, tmp_path):
+    for ending in ("png", "svg", "csv"):
+        page.export_to(tmp_path / f"map.{ending}")
+    assert not QImage(str(tmp_path / "map.png")).isNull()
+    assert ET.parse(tmp_path / "map.svg").getroot().tag.endswith("svg")
+    rows = list(csv.DictReader((tmp_path / "map.csv").read_text("utf-8").splitlines()))
+    assert len(rows) == 44
+    assert {row["class"] for row in rows} == {"ant", "'=bee", "<b>cat</b>", "dog"}, "no cell is a formula"
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 14])
+def test_few_points_are_drawn(qtbot, count):
+    canvas = MapCanvas()
+    qtbot.addWidget(canvas)
+    canvas.resize(300, 300)
+    canvas.show()
+    few = data(np.zeros((count, 2)))
+    canvas.show_data(few, grouped(few, "class"), fit=True)
+    assert not canvas.grab().isNull()
+
+
+def test_points_without_a_place_are_left_out_and_counted(qtbot):
+    canvas = MapCanvas()
+    qtbot.addWidget(canvas)
+    some = data([[0, 0], [np.nan, 1], [1, 1]])
+    canvas.show_data(some, grouped(some, "class"), fit=True)
+    assert canvas.cloud.visible_rows().tolist() == [True, False, True]
+
+
+def test_inside_is_the_even_odd_rule():
+    square = np.array([[0, 0], [2, 0], [2, 2], [0, 2]], float)
+    points = np.array([[1, 1], [3, 1], [-1, 1], [1.9, 0.1], [1, 3]], float)
+    assert inside(points, square).tolist() == [True, False, False, True, False]
+    assert not inside(points, square[:2]).any()
+
+
+def test_ten_thousand_classes_do_not_freeze_the_legend(qtbot, page):
+    many = data(np.random.default_rng(0).normal(size=(20_000, 2)), np.arange(20_000) % 10_000)
+    many = MapData(many.points, None, many.proxy_labels, many.ids, many.labels, many.ap, many.right,
+                   tuple(str(label) for label in range(10_000)), "many")  # fmt: skip
+    page._show_map((page.session.evaluation_id, many))
+    assert page.legend.model.rowCount() == 10_000
+    page.legend._toggle(page.legend._found.index(0, 0))
+    assert (~page.canvas.cloud.visible_rows()).sum() == 2
+
+
+def test_pca_compares_angles_where_the_evaluation_does(workspace, tmp_path):
+    trained_run(workspace, tmp_path / "cache")
+    made = map_data.by_pca(workspace, 2)
+    assert np.abs(made.points).max() <= 2, "unit vectors lie within 2 of their mean"
+    workspace.close()

@@ -1,0 +1,66 @@
+"""The Report page: preview of what is ticked, export, and a place that cannot be written."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.ui.trained import trained_run
+from workbench.problem import Problem
+from workbench.ui.pages.report.page import ReportPage
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture
+def page(qtbot, session, workspace, tmp_path):
+    run_id = trained_run(workspace, tmp_path / "cache")
+    made = ReportPage(session)
+    qtbot.addWidget(made)
+    made.resize(960, 640)
+    made.show()
+    session.show_run(run_id)
+    return made
+
+
+def test_the_preview_follows_the_ticks(page, qtbot):
+    qtbot.waitUntil(lambda: page.preview.count >= 3, timeout=60_000)
+    for row in range(1, page.choices.list.count()):
+        page.choices.list.item(row).setCheckState(Qt.CheckState.Unchecked)
+    assert page.choices.sections() == ["summary"]
+    qtbot.waitUntil(lambda: page.preview.count == 1, timeout=60_000)
+
+
+def test_export_writes_the_ticked_formats_under_the_given_title(page, qtbot, tmp_path):
+    page.choices.title.setText("<i>My & title</i>")
+    page.formats.boxes["pdf"].setChecked(False)
+    page.formats.boxes["csv"].setChecked(True)
+    page.folder.setText(str(tmp_path / "out"))
+    page.export()
+    qtbot.waitUntil(lambda: bool(page._written), timeout=60_000)
+    assert {path.name for path in page._written} == {
+        "report.html", "metrics.csv", "scalars.csv", "settings.csv", "queries.csv",
+    }  # fmt: skip
+    assert "&lt;i&gt;My &amp; title&lt;/i&gt;" in (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert page.open_file.isVisible()
+
+
+def test_a_place_that_cannot_be_written_is_said_and_export_can_be_tried_again(page, session, qtbot, tmp_path):
+    said = []
+    session.noticed.connect(said.append)
+    (tmp_path / "file").write_text("in the way")
+    page.folder.setText(str(tmp_path / "file" / "out"))
+    page.export()
+    qtbot.waitUntil(lambda: any(isinstance(each, Problem) for each in said), timeout=60_000)
+    assert page.export_button.isEnabled()
+
+
+def test_nothing_ticked_nothing_exported(page):
+    for box in page.formats.boxes.values():
+        box.setChecked(False)
+    assert not page.export_button.isEnabled()
+    assert page.export_button.toolTip() == "Tick a format first"
+
+
+def test_without_a_run_there_is_a_hint(qtbot, session):
+    page = ReportPage(session)
+    qtbot.addWidget(page)
+    assert page.currentWidget() is page.hint

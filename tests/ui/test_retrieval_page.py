@@ -1,0 +1,147 @@
+"""The Retrieval page: pages of the list, filters, the query and its neighbours, history, own images."""
+
+import csv
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from tests.ui.trained import trained_run
+from workbench import experiment
+from workbench.problem import Problem
+from workbench.ui.models.query_table import Filter, QueryTable
+from workbench.ui.pages.retrieval.page import RetrievalPage
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture
+def page(qtbot, session, workspace, tmp_path):
+    run_id = trained_run(workspace, tmp_path / "cache")
+    made = RetrievalPage(session)
+    qtbot.addWidget(made)
+    made.resize(960, 640)
+    made.show()
+    session.show_run(run_id)
+    yield made
+    made.model.close()
+
+
+def test_the_worst_query_is_first_and_shown(page, session):
+    queries = session.workspace.queries(session.evaluation_id)
+    worst = int(np.lexsort((queries.sample_ids, queries.ap))[0])
+    assert session.query == queries.sample_ids[worst]
+    assert page.model.sample_id(0) == session.query
+    assert len(page.result.cards) == 20
+    expected = session.workspace.neighbours(session.run_id, session.query)
+    assert [card.neighbour for card in page.result.cards] == expected
+
+
+def test_a_click_on_a_neighbour_makes_it_the_query_and_back_returns(page, session):
+    first, card = session.query, page.result.cards[2]
+    QTest.mouseClick(card, Qt.MouseButton.LeftButton)
+    assert session.query == card.neighbour.sample_id
+    page.result.back.click()
+    assert session.query == first
+    page.result.forward.click()
+    assert session.query == card.neighbour.sample_id
+
+
+def test_j_and_k_walk_through_the_list(page, session, qtbot):
+    qtbot.keyClick(page.queries.table, Qt.Key.Key_J)
+    assert session.query == page.model.sample_id(1)
+    qtbot.keyClick(page.queries.table, Qt.Key.Key_K)
+    assert session.query == page.model.sample_id(0)
+
+
+def test_filters(page, session):
+    queries = session.workspace.queries(session.evaluation_id)
+    page.queries.failures.setChecked(True)
+    assert page.model.rowCount() == (~queries.right).sum()
+    assert page.queries.count.text() == f"{(~queries.right).sum()} of 40 queries"
+    page.queries.failures.setChecked(False)
+    page.queries.classes.setCurrentIndex(page.queries.classes.findText("dog"))
+    page.queries._filter()
+    assert page.model.rowCount() == 10
+    page.queries.classes.setCurrentIndex(0)
+    session.select(queries.sample_ids[:7])
+    assert page.model.rowCount() == 7
+    assert page.queries.selected.text() == "7 selected in the map"
+    page.queries.selected.click()
+    assert page.model.rowCount() == 40
+
+
+def test_sorting(page, session):
+    queries = session.workspace.queries(session.evaluation_id)
+    page.queries.table.sortByColumn(3, Qt.SortOrder.DescendingOrder)
+    top = page.model.index(0, 3).data()
+    assert int(top) == queries.first_hit.max()
+    page.queries.table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
+    assert page.model.index(0, 1).data() == "ant"
+
+
+def test_pictures_arrive_and_a_lost_one_is_said(page, session, qtbot):
+    qtbot.waitUntil(lambda: page.result.cards[0]._pixmap is not None, timeout=5000)
+    for cache in session.workspace.path.parent.glob("cache/*.npy"):
+        cache.unlink()
+    session._pictures = None
+    page.loader._cache.clear()
+    said = []
+    page.loader.missing.connect(said.append)
+    page._show_query()
+    qtbot.waitUntil(lambda: bool(said), timeout=5000)
+    assert "cache" in said[0]
+
+
+def test_search_with_an_image_of_ones_own(page, session, qtbot, tmp_path, monkeypatch):
+    ids, labels, embeddings = session.workspace.embeddings(session.evaluation_id)
+    monkeypatch.setattr(experiment, "embed_images", lambda workspace, run, images: np.asarray(embeddings[5:6]))
+    Image.new("L", (20, 20), 90).save(tmp_path / "mine.png")
+    page.search_file(tmp_path / "mine.png")
+    qtbot.waitUntil(page.result.own.isVisible, timeout=5000)
+    assert page.result.cards[0].neighbour.sample_id == ids[5]
+    assert page.result.cards[0].neighbour.similarity == pytest.approx(1.0)
+    assert page.result.title.text() == "mine.png"
+    page.result.own.removed.emit()
+    assert not page.result.own.isVisible()
+    assert labels[5] >= 0
+
+
+def test_a_bad_image_of_ones_own_is_a_sentence(page, session, tmp_path):
+    said = []
+    session.noticed.connect(said.append)
+    (tmp_path / "bad.png").write_bytes(b"<html>")
+    page.search_file(tmp_path / "bad.png")
+    assert isinstance(said[0], Problem)
+    assert "bad.png" in str(said[0])
+
+
+def test_another_evaluation_keeps_the_query(page, session):
+    kept = page.result.cards[3].neighbour.sample_id
+    session.show_query(kept)
+    session.show_evaluation(session.workspace.evaluations(session.run_id)[0].id)
+    assert session.query == kept
+    assert page.epochs.currentText() == "untrained, cosine"
+
+
+def test_export_has_no_formula(page, tmp_path):
+    page.export_to(tmp_path / "queries.csv")
+    rows = list(csv.DictReader((tmp_path / "queries.csv").read_text("utf-8").splitlines()))
+    assert len(rows) == 40
+    assert {row["class"] for row in rows} == {"ant", "'=bee", "<b>cat</b>", "dog"}
+
+
+def test_a_jump_to_the_end_reads_one_page_and_the_model_keeps_qt_s_rules(workspace, tmp_path, qtmodeltester):
+    trained_run(workspace, tmp_path / "cache", count=1000)
+    model = QueryTable(workspace)
+    model.show(1, Filter())
+    statements = []
+    model._db.set_trace_callback(statements.append)
+    assert model.index(999, 2).data() is not None
+    assert model.index(990, 1).data() is not None
+    assert len(statements) == 1
+    qtmodeltester.check(model)
+    model.close()
+    workspace.close()

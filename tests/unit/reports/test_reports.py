@@ -1,0 +1,155 @@
+"""Reports: whole, self-contained, true to the numbers, and safe with any name."""
+
+import csv
+import math
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from tests.ui.trained import trained_run
+from workbench import files, reports
+from workbench.config import RunConfig
+from workbench.events import Ended
+from workbench.problem import Problem
+from workbench.reports.tables import csv_cell, latex_escape
+from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
+
+HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)> =1+1 \\input{/etc/passwd} & 100% $x_1$ #"
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+@pytest.fixture
+def run_id(workspace, tmp_path):
+    return trained_run(workspace, tmp_path / "cache", name=HOSTILE)
+
+
+class Links(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.places = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.places += [value for name, value in attributes if name in ("src", "href", "data", "action")]
+        assert not [name for name, _ in attributes if name.startswith("on")]
+
+
+def test_html_is_one_file_without_script_or_reference(workspace, run_id, tmp_path):
+    [path] = reports.write_report(workspace, run_id, tmp_path / "out", notes=HOSTILE)
+    text = path.read_text("utf-8")
+    found = Links()
+    found.feed(text)
+    assert "script" not in found.tags
+    assert all(place.startswith(("data:image/", "#")) for place in found.places)
+    assert len([place for place in found.places if place.startswith("data:")]) > 60
+    assert "default-src 'none'" in text
+    assert "&lt;script&gt;" in text
+    assert len(text) < 5_000_000
+
+
+def test_html_says_the_numbers_with_their_intervals(workspace, run_id, tmp_path):
+    [path] = reports.write_report(workspace, run_id, tmp_path / "out")
+    text = path.read_text("utf-8")
+    best = workspace.run(run_id).best
+    assert f"{best['MAP@R']:.2%}" in text
+    assert f"{best['MAP@R/low']:.2%} to {best['MAP@R/high']:.2%}" in text
+    assert "PCA" in text
+    assert "over queries of one run, not over seeds" in text
+
+
+def test_a_stored_umap_is_the_map_of_the_report(workspace, run_id, tmp_path):
+    best = max(workspace.evaluations(run_id), key=lambda each: each.metrics["MAP@R"])
+    points = np.random.default_rng(0).normal(size=(40, 2))
+    workspace.add_projection(best.id, "umap", {"n_neighbors": 15}, 7, points, points[:4], 0.98, {})
+    [path] = reports.write_report(workspace, run_id, tmp_path / "out")
+    assert "UMAP (n_neighbors 15), seed 7, trustworthiness 0.9800" in path.read_text("utf-8")
+
+
+def test_pdf_is_whole_and_has_pages(workspace, run_id, tmp_path):
+    [path] = reports.write_report(workspace, run_id, tmp_path / "out", formats=["pdf"])
+    data = path.read_bytes()
+    assert data.startswith(b"%PDF-")
+    assert data.rstrip().endswith(b"%%EOF")
+    assert len(re.findall(rb"/Type /Page\b", data)) >= 3
+
+
+def test_csv_comes_back_exactly_and_holds_no_formula(workspace, run_id, tmp_path):
+    reports.write_report(workspace, run_id, tmp_path / "out", formats=["csv"])
+    rows = list(csv.DictReader((tmp_path / "out" / "scalars.csv").read_text("utf-8").splitlines()))
+    steps, values = workspace.scalars(run_id, "batch/loss")
+    loss = [(int(row["step"]), float(row["value"])) for row in rows if row["name"] == "batch/loss"]
+    assert loss == list(zip(steps.tolist(), values.tolist(), strict=True))
+    for path in (tmp_path / "out").glob("*.csv"):
+        for row in csv.reader(path.read_text("utf-8").splitlines()):
+            assert not [cell for cell in row if cell[:1] in "=+@" and cell]
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [("=1", "'=1"), ("+x", "'+x"), ("-x", "'-x"), ("@a", "'@a"), ("\tx", "'\tx"), (-0.5, -0.5), ("ok", "ok"), ("", "")],
+)
+def test_cells(given, written):
+    assert csv_cell(given) == written
+
+
+def test_latex_shows_commands_instead_of_obeying_them(workspace, run_id, tmp_path):
+    written = reports.write_report(workspace, run_id, tmp_path / "out", formats=["latex"])
+    text = next(path for path in written if path.suffix == ".tex").read_text("utf-8")
+    assert "\\input" not in text
+    assert "\\textbackslash{}input\\{" in text
+    assert "\\toprule" in text
+    assert all((tmp_path / "out" / name).exists() for name in re.findall(r"\{(figures/[^}]+)\}", text))
+    assert latex_escape("50% & _a_") == r"50\% \& \_a\_"
+
+
+def test_figures_are_svg_with_text_pdf_and_png(workspace, run_id, tmp_path):
+    written = reports.write_report(workspace, run_id, tmp_path / "out", formats=["figures"])
+    names = {path.name for path in written}
+    assert {"ce-spce.svg", "ce-spce.pdf", "ce-spce.png", "map.svg", "worst.png"} <= names
+    assert "<text" in (tmp_path / "out" / "figures" / "ce-spce.svg").read_text("utf-8")
+
+
+def test_a_run_without_evaluation_is_reported_honestly(workspace, tmp_path):
+    run_id = workspace.create_run(RunConfig(name="young"))
+    Recorder(workspace, run_id)(Ended("failed", "The data set is empty."))
+    written = reports.write_report(workspace, run_id, tmp_path / "out", formats=["html", "pdf", "csv", "latex"])
+    text = written[0].read_text("utf-8")
+    assert "There is no evaluation yet." in text
+    assert "The data set is empty." in text
+
+
+def test_a_full_disk_keeps_the_old_report(workspace, run_id, tmp_path, monkeypatch):
+    [path] = reports.write_report(workspace, run_id, tmp_path / "out")
+    before = path.read_bytes()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(Problem, match="no space left"):
+        reports.write_report(workspace, run_id, tmp_path / "out", title="another")
+    assert path.read_bytes() == before
+    assert [each.name for each in (tmp_path / "out").iterdir()] == ["report.html"]
+
+
+def test_what_there_is_not_is_named(workspace, run_id, tmp_path):
+    with pytest.raises(Problem, match="no format 'doc'"):
+        reports.write_report(workspace, run_id, tmp_path, formats=["doc"])
+    with pytest.raises(Problem, match="no section 'thanks'"):
+        reports.write_report(workspace, run_id, tmp_path, sections=["thanks"])
+    with pytest.raises(Problem, match="no run 99"):
+        reports.write_report(workspace, 99, tmp_path)
+
+
+def test_the_report_is_an_artefact_of_the_run(workspace, run_id, tmp_path):
+    [path] = reports.write_report(workspace, run_id, tmp_path / "out")
+    assert workspace.artefacts(run_id, "report") == [path]
+    assert math.isfinite(path.stat().st_size)
