@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ from workbench.ui.widgets.plot_table import CurveTable, TableDialog
 
 __all__ = ["CurvePlot", "Series"]
 
-REDRAW_MS = 100
+REDRAW_MS, TURN_MS = 100, 23
+PLOTS = count()
 WINDOWS = (1, 10, 30, 100, 300, 1000)  # points of the moving mean
 FILE_KINDS = "PNG picture (*.png);;SVG drawing (*.svg);;CSV table (*.csv)"
 
@@ -64,8 +66,9 @@ class CurvePlot(QFrame):
         self.curves = {each.name: Curve() for each in series}
         self.log, self.smoothing = False, smoothing
         self._marks: list[tuple[float, str]] = []
-        self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS)
-        self._timer.timeout.connect(self.redraw)
+        # Plots of one page take turns, so that no turn of the event loop paints them all.
+        self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS + TURN_MS * (next(PLOTS) % 4))
+        self._timer.timeout.connect(self._redraw_seen)
         self._build(left_title, right_title)
         self._apply_theme()
 
@@ -191,6 +194,11 @@ class CurvePlot(QFrame):
         if window in self._window_actions:
             self._window_actions[window].setChecked(True)
         self.redraw()
+
+    def _redraw_seen(self) -> None:
+        """What nobody looks at is drawn when it is shown again."""
+        if self.isVisible():
+            self.redraw()
 
     def redraw(self) -> None:
         """Hand the numbers to the items that are there."""

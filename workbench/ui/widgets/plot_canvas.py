@@ -101,10 +101,9 @@ class PlotCanvas(pg.PlotWidget):
             self._view_of(line.series).addItem(line.raw)
             self._view_of(line.series).addItem(line.smooth)
         self._crosshair = pg.InfiniteLine(angle=90, movable=False)
-        self._marks = [pg.InfiniteLine(angle=90, movable=False, label="") for _ in range(MOST_MARKS)]
-        for fixed in (self._crosshair, *self._marks):
-            fixed.setVisible(False)
-            self.item.addItem(fixed, ignoreBounds=True)
+        self._crosshair.setVisible(False)
+        self.item.addItem(self._crosshair, ignoreBounds=True)
+        self._marks: list[pg.InfiniteLine] = []  # made when trouble comes: even hidden ones cost at every redraw
         self.item.vb.sigXRangeChanged.connect(self._range_changed)
         self.scene().sigMouseMoved.connect(self._mouse_moved)
 
@@ -124,10 +123,15 @@ class PlotCanvas(pg.PlotWidget):
             self.item.getAxis(side).setGrid(tokens.plot_grid_alpha)
         self._crosshair.setPen(pg.mkPen(tokens.muted, width=1))
         for mark in self._marks:
-            mark.setPen(pg.mkPen(tokens.wrong, width=1, style=Qt.PenStyle.DashLine))
-            mark.label.setColor(tokens.wrong)
-            mark.label.fill = pg.mkBrush(tokens.plot_background)
-            mark.label.setFont(font)
+            self._style_mark(mark)
+
+    def _style_mark(self, mark: pg.InfiniteLine) -> None:
+        tokens, font = theme.current(), QFont(self.font())
+        font.setPixelSize(AXIS_PX)
+        mark.setPen(pg.mkPen(tokens.wrong, width=1, style=Qt.PenStyle.DashLine))
+        mark.label.setColor(tokens.wrong)
+        mark.label.fill = pg.mkBrush(tokens.plot_background)
+        mark.label.setFont(font)
 
     def name_axes(self, left: str, right: str = "") -> None:
         self.item.setLabel("left", left or None)
@@ -136,6 +140,11 @@ class PlotCanvas(pg.PlotWidget):
 
     def show_marks(self, marks: Sequence[tuple[float, str]]) -> None:
         """Vertical lines with words, for values that are no number and other trouble; the first 12 are drawn."""
+        while len(self._marks) < min(len(marks), MOST_MARKS):
+            made = pg.InfiniteLine(angle=90, movable=False, label="")
+            self.item.addItem(made, ignoreBounds=True)
+            self._style_mark(made)
+            self._marks.append(made)
         for place, mark in enumerate(self._marks):
             mark.setVisible(place < len(marks))
             if place < len(marks):
