@@ -83,9 +83,8 @@ class CropFlip:
         x, y = draw(-1, 1) * (1 - wide), draw(-1, 1) * (1 - high)
         mirror = torch.where(draw(0, 1) < 0.5, -1.0, 1.0) if self._params.flip else torch.ones(n, device=device)
         side = self._side(images)
-        places = (
-            torch.arange(side, device=device) * 2 + 1
-        ) / side - 1  # centres of pixels in -1..1, as grid_sample has it
+        # Centres of pixels, where -1 and 1 are the outer edges of the image.
+        places = (2 * torch.arange(side, device=device) + 1) / side - 1
         grid = torch.empty(n, side, side, 2, dtype=images.dtype, device=device)
         grid[..., 0] = (x[:, None] + (wide * mirror)[:, None] * places)[:, None, :]
         grid[..., 1] = (y[:, None] + high[:, None] * places)[:, :, None]

@@ -100,6 +100,15 @@ def test_a_crop_shows_a_part_within_the_limits_of_area_and_aspect():
     assert (found[:, 1].diff(dim=1) > -1e-4).all()
 
 
+def test_a_crop_in_the_middle_is_exactly_in_the_middle(monkeypatch):
+    """With every draw in the middle of its range, the crop is 0.8 of each side, upright, at the centre."""
+    monkeypatch.setattr(torch, "rand", lambda *size, **_: torch.full(size, 0.5))
+    found = augmentation("crop_flip", crop=0.5, smallest_area=0.28)(ramp(64), generator=seeded())[0]
+    centres = (torch.arange(32) + 0.5) * 51.2 / 32 + 6.4 - 0.5  # in px of the 64; 0.8 of 64 is 51.2, 6.4 are left over
+    assert torch.allclose(found[0], (centres / 63).expand(32, 32), atol=1e-5)
+    assert torch.allclose(found[1], (centres / 63)[:, None].expand(32, 32), atol=1e-5)
+
+
 def test_half_of_the_images_are_mirrored_left_to_right_and_none_upside_down():
     images = ramp().expand(400, -1, -1, -1)
     found = augmentation("crop_flip")(images, generator=seeded())

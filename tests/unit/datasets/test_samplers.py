@@ -68,3 +68,13 @@ def test_many_classes_are_dealt_quickly():
     found = sampler("classes_images", labels, 64, images_per_class=4)
     found.batches(0)
     assert perf_counter() - since < 10  # about 0.7 s on a quiet machine
+
+
+def test_a_batch_that_spans_two_deals_holds_no_class_twice():
+    """Five classes, two a batch: every third batch takes the last of one deal and the first of the next."""
+    labels = np.repeat(np.arange(5), 6)
+    found = sampler("classes_images", labels, 6, images_per_class=3)
+    for epoch in range(30):
+        for batch in found.batches(epoch):
+            assert np.unique(labels[batch], return_counts=True)[1].tolist() == [3, 3]
+            assert len(set(batch.tolist())) == 6
