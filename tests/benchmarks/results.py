@@ -30,7 +30,7 @@ OMNIGLOT: dict[str, dict[str, Any]] = {
     "proxy_anchor": {"loss": {"name": "proxy_anchor"}, **RANDOM},
 }
 PHOTOGRAPHS: dict[str, dict[str, Any]] = {
-    "ce": {"loss": {"name": "ce"}, **RANDOM},
+    "ce": {"loss": {"name": "ce", "proxy_lr": 100.0}, **RANDOM},
     "contrastive": {"loss": {"name": "contrastive"}, **PAIRS},
 }
 

@@ -16,6 +16,10 @@ class CEParams(Params):
     label_smoothing: float = param(
         0.1, ge=0, lt=1, symbol="ε", help="Probability shared by the wrong classes, ε / (K - 1) each."
     )
+    proxy_lr: float = param(
+        1.0, gt=0, le=1e4, label="Classifier learning rate", unit="×",
+        help="Learning rate of the classifier, as a multiple: high when the backbone is only fine-tuned.",
+    )  # fmt: skip
 
 
 @register(
@@ -31,6 +35,7 @@ class CE(nn.Module):
         nn.init.zeros_(self.classifier.weight)
         nn.init.zeros_(self.classifier.bias)
         self.dropout = nn.Dropout(params.dropout)
+        self.proxy_lr_multiplier = params.proxy_lr
         # torch spreads its smoothing over all K classes, the paper over the K - 1 wrong ones.
         smoothing = params.label_smoothing * num_classes / (num_classes - 1) if num_classes > 1 else 0.0
         self.smoothing = min(smoothing, 1.0)
