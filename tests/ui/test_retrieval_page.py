@@ -12,6 +12,7 @@ from tests.ui.trained import trained_run
 from workbench import experiment
 from workbench.problem import Problem
 from workbench.ui.models.query_table import Filter, QueryTable
+from workbench.ui.pages.retrieval import own_image
 from workbench.ui.pages.retrieval.page import RetrievalPage
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -96,7 +97,9 @@ def test_pictures_arrive_and_a_lost_one_is_said(page, session, qtbot):
 
 
 def test_search_with_an_image_of_ones_own(page, session, qtbot, tmp_path, monkeypatch):
-    ids, labels, embeddings = session.workspace.embeddings(session.evaluation_id)
+    best = own_image.of_best_checkpoint(session.workspace, session.run_id)
+    assert best.epoch == 1, "not the newest, which is shown: its embeddings are of another space"
+    ids, labels, embeddings = session.workspace.embeddings(best.id)
     monkeypatch.setattr(experiment, "embed_images", lambda workspace, run, images: np.asarray(embeddings[5:6]))
     Image.new("L", (20, 20), 90).save(tmp_path / "mine.png")
     page.search_file(tmp_path / "mine.png")

@@ -59,10 +59,8 @@ class NeighbourCard(QAbstractButton):
         painter.drawRect(frame.adjusted(1, 1, -2, -2))
         metrics, y = self.fontMetrics(), frame.bottom() + 3
         painter.setPen(verdict)
-        sign = "✓" if near.right else "✗"
-        painter.drawText(
-            QRect(0, y, self.width(), 16), int(Qt.AlignmentFlag.AlignLeft), f"{sign} {near.similarity:.3f}"
-        )
+        sign = ("✓ " if near.right else "✗ ") if self._judged else ""
+        painter.drawText(QRect(0, y, self.width(), 16), int(Qt.AlignmentFlag.AlignLeft), f"{sign}{near.similarity:.3f}")
         painter.setPen(QColor(tokens.muted))
         painter.drawText(QRect(0, y, self.width(), 16), int(Qt.AlignmentFlag.AlignRight), str(near.rank))
         painter.setPen(QColor(tokens.text))

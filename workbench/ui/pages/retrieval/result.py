@@ -113,14 +113,14 @@ class Result(QWidget):
         self.facts.setText(f"Nearest classes: {', '.join(dict.fromkeys(near))}\nMost similar test images ({kind})")
         self.path.setText("")
         self.picture.setPixmap(QPixmap.fromImage(as_image(picture, BIG)))
-        self._fill(neighbours)
+        self._fill(neighbours, judged=False)
         self._loader.request([each.sample_id for each in neighbours], SIDE)
 
-    def _fill(self, neighbours: list[Neighbour]) -> None:
+    def _fill(self, neighbours: list[Neighbour], judged: bool = True) -> None:
         self.grid.clear()
         self.cards = []
         for each in neighbours:
-            card = NeighbourCard(each)
+            card = NeighbourCard(each, judged)
             card.clicked.connect(self._choose)
             self.grid.addWidget(card)
             card.show()
