@@ -12,6 +12,7 @@ import click
 
 from workbench import __version__
 from workbench import catalog as catalogs
+from workbench.config import KINDS as ENTRY_KINDS
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
 from workbench.problem import Problem
@@ -165,6 +166,8 @@ def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
             if not isinstance(place.get(parent), dict):
                 raise BadConfig(f"--set {change}", {field: "There is no such field."})
             place = place[parent]
+        if last == "name" and parents and parents[0] in ENTRY_KINDS:
+            place.clear()  # the parameters of another entry mean nothing to this one
         place[last] = _value(text)
     found, errors = RunConfig.from_values(values, catalogs.current())
     if found is None:
