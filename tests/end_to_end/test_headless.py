@@ -59,7 +59,7 @@ def test_the_sample_runs_to_a_report(environment, tmp_path):
     with Workspace(tmp_path / "space") as workspace:
         run = workspace.run(1)
         assert run.status == "done"
-        assert run.best["MAP@R"] > 2 * workspace.evaluations(1)[0].metrics["MAP@R"], "it learned"
+        assert run.best["MAP@R"] > workspace.evaluations(1)[0].metrics["MAP@R"] + 0.2, "it learned"
         assert [each.epoch for each in workspace.evaluations(1)] == [0, 1, 2]
     shown = workbench(environment, "list", "runs", "-w", tmp_path / "space")
     assert "Sample: Digits" in shown.stdout

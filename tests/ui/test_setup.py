@@ -44,7 +44,7 @@ CATALOG = {
     "sampler/classes_images": entry("Classes x images", {"images_per_class": field(4, "integer", minimum=2)}),
     "augmentation/none": entry("None"),
     "augmentation/shift": entry("Shift"),
-    "augmentation/crop_flip": entry("Crop and flip"),
+    "augmentation/crop_flip": entry("Crop and flip", {"smallest_area": field(0.16, minimum=0, maximum=1)}),
 }
 FOUND = {
     "images": 1797, "classes": 10, "train": 1437, "test": 360, "train_classes": 10, "test_classes": 10,
