@@ -236,10 +236,10 @@ def _range(facts: dict[str, Any]) -> str:
     if "enum" in facts:
         return f" ({' | '.join(facts['enum'])})"
     low = next(
-        (f"{sign}{facts[key]}" for key, sign in (("minimum", "≥ "), ("exclusiveMinimum", "> ")) if key in facts), ""
+        (f"{sign}{facts[key]:g}" for key, sign in (("minimum", "≥ "), ("exclusiveMinimum", "> ")) if key in facts), ""
     )
     high = next(
-        (f"{sign}{facts[key]}" for key, sign in (("maximum", "≤ "), ("exclusiveMaximum", "< ")) if key in facts), ""
+        (f"{sign}{facts[key]:g}" for key, sign in (("maximum", "≤ "), ("exclusiveMaximum", "< ")) if key in facts), ""
     )
     said = ", ".join(part for part in (low, high) if part)
     return f" ({said})" if said else ""

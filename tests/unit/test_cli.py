@@ -10,7 +10,7 @@ from workbench.config import BadConfig
 def test_list_shows_defaults_ranges_help_and_source():
     result = CliRunner().invoke(cli, ["list", "losses"])
     assert result.exit_code == 0
-    assert "temperature = 0.05 (> 0, ≤ 10.0)" in result.output
+    assert "temperature = 0.05 (> 0, ≤ 10)" in result.output
     assert "Eq. 12" in result.output
 
 
