@@ -84,6 +84,7 @@ def move(viewport, place):
 def test_a_lasso_selects_exactly_the_points_in_it_and_fills_the_inspector(page, session, qtbot):
     inspector = InspectorPanel(session)
     qtbot.addWidget(inspector)
+    inspector.show()
     chosen = page.canvas.data.labels == 1
     points = page.canvas.data.points
     centre, radius = (
@@ -97,8 +98,12 @@ def test_a_lasso_selects_exactly_the_points_in_it_and_fills_the_inspector(page, 
     expected = page.canvas.data.ids[inside(points, outline)]
     assert len(session.selection) >= chosen.sum() * 0.9
     assert len(set(session.selection.tolist()) ^ set(expected.tolist())) <= 1  # a point on the line, to a pixel
-    assert inspector.title.text() == f"{len(session.selection)} selected"
+    qtbot.waitUntil(lambda: inspector.title.text() == f"{len(session.selection)} selected", timeout=3000)
     assert CLASSES[1] in inspector.facts.text()
+    inspector.close()
+    page.activateWindow()
+    qtbot.waitUntil(page.isActiveWindow, timeout=3000)
+    page.canvas.setFocus()
     qtbot.keyClick(page.canvas, Qt.Key.Key_Escape)
     assert len(session.selection) == 0
 
@@ -156,9 +161,10 @@ def test_a_hovered_point_shows_its_card_beside_it(page, qtbot):
     assert not page.hover_card.isVisible()
 
 
-def test_exports(page, tmp_path):
+def test_exports(page, tmp_path, qtbot):
     for ending in ("png", "svg", "csv"):
         page.export_to(tmp_path / f"map.{ending}")
+        qtbot.waitUntil((tmp_path / f"map.{ending}").exists, timeout=5000)
     assert not QImage(str(tmp_path / "map.png")).isNull()
     assert ET.parse(tmp_path / "map.svg").getroot().tag.endswith("svg")
     rows = list(csv.DictReader((tmp_path / "map.csv").read_text("utf-8").splitlines()))
@@ -196,7 +202,7 @@ def test_ten_thousand_classes_do_not_freeze_the_legend(qtbot, page):
     many = data(np.random.default_rng(0).normal(size=(20_000, 2)), np.arange(20_000) % 10_000)
     many = MapData(many.points, None, many.proxy_labels, many.ids, many.labels, many.ap, many.right,
                    tuple(str(label) for label in range(10_000)), "many")  # fmt: skip
-    page._show_map((page.session.evaluation_id, many))
+    page._show_map(many)
     assert page.legend.model.rowCount() == 10_000
     page.legend._toggle(page.legend._found.index(0, 0))
     assert (~page.canvas.cloud.visible_rows()).sum() == 2

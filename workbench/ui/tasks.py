@@ -64,6 +64,7 @@ class Task(QObject):
         self._finished.emit(event, self.result)
 
     def _receive(self, ended: Ended, result: Any) -> None:
+        self._job.join()  # it has said its last word: only the end of its thread is left
         cancelled = ended.status == "cancelled" or self._job.control.cancelled
         if self._item is not None:
             if cancelled:

@@ -1,38 +1,57 @@
-"""Thumbnails loaded off the window's thread and kept in a bounded cache."""
+"""Pictures by sample id: loaded off the window's thread, kept in one bounded cache that all pages share."""
 
 from collections import OrderedDict
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtGui import QGuiApplication, QImage, QPixmap
 
 from workbench.datasets.pictures import Pictures
 from workbench.problem import Problem
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
+from workbench.ui.tasks import Progress, Task
+from workbench.workspace import Workspace
 
-KEPT = 3000  # pictures; about 100 MB at 96 px
-BATCH = 64  # pictures a task
-Loaded = list[tuple[int, QImage | None, str]]  # sample id, picture or None, what is missing
+KEPT_BYTES = 128 << 20
+BATCH = 48  # pictures a task: few enough that a newer wish waits only a moment
+FULL_FROM = 200  # px from which the original file is worth reading
+GONE = "This image is not in the data set any more."
+Wish = tuple[int, int]  # sample id, px of the longer side
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loaded:
+    """What one task brings back."""
+
+    pictures: Pictures
+    images: list[tuple[Wish, QImage]]
+    absent: dict[int, str]  # sample id -> what is missing, as a sentence
 
 
 class PictureLoader(QObject):
-    """Asks for pictures by sample id; the newest wish is served first, and older ones that wait are forgotten."""
+    """Each place on screen asks for what it shows; its newest wish replaces its older one and is served first.
 
-    ready = Signal(object)  # list of sample ids that can now be had by `pixmap`
-    missing = Signal(str)  # one sentence, at most once per data set
+    A picture that cannot be had is told as a sentence by `absent`, and once per data set in the message bar.
+    """
+
+    ready = Signal(object)  # set of sample ids that are known now, as a picture or as absent
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session)  # not the page's child: a batch may come back after the page is gone
+        super().__init__(session)
         self._session = session
-        self._cache: OrderedDict[tuple[int, int], QPixmap] = OrderedDict()
+        self._cache: OrderedDict[Wish, QPixmap] = OrderedDict()
+        self._bytes = 0
         self._absent: dict[int, str] = {}
-        self._wanted: list[tuple[int, int]] = []
-        self._working = False
+        self._wishes: dict[str, list[Wish]] = {}  # by place, the newest last
         self._dataset: int | None = None
+        self._pictures: Pictures | None = None
+        self._age = 0  # rises with every `forget`: what was asked for before is not taken any more
+        self._task: Task | None = None
+        session.workspace_changed.connect(self.forget)
 
     def pixmap(self, sample_id: int, size: int) -> QPixmap | None:
-        """The picture with its longer side at `size` px, or None while it is not loaded (or is missing)."""
+        """The picture with its longer side at `size` px, or None while it is not loaded or when it is absent."""
         found = self._cache.get((sample_id, size))
         if found is not None:
             self._cache.move_to_end((sample_id, size))
@@ -42,75 +61,121 @@ class PictureLoader(QObject):
         """Why a picture cannot be shown; empty when it can or is not known yet."""
         return self._absent.get(sample_id, "")
 
-    def request(self, sample_ids: list[int], size: int) -> None:
-        """Load these next, in this order."""
-        self._forget_other_data()
-        self._wanted = [
-            (each, size) for each in sample_ids if (each, size) not in self._cache and each not in self._absent
-        ]
+    def request(self, place: str, sample_ids: list[int], size: int) -> None:
+        """What `place` shows now: load it next, in this order."""
+        self._see_dataset()
+        self._wishes.pop(place, None)
+        self._wishes[place] = [(each, size) for each in sample_ids]
         self._next()
 
-    def _forget_other_data(self) -> None:
+    def forget(self) -> None:
+        """Drop every picture, also those that could not be had: the next wish looks again."""
+        self._cache.clear()
+        self._bytes = 0
+        self._absent.clear()
+        self._wishes.clear()
+        self._dataset = self._pictures = None
+        self._age += 1
+
+    def _see_dataset(self) -> None:
         run = self._session.run()
         dataset = None if run is None else run.dataset_id
         if dataset != self._dataset:
+            self.forget()
             self._dataset = dataset
-            self._cache.clear()
-            self._absent.clear()
 
     def _next(self) -> None:
-        if self._working or not self._wanted:
+        if self._task is not None or self._dataset is None:
             return
-        pictures = self._session.pictures()
-        if pictures is None:
+        batch = self._take_wishes()
+        if not batch:
             return
-        now, self._wanted = self._wanted[:BATCH], self._wanted[BATCH:]
-        self._working = True
-        self._session.run_in_thread(
-            "Load pictures", lambda progress: _load(pictures, now, progress), self._take, self._fail, quiet=True
-        )
+        workspace, dataset, pictures, age = self._session.workspace, self._dataset, self._pictures, self._age
 
-    def _take(self, loaded: Loaded) -> None:
-        self._working = False
-        first_absent = not self._absent
-        for sample_id, image, why in loaded:
-            if image is None:
-                self._absent[sample_id] = why
-            else:
-                self._cache[sample_id, max(image.width(), image.height())] = QPixmap.fromImage(image)
-        while len(self._cache) > KEPT:
-            self._cache.popitem(last=False)
-        if first_absent and self._absent:
-            self.missing.emit(next(iter(self._absent.values())))
-        self.ready.emit([sample_id for sample_id, _, _ in loaded])
+        def work(progress: Progress) -> tuple[int, Loaded]:
+            return age, load(workspace, dataset, pictures, batch, progress)
+
+        self._task = self._session.run_in_thread("Load pictures", work, self._take, self._fail, quiet=True)
+        self._task.ended.connect(self._task_ended)  # comes before `_take`, and also when the task was cancelled
+
+    def _take_wishes(self) -> list[Wish]:
+        batch: list[Wish] = []
+        for place in reversed(list(self._wishes)):
+            waiting = [wish for wish in self._wishes[place] if wish not in self._cache and wish[0] not in self._absent]
+            room = BATCH - len(batch)
+            batch += waiting[:room]
+            self._wishes[place] = waiting[room:]
+            if not self._wishes[place]:
+                del self._wishes[place]
+        return list(dict.fromkeys(batch))
+
+    def _task_ended(self) -> None:
+        self._task = None
+
+    def _take(self, answer: tuple[int, Loaded]) -> None:
+        age, loaded = answer
+        if age == self._age:
+            self._pictures = loaded.pictures
+            first_absent = bool(loaded.absent) and not self._absent
+            self._absent.update(loaded.absent)
+            for wish, image in loaded.images:
+                self._keep(wish, QPixmap.fromImage(image))
+            if first_absent:
+                self._session.notify(next(iter(loaded.absent.values())))
+            self.ready.emit({wish[0] for wish, _ in loaded.images} | loaded.absent.keys())
         self._next()
 
+    def _keep(self, wish: Wish, pixmap: QPixmap) -> None:
+        self._cache[wish] = pixmap
+        self._bytes += size_of(pixmap)
+        while self._bytes > KEPT_BYTES and len(self._cache) > 1:
+            _, oldest = self._cache.popitem(last=False)
+            self._bytes -= size_of(oldest)
+
     def _fail(self, problem: Problem) -> None:
-        self._working = False
-        self.missing.emit(str(problem))
+        self._wishes.clear()
+        self._session.notify(problem)
 
 
-def _load(pictures: Pictures, wanted: list[tuple[int, int]], progress: Progress) -> Loaded:
-    found: Loaded = []
-    for done, (sample_id, size) in enumerate(wanted):
-        progress("Loading pictures", done, len(wanted))
+def shared_loader(session: Session) -> PictureLoader:
+    """The session's one loader; made at the first call."""
+    found = session.findChild(PictureLoader)
+    return found if isinstance(found, PictureLoader) else PictureLoader(session)
+
+
+def load(
+    workspace: Workspace, dataset: int, pictures: Pictures | None, wishes: list[Wish], progress: Progress
+) -> Loaded:
+    """Decode and scale, on a thread. `pictures` are those of the data set, where they were made before."""
+    pictures = pictures or workspace.pictures(dataset)
+    images: list[tuple[Wish, QImage]] = []
+    absent: dict[int, str] = {}
+    for done, (sample_id, size) in enumerate(wishes):
+        progress("Loading pictures", done, len(wishes))
         try:
             source = pictures.full(sample_id) if size > FULL_FROM else pictures.thumbnail(sample_id)
-            found.append((sample_id, as_image(source, size), ""))
         except Problem as problem:
-            found.append((sample_id, None, str(problem)))
+            absent[sample_id] = str(problem)
         except KeyError:
-            found.append((sample_id, None, "This sample is not in the data set any more."))
-    return found
-
-
-FULL_FROM = 200  # px from which the original file is worth reading
+            absent[sample_id] = GONE
+        else:
+            images.append(((sample_id, size), as_image(source, size)))
+    return Loaded(pictures, images, absent)
 
 
 def as_image(picture: np.ndarray, size: int) -> QImage:
-    """uint8 [h, w, 3] as a QImage of its own whose longer side is `size`; small pictures keep their pixels visible."""
+    """uint8 [h, w, 3] with its longer side at `size` px of the screen; the pixels of small pictures stay visible."""
     height, width = picture.shape[:2]
     whole = QImage(picture.tobytes(), width, height, 3 * width, QImage.Format.Format_RGB888)
-    smooth = max(height, width) > size // 3
+    ratio = QGuiApplication.instance().devicePixelRatio()  # type: ignore[union-attr]
+    side = round(size * ratio)
+    smooth = max(height, width) > side // 3
     mode = Qt.TransformationMode.SmoothTransformation if smooth else Qt.TransformationMode.FastTransformation
-    return whole.scaled(size, size, Qt.AspectRatioMode.KeepAspectRatio, mode).copy()
+    scaled = whole.scaled(side, side, Qt.AspectRatioMode.KeepAspectRatio, mode).copy()
+    scaled.setDevicePixelRatio(ratio)
+    return scaled
+
+
+def size_of(pixmap: QPixmap) -> int:
+    """Bytes that a pixmap holds."""
+    return pixmap.width() * pixmap.height() * 4

@@ -4,26 +4,30 @@ from collections.abc import Callable
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QPainterPath, QPen
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainterPath, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsPathItem, QWidget
 
 from workbench.ui import theme
-from workbench.ui.pages.map.cloud import Cloud
+from workbench.ui.pages.map.cloud import Cloud, bounds, on_screen
 from workbench.ui.pages.map.map_data import Groups, MapData, inside
+from workbench.ui.pages.map.marks import Marks
 
 REACH = 12  # px around a point in which it is hovered or clicked
+STEP = 2.5  # px between two corners of a lasso
+PADDING = 0.06  # of the map, on each side
 
 
 class MapBox(pg.ViewBox):
     """Pans like any plot, or draws an outline when a selecting tool is chosen."""
 
     def __init__(self) -> None:
-        super().__init__(lockAspect=True, enableMenu=False, defaultPadding=0.06)
+        super().__init__(lockAspect=True, enableMenu=False, defaultPadding=PADDING)
         self.tool = "pan"  # "pan", "lasso" or "rectangle"
         self.outlined: Callable[[np.ndarray, Qt.KeyboardModifier], None] | None = None
         self.clicked: Callable[[QPointF, Qt.KeyboardModifier, bool], None] | None = None
-        self._trail: list[tuple[float, float]] = []
+        self.colour = theme.current().accent
+        self._corners: list[QPointF] = []  # of the outline, on the scene
         self._line = QGraphicsPathItem()
         self._line.setZValue(100)
         self.addItem(self._line, ignoreBounds=True)
@@ -33,14 +37,13 @@ class MapBox(pg.ViewBox):
             super().mouseDragEvent(ev, axis)
             return
         ev.accept()  # type: ignore[attr-defined]
-        at = self.mapToView(ev.pos())  # type: ignore[attr-defined]
         if ev.isStart():  # type: ignore[attr-defined]
-            start = self.mapToView(ev.buttonDownPos())  # type: ignore[attr-defined]
-            self._trail = [(start.x(), start.y())]
-        self._extend(at)
+            self._corners = [QPointF(ev.buttonDownScenePos())]  # type: ignore[attr-defined]
+        self._extend(QPointF(ev.scenePos()))  # type: ignore[attr-defined]
+        self._draw()
         if ev.isFinish():  # type: ignore[attr-defined]
-            outline, self._trail = np.array(self._trail), []
-            self._line.setPath(QPainterPath())
+            outline = self._outline()
+            self.drop_outline()
             if self.outlined is not None:
                 self.outlined(outline, ev.modifiers())  # type: ignore[attr-defined]
 
@@ -49,20 +52,37 @@ class MapBox(pg.ViewBox):
             ev.accept()  # type: ignore[attr-defined]
             self.clicked(ev.scenePos(), ev.modifiers(), ev.double())  # type: ignore[attr-defined]
 
+    def drop_outline(self) -> None:
+        """Forget what was drawn."""
+        self._corners = []
+        self._line.setPath(QPainterPath())
+
     def _extend(self, at: QPointF) -> None:
-        x, y = at.x(), at.y()
         if self.tool == "rectangle":
-            x0, y0 = self._trail[0]
-            self._trail = [(x0, y0), (x, y0), (x, y), (x0, y)]
-        else:
-            self._trail.append((x, y))
-        path = QPainterPath(QPointF(*self._trail[0]))
-        for corner in self._trail[1:]:
-            path.lineTo(*corner)
+            start = self._corners[0]
+            self._corners = [start, QPointF(at.x(), start.y()), at, QPointF(start.x(), at.y())]
+        elif (at - self._corners[-1]).manhattanLength() >= STEP:
+            self._corners.append(at)
+
+    def _outline(self) -> np.ndarray:
+        """The corners in the map's coordinates, [m, 2]."""
+        corners = [self.mapSceneToView(corner) for corner in self._corners]
+        return np.array([(corner.x(), corner.y()) for corner in corners]).reshape(-1, 2)
+
+    def _draw(self) -> None:
+        path = QPainterPath()
+        for place, (x, y) in enumerate(self._outline().tolist()):
+            if place:
+                path.lineTo(x, y)
+            else:
+                path.moveTo(x, y)
         path.closeSubpath()
-        pen = QPen(QColor(theme.current().accent), 1.5, Qt.PenStyle.DashLine)
+        pen = QPen(QColor(self.colour), 1.5, Qt.PenStyle.DashLine)
         pen.setCosmetic(True)
+        fill = QColor(self.colour)
+        fill.setAlpha(24)
         self._line.setPen(pen)
+        self._line.setBrush(fill)
         self._line.setPath(path)
 
 
@@ -72,104 +92,147 @@ class MapCanvas(pg.GraphicsView):
     selected = Signal(object, str)  # rows, "replace" "add" or "remove"
     opened = Signal(int)  # row that was double-clicked
     hovered = Signal(object, object)  # row or None, its place on this widget
+    resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.box = MapBox()
         self.box.outlined, self.box.clicked = self._outlined, self._clicked
         self.setCentralItem(self.box)
-        self.cloud = Cloud()
+        self.cloud, self.marks = Cloud(), Marks()
         self.box.addItem(self.cloud)
+        self.box.addItem(self.marks, ignoreBounds=True)
         self.data: MapData | None = None
+        self.groups: Groups | None = None
+        self.hidden: frozenset[int] = frozenset()
+        self.left_margin = 0  # px that floating tools cover, kept free when all points are fitted
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.restyle()
+        self.set_tokens(theme.current())
 
-    def show_data(self, data: MapData, groups: Groups, *, fit: bool) -> None:
+    def show_data(self, data: MapData, groups: Groups, hidden: frozenset[int] = frozenset(), *, fit: bool) -> None:
         """Show points; with `fit` all of them come into view."""
-        self.data = data
-        self.cloud.hovered = None
-        self.cloud.show(data, groups)
+        self.data, self.groups, self.hidden = data, groups, hidden
+        self._unhover()
+        self.cloud.show(data, groups, hidden)
+        self.marks.show(data, groups, hidden, bounds(data))
         if fit:
             self.fit()
 
-    def fit(self) -> None:
-        """All points into view."""
-        self.box.setRange(self.cloud.boundingRect(), padding=0.06)
+    def clear(self) -> None:
+        """Show nothing."""
+        self.data = self.groups = None
+        self._unhover()
+        self.cloud.clear()
+        self.marks.show(None, None, frozenset(), QRectF(0, 0, 1, 1))
 
-    def zoom_to(self, rows: np.ndarray) -> None:
-        """These points into the middle, at the present zoom."""
-        if self.data is not None and len(rows):
-            x, y = np.nanmean(self.data.points[rows], 0).tolist()
-            (x0, x1), (y0, y1) = self.box.viewRange()
-            self.box.setRange(
-                xRange=(x - (x1 - x0) / 2, x + (x1 - x0) / 2), yRange=(y - (y1 - y0) / 2, y + (y1 - y0) / 2), padding=0
-            )
+    def set_hidden(self, hidden: frozenset[int]) -> None:
+        """Leave these groups out."""
+        self.hidden = hidden
+        self.cloud.set_hidden(hidden)
+        self.marks.show(self.data, self.groups, hidden, self.cloud.boundingRect())
+
+    def set_selected(self, selected: np.ndarray | None) -> None:
+        """Dim all points but these (bool [n]), or none for None."""
+        self.cloud.set_selected(selected)
+
+    def set_query(self, row: int | None) -> None:
+        """Mark the query of the Retrieval page."""
+        self.marks.query = row
+        self.marks.update()
+
+    def set_tokens(self, tokens: theme.Tokens) -> None:
+        """Take the colours of a theme; points take theirs at the next `show_data`."""
+        self.cloud.tokens = self.marks.tokens = tokens
+        self.box.colour = tokens.accent
+        self.setBackground(QColor(tokens.plot_background))
+
+    def fit(self) -> None:
+        """All points into view, clear of the floating tools."""
+        box = self.cloud.boundingRect()
+        wide = max(1.0, self.width() - self.left_margin)
+        box = box.adjusted(-box.width() * self.left_margin / wide, 0, 0, 0)
+        self.box.setRange(box, padding=PADDING)
+
+    def bring_into_view(self, row: int) -> None:
+        """Move a point to the middle, at the present zoom, unless it is in view already."""
+        if self.data is None or not np.isfinite(self.data.points[row]).all():
+            return
+        at = self.place_of(row)
+        if self.rect().adjusted(self.left_margin, 16, -16, -16).contains(at.toPoint()):
+            return
+        x, y = self.data.points[row].tolist()
+        (x0, x1), (y0, y1) = self.box.viewRange()
+        half, tall = (x1 - x0) / 2, (y1 - y0) / 2
+        self.box.setRange(xRange=(x - half, x + half), yRange=(y - tall, y + tall), padding=0)
 
     def set_tool(self, tool: str) -> None:
         """ "pan", "lasso" or "rectangle"."""
         self.box.tool = tool
+        self.box.drop_outline()
         self.setCursor(Qt.CursorShape.OpenHandCursor if tool == "pan" else Qt.CursorShape.CrossCursor)
-
-    def restyle(self) -> None:
-        """Take the colours of the theme."""
-        self.setBackground(QColor(theme.current().plot_background))
 
     def row_at(self, scene: QPointF) -> int | None:
         """The drawn point nearest to a place of the scene, within REACH."""
-        if self.data is None or not len(self.data.points):
+        if self.data is None:
             return None
-        places = self._on_scene(self.data.points)
-        apart = np.hypot(places[:, 0] - scene.x(), places[:, 1] - scene.y())
-        apart[~self.cloud.visible_rows()] = np.inf
-        row = int(np.argmin(apart))
-        return row if apart[row] <= REACH else None
+        at, corner = (self.box.mapSceneToView(scene + QPointF(shift, shift)) for shift in (0, REACH))
+        reach = max(abs(corner.x() - at.x()), abs(corner.y() - at.y()))
+        points = self.data.points
+        near = np.flatnonzero(
+            (np.abs(points[:, 0] - at.x()) <= reach)
+            & (np.abs(points[:, 1] - at.y()) <= reach)
+            & self.cloud.visible_rows()
+        )
+        if not len(near):
+            return None
+        apart = np.hypot(*(on_screen(self._transform(), points[near]) - (scene.x(), scene.y())).T)
+        best = int(np.argmin(apart))
+        return int(near[best]) if apart[best] <= REACH else None
 
     def place_of(self, row: int) -> QPointF:
         """Where a point is on this widget, in px."""
         assert self.data is not None
-        return QPointF(*self._on_scene(self.data.points[row : row + 1])[0].tolist())
+        return QPointF(*on_screen(self._transform(), self.data.points[row : row + 1])[0].tolist())
 
-    def mouseMoveEvent(self, ev: object) -> None:
+    def mouseMoveEvent(self, ev: QMouseEvent) -> None:
         super().mouseMoveEvent(ev)
-        row = self.row_at(ev.position()) if not ev.buttons() else None  # type: ignore[attr-defined]
-        if row != self.cloud.hovered:
-            self.cloud.hovered = row
-            self.cloud.update()
+        row = self.row_at(ev.position()) if not ev.buttons() else None
+        if row != self.marks.hovered:
+            self.marks.hover(row)
             self.hovered.emit(row, None if row is None else self.place_of(row))
 
-    def leaveEvent(self, ev: object) -> None:
+    def leaveEvent(self, ev: QEvent) -> None:
         super().leaveEvent(ev)
-        self.cloud.hovered = None
-        self.cloud.update()
+        self._unhover()
+
+    def resizeEvent(self, ev: object) -> None:
+        super().resizeEvent(ev)
+        self.resized.emit()
+
+    def _unhover(self) -> None:
+        self.marks.hover(None)
         self.hovered.emit(None, None)
 
-    def _on_scene(self, points: np.ndarray) -> np.ndarray:
-        transform = self.box.childGroup.sceneTransform()
-        x, y = points[:, 0].astype(float), points[:, 1].astype(float)
-        return np.stack(
-            [
-                transform.m11() * x + transform.m21() * y + transform.dx(),
-                transform.m12() * x + transform.m22() * y + transform.dy(),
-            ],
-            1,
-        )
+    def _transform(self) -> QTransform:
+        self.box.updateMatrix()  # put off by pyqtgraph until the next paint
+        return self.box.childGroup.sceneTransform()
 
     def _outlined(self, outline: np.ndarray, keys: Qt.KeyboardModifier) -> None:
-        if self.data is None:
-            return
-        rows = np.flatnonzero(inside(self.data.points, outline) & self.cloud.visible_rows())
-        self.selected.emit(rows, _way(keys))
+        if self.data is not None:
+            rows = np.flatnonzero(inside(self.data.points, outline) & self.cloud.visible_rows())
+            self.selected.emit(rows, way_of(keys))
 
     def _clicked(self, scene: QPointF, keys: Qt.KeyboardModifier, double: bool) -> None:
         row = self.row_at(scene)
         if double and row is not None:
             self.opened.emit(row)
         else:
-            self.selected.emit(np.array([] if row is None else [row], np.int64), _way(keys))
+            self.selected.emit(np.array([] if row is None else [row], np.int64), way_of(keys))
 
 
-def _way(keys: Qt.KeyboardModifier) -> str:
+def way_of(keys: Qt.KeyboardModifier) -> str:
+    """Shift adds, Ctrl removes."""
     if keys & Qt.KeyboardModifier.ShiftModifier:
         return "add"
     return "remove" if keys & Qt.KeyboardModifier.ControlModifier else "replace"

@@ -1,68 +1,112 @@
-"""The map as a picture, a drawing or a table."""
+"""The map as a picture or a drawing, on white for print, or as a table."""
 
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QRectF
-from PySide6.QtGui import QPainter
+import numpy as np
+from PySide6.QtCore import QBuffer, QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QImage, QImageWriter, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
 from workbench import files
 from workbench.problem import Problem
 from workbench.reports.tables import csv_text
+from workbench.ui import theme
 from workbench.ui.pages.map.canvas import MapCanvas
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.map_data import MapData, grouped
 
 FORMATS = {"png": "Picture (PNG)", "svg": "Drawing (SVG)", "csv": "Coordinates (CSV)"}
+FINE = 2  # pixels of a picture for one on screen
+CAPTION = 24  # px under the map
 
 
-def write(path: Path, canvas: MapCanvas, data: MapData) -> None:
-    """Write by the ending of `path`. Raises Problem: unknown ending, or a place that cannot be written."""
-    match path.suffix.lower():
-        case ".png":
-            content = _png(canvas)
-        case ".svg":
-            content = _svg(canvas)
-        case ".csv":
-            content = _csv(data).encode()
-        case other:
-            raise Problem(
-                f"A map cannot be written as {other or 'a file without ending'}.", todo="Use .png, .svg or .csv."
-            )
+def check_ending(path: Path) -> str:
+    """ "png", "svg" or "csv". Raises Problem for any other ending."""
+    ending = path.suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        raise Problem(
+            f"A map cannot be written as {path.suffix or 'a file without ending'}.", todo="Use .png, .svg or .csv."
+        )
+    return ending
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write the whole file or nothing. Raises Problem when the place cannot be written."""
     with files.atomic_write(path) as file:
         file.write(content)
 
 
-def _png(canvas: MapCanvas) -> bytes:
+def on_paper(shown: MapCanvas, colouring: str) -> MapCanvas:
+    """A canvas of its own with what `shown` shows, in the colours of the light theme."""
+    paper = MapCanvas()
+    paper.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    paper.resize(shown.size())
+    paper.show()  # Qt lays out only what is shown
+    paper.set_tokens(theme.LIGHT)
+    assert shown.data is not None
+    paper.show_data(shown.data, grouped(shown.data, colouring, theme.LIGHT), shown.hidden, fit=False)
+    paper.set_selected(shown.cloud.selected)
+    paper.marks.proxies_shown = shown.marks.proxies_shown
+    paper.box.setRange(shown.box.viewRect(), padding=0)
+    return paper
+
+
+def png(paper: MapCanvas, caption: str) -> bytes:
+    """The map with its caption, at twice the size on screen."""
+    size = paper.size() + QSize(0, CAPTION)
+    image = QImage(size * FINE, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(FINE)
+    image.fill(QColor(theme.LIGHT.plot_background))
+    painter = QPainter(image)
+    _render(painter, paper, caption)
+    painter.end()
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
-    canvas.grab().save(buffer, "PNG")
+    QImageWriter(buffer, QByteArray(b"png")).write(image)
     return bytes(data.data())
 
 
-def _svg(canvas: MapCanvas) -> bytes:
+def svg(paper: MapCanvas, caption: str) -> bytes:
+    """The map with its caption as shapes."""
+    size = paper.size() + QSize(0, CAPTION)
     data = QByteArray()
     buffer = QBuffer(data)
     drawing = QSvgGenerator()
     drawing.setOutputDevice(buffer)
-    drawing.setSize(canvas.size())
-    drawing.setViewBox(QRectF(canvas.rect()))
+    drawing.setSize(size)
+    drawing.setViewBox(QRectF(0, 0, size.width(), size.height()))
     drawing.setTitle("Map of the test embeddings")
+    drawing.setDescription(caption)
+    paper.cloud.vector = True
     painter = QPainter(drawing)
-    canvas.render(painter)
+    _render(painter, paper, caption)
     painter.end()
     return bytes(data.data())
 
 
-def _csv(data: MapData) -> str:
-    rows = []
-    for row in range(len(data.ids)):
-        label = int(data.labels[row])
-        name = data.class_names[label] if label < len(data.class_names) else str(label)
-        x, y = data.points[row].tolist()
-        rows.append(["image", int(data.ids[row]), name, x, y, float(data.ap[row])])
-    for (x, y), label in zip(
-        [] if data.proxies is None else data.proxies.tolist(), data.proxy_labels.tolist(), strict=False
-    ):
-        rows.append(["proxy", "", data.class_names[label] if label < len(data.class_names) else str(label), x, y, ""])
-    return csv_text(["kind", "sample_id", "class", "x", "y", "ap"], rows)
+def _render(painter: QPainter, paper: MapCanvas, caption: str) -> None:
+    painter.save()
+    paper.render(painter, QRectF(0, 0, paper.width(), paper.height()), paper.rect())
+    painter.restore()
+    font = QFont(painter.font())
+    font.setPixelSize(theme.CAPTION_PX)
+    painter.setFont(font)
+    painter.setPen(QColor(theme.LIGHT.muted))
+    line = QRectF(8, paper.height(), paper.width() - 16, CAPTION)
+    painter.drawText(line, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), caption)
+
+
+def table(data: MapData) -> bytes:
+    """One row for each image and each proxy: kind, sample_id, class, x, y, ap. Safe on any thread."""
+    rows = [
+        ["image", sample, data.class_name(label), x, y, "" if np.isnan(ap) else ap]
+        for sample, label, (x, y), ap in zip(
+            data.ids.tolist(), data.labels.tolist(), data.points.tolist(), data.ap.tolist(), strict=True
+        )
+    ]
+    if data.proxies is not None:
+        rows += [
+            ["proxy", "", data.class_name(label), x, y, ""]
+            for label, (x, y) in zip(data.proxy_labels.tolist(), data.proxies.tolist(), strict=True)
+        ]
+    return csv_text(["kind", "sample_id", "class", "x", "y", "ap"], rows).encode()

@@ -1,6 +1,6 @@
 """The card beside a hovered point: its picture, class and scores."""
 
-from PySide6.QtCore import QPointF, Qt, QTimer
+from PySide6.QtCore import QPointF, QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from workbench.ui.pages.map.map_data import MapData
@@ -10,7 +10,8 @@ from workbench.ui.words import percent
 
 DELAY = 125  # ms
 SIDE = 128  # px
-GAP = 14  # px between point and card
+GAP = 16  # px between point and card
+PLACE = "hover card"
 
 
 class HoverCard(QFrame):
@@ -19,11 +20,11 @@ class HoverCard(QFrame):
     def __init__(self, loader: PictureLoader, parent: QWidget) -> None:
         super().__init__(parent)
         self._loader, self._canvas = loader, parent
-        self._sample: int | None = None
+        self.sample: int | None = None
         self._at = QPointF()
         self.setProperty("card", "raised")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.picture = QLabel()
+        self.picture = label("", "caption", wrap=True)
         self.picture.setFixedSize(SIDE, SIDE)
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.words = label("", "caption", wrap=True)
@@ -42,33 +43,44 @@ class HoverCard(QFrame):
         """Prepare for a point, or go away."""
         self.hide()
         self._timer.stop()
+        self.sample = None
         if data is None or row is None or at is None:
-            self._sample = None
             return
-        self._sample, self._at = int(data.ids[row]), at
-        name = data.class_names[data.labels[row]] if data.labels[row] < len(data.class_names) else str(data.labels[row])
-        sign = "✓ first neighbour right" if data.right[row] else "✗ first neighbour wrong"
-        self.words.setText(f"{name}\nAP {percent(float(data.ap[row]))} %\n{sign}")
-        self._loader.request([self._sample], SIDE)
+        self.sample, self._at = int(data.ids[row]), at
+        ap = float(data.ap[row])
+        score = f"AP {percent(ap)} %\n" if ap == ap else ""
+        self.words.setText(f"{data.class_name(int(data.labels[row]))}\n{score}{data.verdict(row)}")
+        self._loader.request(PLACE, [self.sample], SIDE)
         self._timer.start()
 
     def _appear(self) -> None:
-        self._fill()
+        self._fill(set())
         self.adjustSize()
-        area = self._canvas.rect()
-        x = self._at.x() + GAP
-        if x + self.width() > area.width():
-            x = self._at.x() - GAP - self.width()
-        y = min(max(0.0, self._at.y() - self.height() / 2), area.height() - self.height())
-        self.move(round(x), round(y))
+        self.move(*beside(self._at, self.size(), self._canvas.size()))
         self.raise_()
         self.show()
 
-    def _fill(self) -> None:
-        if self._sample is None:
-            return
-        found = self._loader.pixmap(self._sample, SIDE)
-        if found is not None:
-            self.picture.setPixmap(found)
-        else:
-            self.picture.setText("missing" if self._loader.absent(self._sample) else "…")
+    def _fill(self, _: set[int]) -> None:
+        if self.sample is not None:
+            fill_picture(self.picture, self._loader, self.sample, SIDE)
+
+
+def fill_picture(place: QLabel, loader: PictureLoader, sample: int, size: int) -> None:
+    """The picture, the sentence of why there is none, or an ellipsis while it is loading."""
+    found = loader.pixmap(sample, size)
+    if found is not None:
+        place.setPixmap(found)
+    else:
+        place.setText(loader.absent(sample) or "…")
+
+
+def beside(at: QPointF, card: QSize, area: QSize) -> tuple[int, int]:
+    """Top left corner of a card in `area`: right of the point, else left, else above or below, and never over it."""
+    x, y = at.x() + GAP, at.y() - card.height() / 2
+    if x + card.width() > area.width():
+        x = at.x() - GAP - card.width()
+    if x < 0:  # no room at either side
+        x = at.x() - card.width() / 2
+        y = at.y() + GAP if at.y() + GAP + card.height() <= area.height() else at.y() - GAP - card.height()
+        return round(min(max(0.0, x), area.width() - card.width())), round(y)
+    return round(x), round(min(max(0.0, y), max(0.0, area.height() - card.height())))

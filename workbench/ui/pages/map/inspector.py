@@ -1,44 +1,109 @@
-"""The Inspector's panel: one sample with its facts, or what a selection of many holds."""
+"""The Inspector's panel: one sample with its facts and neighbours, or what a selection of many holds."""
+
+from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPixmap, QShowEvent
+from PySide6.QtWidgets import QAbstractButton, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
+from workbench.ui import theme
+from workbench.ui.pages.map.hover_card import fill_picture
 from workbench.ui.session import Session
+from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.words import percent
+from workbench.workspace import Workspace
 
-BIG, SMALL = 192, 48  # px
-NEAREST, SHEET, CLASSES = 5, 30, 8
+BIG, SMALL = 192, 40  # px
+NEAREST, SHEET, CLASSES = 5, 30, 12
+PLACE = "inspector"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the panel says: of one sample (`sample` is its id) or of many."""
+
+    sample: int | None
+    title: str
+    facts: str
+    sheet_title: str
+    sheet: list[tuple[int, str, str]]  # sample id, sign ("✓", "✗" or ""), words
+
+
+class Spot(QAbstractButton):
+    """A small picture, with a tick or cross where it is a neighbour; clicked it becomes the selected sample."""
+
+    def __init__(self, sample: int, sign: str, words: str) -> None:
+        super().__init__()
+        self.sample, self._sign = sample, sign
+        self._pixmap: QPixmap | None = None
+        self._absent = ""
+        self._words = words
+        self.setFixedSize(SMALL + 4, SMALL + (18 if sign else 4))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(words)
+        self.setToolTip(words)
+
+    def set_picture(self, pixmap: QPixmap | None, absent: str) -> None:
+        """The picture, or why there is none."""
+        self._pixmap, self._absent = pixmap, absent
+        self.setToolTip(f"{self._words}\n{absent}" if absent else self._words)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        tokens, painter = theme.current(), QPainter(self)
+        frame = self.rect().adjusted(1, 1, -1, -1)
+        frame.setHeight(SMALL + 2)
+        ink = {"✓": tokens.right, "✗": tokens.wrong}.get(self._sign, tokens.divider)
+        if self._pixmap is not None:
+            place = self._pixmap.deviceIndependentSize().toSize()
+            painter.drawPixmap(
+                frame.center().x() - place.width() // 2 + 1, frame.center().y() - place.height() // 2 + 1, self._pixmap
+            )
+        else:
+            painter.setPen(QColor(tokens.muted))
+            painter.drawText(frame, int(Qt.AlignmentFlag.AlignCenter), "?" if self._absent else "…")
+        painter.setPen(QPen(QColor(tokens.accent if self.hasFocus() else ink), 2))
+        painter.drawRect(frame)
+        if self._sign:
+            painter.setPen(QColor(ink))
+            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom), self._sign)
 
 
 class InspectorPanel(QStackedWidget):
-    """Follows the session's query and selection."""
+    """Shows what the person chose last: the selection or the query."""
+
+    shown = Signal()  # after every change, once it stands
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
-        self.loader = PictureLoader(session)
-        self._sheet: list[tuple[QLabel, int]] = []
-        self._sample: int | None = None
+        self.loader = shared_loader(session)
+        self.sample: int | None = None
+        self.spots: list[Spot] = []
+        self._follow_query = False  # else the selection, whichever changed last
+        self._number = 0  # of the newest question: older answers are dropped
+        self._stale = True
+        self._soon = QTimer(self, singleShot=True, interval=0)  # one answer to several changes at once
+        self._soon.timeout.connect(self._ask)
         self._build()
         self._connect()
-        self._show()
 
     def _build(self) -> None:
         self.hint = EmptyHint("Nothing selected", "Click a point of the map or a query to see it here.")
-        self.picture = QLabel()
+        self.picture = label("", "caption", wrap=True)
         self.picture.setFixedSize(BIG, BIG)
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.picture.setWordWrap(True)
         self.title = ElidedLabel("", "section")
         self.facts = label("", wrap=True)
-        self.sheet_title = label("", "caption")
+        self.sheet_title = label("", "caption", wrap=True)
         sheet = QWidget()
         self.sheet = FlowLayout(sheet, spacing=4)
         self.in_map = button("Show in map", "map-trifold", "quiet")
@@ -47,8 +112,10 @@ class InspectorPanel(QStackedWidget):
         column = QVBoxLayout(inside)
         column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(8)
-        for widget in (self.picture, self.title, self.facts, self.sheet_title, sheet, self.in_map, self.in_retrieval):
+        for widget in (self.picture, self.title, self.facts, self.sheet_title, sheet):
             column.addWidget(widget)
+        for widget in (self.in_map, self.in_retrieval):
+            column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
         scroll = QScrollArea()
         scroll.setWidgetResizable(True)
@@ -58,104 +125,152 @@ class InspectorPanel(QStackedWidget):
         self.addWidget(scroll)
 
     def _connect(self) -> None:
-        self.session.selection_changed.connect(self._show)
-        self.session.query_changed.connect(self._show)
-        self.session.evaluation_changed.connect(self._show)
+        self.session.selection_changed.connect(self._selection_changed)
+        self.session.query_changed.connect(self._query_changed)
+        self.session.evaluation_changed.connect(self._changed)
+        self.session.workspace_changed.connect(self._changed)
         self.loader.ready.connect(self._fill)
         self.in_map.clicked.connect(self._go_to_map)
         self.in_retrieval.clicked.connect(self._go_to_retrieval)
 
-    def _show(self) -> None:
-        chosen, evaluation = self.session.selection, self.session.evaluation_id
-        if evaluation is None:
-            self.setCurrentIndex(0)
-        elif len(chosen) > 1:
-            self._show_many(chosen, evaluation)
-        else:
-            sample = int(chosen[0]) if len(chosen) == 1 else self.session.query
-            self._show_one(sample, evaluation)
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self._soon.start()
 
-    def _show_one(self, sample: int | None, evaluation: int) -> None:
-        run = self.session.run()
-        try:
-            query = None if sample is None else self.session.workspace.query(evaluation, sample)
-        except Problem:  # chosen in another evaluation, and no query of this one
-            query = None
-        if query is None or sample is None or run is None:
-            self.setCurrentIndex(0)
+    def _selection_changed(self) -> None:
+        self._follow_query = not len(self.session.selection)
+        self._changed()
+
+    def _query_changed(self) -> None:
+        self._follow_query = self.session.query is not None
+        self._changed()
+
+    def _changed(self) -> None:
+        self._stale = True
+        if self.isVisible():
+            self._soon.start()
+
+    def _chosen(self) -> np.ndarray:
+        """Sample ids to show."""
+        if self._follow_query or not len(self.session.selection):
+            return np.array([] if self.session.query is None else [self.session.query], np.int64)
+        return self.session.selection
+
+    def _ask(self) -> None:
+        """Read what is chosen on a thread: a large selection takes its time."""
+        self._stale = False
+        self._number += 1
+        number, workspace = self._number, self.session.workspace
+        chosen, evaluation = self._chosen(), self.session.evaluation_id
+        if evaluation is None or not len(chosen):
+            self._show((number, None))
             return
-        self._sample = sample
-        near = self.session.workspace.neighbours(run.id, sample, evaluation)[:NEAREST]
-        self.picture.show()
-        self.title.setText(query.class_name)
-        hit = str(query.first_hit) if query.first_hit else "none"
-        self.facts.setText(f"AP {percent(query.ap)} %\nFirst hit {hit}\nR {query.r}\n{query.path}")
-        signs = " ".join("✓" if each.right else "✗" for each in near)
-        self.sheet_title.setText(f"Nearest: {signs}")
-        self._fill_sheet([each.sample_id for each in near])
-        self.loader.request([sample], BIG)
-        self.setCurrentIndex(1)
 
-    def _show_many(self, chosen: np.ndarray, evaluation: int) -> None:
-        queries = self.session.workspace.queries(evaluation)
-        among = np.isin(queries.sample_ids, chosen)
-        run = self.session.run()
-        names = (
-            () if run is None or run.dataset_id is None else self.session.workspace.dataset(run.dataset_id).class_names
-        )
-        labels, counts = np.unique(queries.labels[among], return_counts=True)
-        order = np.argsort(-counts, kind="stable")
-        lines = [f"{names[labels[place]]}  {counts[place]:,}" for place in order[:CLASSES]]
-        if len(order) > CLASSES:
-            lines.append(f"and {len(order) - CLASSES} more classes")
-        ap = queries.ap[among]
-        mean = float(np.nanmean(ap)) if np.isfinite(ap).any() else float("nan")
-        self._sample = None
-        self.picture.hide()
-        self.title.setText(f"{int(among.sum()):,} selected")
-        self.facts.setText("\n".join([f"Mean AP {percent(mean)} %", *lines]))
-        shown = queries.sample_ids[among][:SHEET].tolist()
-        self.sheet_title.setText(f"First {len(shown)}")
-        self._fill_sheet(shown)
-        self.setCurrentIndex(1)
+        def work(progress: Progress) -> tuple[int, Shown | None]:
+            look = one if len(chosen) == 1 else many
+            return number, look(workspace, evaluation, chosen)
 
-    def _fill_sheet(self, samples: list[int]) -> None:
+        self.session.run_in_thread("Inspect", work, self._show, quiet=True)
+
+    def _show(self, answer: tuple[int, Shown | None]) -> None:
+        number, found = answer
+        if number != self._number:
+            return
+        self.sample = None if found is None else found.sample
         self.sheet.clear()
-        self._sheet = []
-        for sample in samples:
-            spot = QLabel()
-            spot.setFixedSize(SMALL, SMALL)
-            spot.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.spots = []
+        self.setCurrentIndex(0 if found is None else 1)
+        if found is not None:
+            self.picture.setVisible(found.sample is not None)
+            self.title.setText(found.title)
+            self.facts.setText(found.facts)
+            self.sheet_title.setText(found.sheet_title)
+            self._fill_sheet(found.sheet)
+            if found.sample is not None:
+                self.picture.setAccessibleName(f"The selected image, of class {found.title}")
+                self.loader.request(f"{PLACE} picture", [found.sample], BIG)
+            self.loader.request(PLACE, [spot.sample for spot in self.spots], SMALL)
+            self._fill(set())
+        self.shown.emit()
+
+    def _fill_sheet(self, sheet: list[tuple[int, str, str]]) -> None:
+        for sample, sign, words in sheet:
+            spot = Spot(sample, sign, words)
+            spot.clicked.connect(self._choose)
             self.sheet.addWidget(spot)
             spot.show()
-            self._sheet.append((spot, sample))
-        self.loader.request(samples, SMALL)
-        self._fill([])
+            self.spots.append(spot)
 
-    def _fill(self, _: list[int]) -> None:
-        for spot, sample in self._sheet:
-            found = self.loader.pixmap(sample, SMALL)
-            if found is not None:
-                spot.setPixmap(found)
-            elif self.loader.absent(sample):
-                spot.setText("?")
-                spot.setToolTip(self.loader.absent(sample))
-        if self._sample is None:
-            return
-        found = self.loader.pixmap(self._sample, BIG)
-        if found is not None:
-            self.picture.setPixmap(found)
-            missing = [sample for _, sample in self._sheet if self.loader.pixmap(sample, SMALL) is None]
-            self.loader.request(missing, SMALL)
-        else:
-            self.picture.setText(self.loader.absent(self._sample) or "…")
+    def _fill(self, _: set[int]) -> None:
+        for spot in self.spots:
+            spot.set_picture(self.loader.pixmap(spot.sample, SMALL), self.loader.absent(spot.sample))
+        if self.sample is not None:
+            fill_picture(self.picture, self.loader, self.sample, BIG)
+
+    def _choose(self) -> None:
+        spot = self.sender()
+        if isinstance(spot, Spot):
+            self.session.select(np.array([spot.sample], np.int64))
+            self.session.show_query(spot.sample)
 
     def _go_to_map(self) -> None:
-        if self._sample is not None:
-            self.session.select(np.array([self._sample], np.int64))
+        if self.sample is not None:
+            self.session.select(np.array([self.sample], np.int64))
         self.session.show_page("map")
 
     def _go_to_retrieval(self) -> None:
-        if self._sample is not None:
-            self.session.show_query(self._sample)
+        if self.sample is not None:
+            self.session.show_query(self.sample)
         self.session.show_page("retrieval")
+
+
+def one(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown | None:
+    """One sample with its five nearest; None when it is no query of this evaluation."""
+    sample = int(chosen[0])
+    try:
+        query = workspace.query(evaluation_id, sample)
+    except Problem:  # chosen in another evaluation, whose test half was another
+        return None
+    run_id = workspace.evaluation(evaluation_id).run_id
+    near = workspace.neighbours(run_id, sample, evaluation_id)[:NEAREST]
+    if query.r:
+        facts = f"AP {percent(query.ap)} %\nFirst hit at rank {query.first_hit:,}\nR = {query.r:,} others of its class"
+    else:
+        facts = "No other image of its class: it has no AP."
+    sheet = [
+        (each.sample_id, "✓" if each.right else "✗", f"{each.rank}. {each.class_name}, {each.similarity:.3f}")
+        for each in near
+    ]
+    right = sum(each.right for each in near)
+    return Shown(
+        sample,
+        query.class_name,
+        f"{facts}\n{query.path}",
+        f"{right} of the {len(near)} nearest are of its class",
+        sheet,
+    )
+
+
+def many(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown | None:
+    """Counts per class and the first images of a selection; None when none of it is in this evaluation."""
+    queries, run = workspace.queries(evaluation_id), workspace.run(workspace.evaluation(evaluation_id).run_id)
+    names = () if run.dataset_id is None else workspace.dataset(run.dataset_id).class_names
+    among = np.flatnonzero(np.isin(queries.sample_ids, chosen))
+    if not len(among):
+        return None
+    labels, counts = np.unique(queries.labels[among], return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    named = [names[each] if each < len(names) else str(each) for each in queries.labels[among[:SHEET]].tolist()]
+    lines = [
+        f"{names[labels[place]] if labels[place] < len(names) else labels[place]}: {counts[place]:,}"
+        for place in order[:CLASSES]
+    ]
+    if len(order) > CLASSES:
+        lines.append(f"and {len(order) - CLASSES:,} more classes")
+    ap = queries.ap[among]
+    scored = ap[np.isfinite(ap)]
+    wrong = int((~queries.right[among] & np.isfinite(ap)).sum())
+    mean = f"Mean AP {percent(float(scored.mean()))} %, {wrong:,} failures" if len(scored) else "None has an AP"
+    sheet = [(sample, "", name) for sample, name in zip(queries.sample_ids[among[:SHEET]].tolist(), named, strict=True)]
+    return Shown(None, f"{len(among):,} selected", "\n".join([mean, "", *lines]), f"The first {len(sheet)}", sheet)

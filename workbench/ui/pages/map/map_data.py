@@ -1,18 +1,22 @@
 """What the map shows, without a widget: points, labels, groups of colour, and which points lie in a region."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from PySide6.QtGui import QColor
 
+from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
+from workbench.projection.vectors import prepared
 from workbench.ui import theme
 from workbench.workspace import Workspace
 
 COLOURINGS = {"class": "Class", "verdict": "Right or wrong", "ap": "Average precision"}
 AP_STEPS = 5
-GOLDEN = 0.618034
 AP_COLOURS = ("#B3261E", "#D55E00", "#E69F00", "#56B4E9", "#0072B2")  # low to high, told apart without red and green
+NEUTRAL = "#8A8F98"  # on both themes: a seventh class, and samples without a score
+GOLDEN = 0.618034
+DISC, CROSS = 0, 1  # how points of a group are drawn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,48 +28,67 @@ class MapData:
     proxy_labels: np.ndarray  # [p]
     ids: np.ndarray  # [n] int64
     labels: np.ndarray  # [n]
-    ap: np.ndarray  # [n]
+    ap: np.ndarray  # [n]; NaN where the class has no other sample
     right: np.ndarray  # [n] bool
     class_names: tuple[str, ...]
     caption: str
     method: str = "pca"
 
+    def class_name(self, label: int) -> str:
+        """The name of a label; its number where the data set is not known."""
+        return self.class_names[label] if label < len(self.class_names) else str(label)
+
+    def verdict(self, row: int) -> str:
+        """Whether the first neighbour of a point is of its class, as a sign and words."""
+        if np.isnan(self.ap[row]):
+            return "no other image of its class"
+        return "✓ first neighbour right" if self.right[row] else "✗ first neighbour wrong"
+
 
 @dataclass(slots=True, eq=False)
 class Groups:
-    """A colouring: a group number per point, and each group's name and colour."""
+    """A colouring: a group number per point, and each group's name, colour and shape."""
 
     of: np.ndarray  # [n] int
     names: list[str]
-    colours: list[QColor]
+    colours: np.ndarray  # [g] uint32, 0xFFRRGGBB
+    labels: np.ndarray | None = None  # [g] the class of each group, when colouring by class
+    crosses: frozenset[int] = frozenset()  # groups drawn as crosses instead of discs
     counts: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
         self.counts = np.bincount(self.of, minlength=len(self.names))
 
 
-def by_pca(workspace: Workspace, evaluation_id: int) -> MapData:
-    """The evaluation's principal components; by angle when it compares by cosine. Tens of milliseconds for 10,000."""
-    evaluation = workspace.evaluation(evaluation_id)
+def by_pca(workspace: Workspace, evaluation_id: int, metric: str = "") -> MapData:
+    """The evaluation's principal components, by "cosine" or "l2": as it was evaluated unless one is given.
+
+    Raises:
+        Problem: when its embeddings are missing or not finite.
+    """
+    metric = metric or workspace.evaluation(evaluation_id).distance
     _, _, embeddings = workspace.embeddings(evaluation_id)
     found = workspace.proxies(evaluation_id)
-    vectors, stars = np.asarray(embeddings), None if found is None else found[0]
-    if evaluation.distance == "cosine":
-        vectors, stars = _unit(vectors), None if stars is None else _unit(stars)
+    vectors = prepared(embeddings, metric)
     fitted = fit_pca(vectors)
-    points = fitted.transform(vectors)
-    said = f"PCA, {sum(fitted.share):.0%} of the variance"
-    return _data(workspace, evaluation_id, points, None if stars is None else fitted.transform(stars), said, "pca")
+    stars = None if found is None else fitted.transform(prepared(found[0], metric, "proxies", vectors.shape[1]))
+    said = f"PCA ({metric}), {sum(fitted.share):.0%} of the variance"
+    return _data(workspace, evaluation_id, fitted.transform(vectors), stars, said, "pca")
 
 
 def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapData:
-    """A map from the workspace, with its parameters in the caption."""
-    made = next(each for each in workspace.projections(evaluation_id) if each.id == projection_id)
+    """A map from the workspace, with its parameters in the caption. Raises Problem when it is gone."""
+    made = next((each for each in workspace.projections(evaluation_id) if each.id == projection_id), None)
+    if made is None:
+        raise Problem("This map is not in the workspace any more.", todo="Choose its method again to draw it anew.")
     points, proxies = workspace.coordinates(projection_id)
-    params = ", ".join(f"{name} {value}" for name, value in made.params.items())
     trust = "" if made.trustworthiness is None else f", trustworthiness {made.trustworthiness:.4f}"
-    said = f"{made.method.upper()} ({params}), seed {made.seed}{trust}"
+    said = f"{made.method.upper()} ({_told(made.params)}), seed {made.seed}{trust}"
     return _data(workspace, evaluation_id, points, proxies, said, made.method)
+
+
+def _told(params: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in params.items())
 
 
 def _data(
@@ -73,7 +96,8 @@ def _data(
 ) -> MapData:
     queries, run = workspace.queries(evaluation_id), workspace.run(workspace.evaluation(evaluation_id).run_id)
     found = workspace.proxies(evaluation_id)
-    names = () if run.dataset_id is None else workspace.dataset(run.dataset_id).class_names
+    if len(points) != len(queries.sample_ids):
+        raise Problem("The stored map does not belong to this evaluation.", todo="Evaluate the run again.")
     finite = int(np.isfinite(points).all(1).sum())
     return MapData(
         points=points,
@@ -83,51 +107,78 @@ def _data(
         labels=queries.labels,
         ap=queries.ap,
         right=queries.right,
-        class_names=names,
-        caption=f"{said}; {finite:,} of {len(points):,} test images",
+        class_names=() if run.dataset_id is None else workspace.dataset(run.dataset_id).class_names,
+        caption=f"{finite:,} of {len(points):,} test images   ·   {said}",
         method=method,
     )
 
 
-def grouped(data: MapData, colouring: str) -> Groups:
-    """The points by "class", "verdict" or "ap"."""
-    tokens = theme.current()
+def grouped(data: MapData, colouring: str, tokens: theme.Tokens | None = None) -> Groups:
+    """The points by "class", "verdict" or "ap", in the colours of a theme: the one on screen unless one is given."""
+    tokens = tokens or theme.current()
+    alone = np.isnan(data.ap)
     if colouring == "verdict":
-        names = ["✓ first neighbour right", "✗ first neighbour wrong"]
-        return Groups(np.where(data.right, 0, 1), names, [QColor(tokens.right), QColor(tokens.wrong)])
+        names = ["✓ Right", "✗ Wrong", "No other of its class"]
+        of = np.where(alone, 2, np.where(data.right, 0, 1))
+        return _without_empty(Groups(of, names, rgb(tokens.right, tokens.wrong, NEUTRAL), crosses=frozenset({1})))
     if colouring == "ap":
         steps = np.minimum((np.nan_to_num(data.ap) * AP_STEPS).astype(int), AP_STEPS - 1)
         names = [f"AP {100 * low // AP_STEPS} to {100 * (low + 1) // AP_STEPS} %" for low in range(AP_STEPS)]
-        return Groups(steps, names, [QColor(colour) for colour in AP_COLOURS])
+        of = np.where(alone, AP_STEPS, steps)
+        return _without_empty(Groups(of, [*names, "No other of its class"], rgb(*AP_COLOURS, NEUTRAL)))
     present, of = np.unique(data.labels, return_inverse=True)
-    names = [data.class_names[each] if each < len(data.class_names) else str(each) for each in present.tolist()]
-    return Groups(of, names, class_colours(len(present), tokens.dark))
+    names = [data.class_name(each) for each in present.tolist()]
+    return Groups(of, names, class_colours(len(present), tokens.dark), labels=present)
 
 
-def class_colours(count: int, dark: bool) -> list[QColor]:
-    """Okabe-Ito up to 7 classes; beyond that hues that lie far apart for neighbours in the list."""
+def _without_empty(groups: Groups) -> Groups:
+    """The last group stands in the legend only where there is something in it."""
+    if groups.counts[-1]:
+        return groups
+    return Groups(groups.of, groups.names[:-1], groups.colours[:-1], crosses=groups.crosses)
+
+
+def rgb(*colours: str) -> np.ndarray:
+    """ "#RRGGBB" as 0xFFRRGGBB, uint32 [g]."""
+    return np.array([0xFF000000 | int(colour[1:], 16) for colour in colours], np.uint32)
+
+
+def class_colours(count: int, dark: bool) -> np.ndarray:
+    """Okabe-Ito up to 7 classes; beyond that hues that lie far apart for neighbours in the list. uint32 [count]."""
     if count <= 7:
-        return [QColor(colour) for colour in theme.OKABE_ITO[:6]][:count] + [QColor("#8A8A8A")] * (count > 6)
-    light = (0.62, 0.72, 0.52) if dark else (0.45, 0.36, 0.55)
-    return [QColor.fromHslF((place * GOLDEN) % 1, 0.75, light[place % 3]) for place in range(count)]
+        return rgb(*theme.OKABE_ITO[:6], NEUTRAL)[:count]
+    place = np.arange(count)
+    light = np.array((0.62, 0.72, 0.52) if dark else (0.45, 0.36, 0.55))[place % 3]
+    return _from_hsl(place * GOLDEN % 1, 0.75, light)
+
+
+def _from_hsl(hue: np.ndarray, saturation: float, light: np.ndarray) -> np.ndarray:
+    """Hue, saturation and lightness in 0..1 as 0xFFRRGGBB."""
+    reach = saturation * np.minimum(light, 1 - light)
+    made = np.full(len(hue), 0xFF, np.uint32)
+    for start in (0, 8, 4):  # red, green, blue
+        turn = (start + hue * 12) % 12
+        channel = light - reach * np.clip(np.minimum(turn - 3, 9 - turn), -1, 1)
+        made = made << np.uint32(8) | np.rint(channel * 255).astype(np.uint32)
+    return made
 
 
 def inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
-    """Which of points [n, 2] lie in the closed polygon [m, 2]; bool [n], by the even-odd rule."""
+    """Which of points [n, 2] lie in the closed polygon [m, 2]; bool [n], by the even-odd rule.
+
+    Points are sorted by height once, so that an edge looks only at those between its two ends.
+    """
     found = np.zeros(len(points), bool)
     if len(outline) < 3:
         return found
     low, high = outline.min(0), outline.max(0)
     near = np.flatnonzero(((points >= low) & (points <= high)).all(1))
-    x, y = points[near, 0], points[near, 1]
+    near = near[np.argsort(points[near, 1], kind="stable")]
+    x, y = points[near].astype(float).T
     crossed = np.zeros(len(near), bool)
-    for (x1, y1), (x2, y2) in zip(outline, np.roll(outline, -1, 0), strict=True):
+    for (x1, y1), (x2, y2) in zip(outline.tolist(), np.roll(outline, -1, 0).tolist(), strict=True):
         if y1 != y2:
-            crossed ^= ((y1 > y) != (y2 > y)) & (x < (x2 - x1) * (y - y1) / (y2 - y1) + x1)
+            span = slice(*np.searchsorted(y, (min(y1, y2), max(y1, y2))))
+            crossed[span] ^= x[span] < (x2 - x1) * (y[span] - y1) / (y2 - y1) + x1
     found[near] = crossed
     return found
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    unit: np.ndarray = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return unit

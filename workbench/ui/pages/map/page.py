@@ -1,56 +1,47 @@
 """The Map page: the test embeddings in two dimensions, by PCA at once and by UMAP when it is ready."""
 
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt, QTimer
-from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFileDialog,
-    QHBoxLayout,
-    QMenu,
-    QProgressBar,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QAction, QActionGroup, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
-from workbench.ui.analysis import Request
-from workbench.ui.pages.map import export, map_data
+from workbench.ui import theme
+from workbench.ui.pages.map import export
 from workbench.ui.pages.map.canvas import MapCanvas
 from workbench.ui.pages.map.hover_card import HoverCard
 from workbench.ui.pages.map.legend import Legend
-from workbench.ui.pages.map.map_data import COLOURINGS, MapData
-from workbench.ui.pages.map.settings import MapSettings
+from workbench.ui.pages.map.making import MapMaker
+from workbench.ui.pages.map.map_data import COLOURINGS, MapData, grouped
+from workbench.ui.pages.map.settings import MapSettings, chooser
+from workbench.ui.pages.map.tool_pill import GAP, MakingStrip, ToolPill, tool_action
 from workbench.ui.session import Session
+from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.epoch_chooser import EpochChooser
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.widgets.pictures import shared_loader
+from workbench.workspace import Workspace
 
-SETTLE = 1000  # ms that an evaluation stands before a UMAP of it is asked for
 LEGEND = 200  # px
-TOOLS = (
-    ("pan", "hand", "Pan (G)", "G"),
-    ("lasso", "scribble-loop", "Lasso (S): Shift adds, Ctrl removes", "S"),
-    ("rectangle", "selection", "Rectangle (R)", "R"),
-)
+TOOLS = (("pan", "Pan", "G", "hand"), ("lasso", "Lasso", "S", "scribble-loop"),
+         ("rectangle", "Rectangle", "R", "selection"))  # fmt: skip
+SELECTING = "Shift adds, Ctrl removes"
 
 
 class MapPage(QStackedWidget):
-    """Maps the shown evaluation; the selection is the session's."""
+    """Maps the shown evaluation; selection and query are the session's."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
-        self.loader = PictureLoader(session)
+        self.maker = MapMaker(session, self)
         self._data: MapData | None = None
-        self._mapped: int | None = None  # evaluation on screen
-        self._request: Request | None = None
-        self._settle = QTimer(self, interval=SETTLE, singleShot=True)
+        self._mapped: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation asked for last
         self._build()
         self._connect()
         self._show_evaluation()
@@ -62,40 +53,34 @@ class MapPage(QStackedWidget):
             "Go to Train",
         )
         self.canvas = MapCanvas()
-        self.canvas.setAccessibleName("Map of the test embeddings; its numbers are in the exported CSV")
-        self.hover_card = HoverCard(self.loader, self.canvas)
+        self.canvas.setAccessibleName("Map of the test embeddings; export it as CSV to read it as a table")
+        self.trouble = label("", "muted", wrap=True, parent=self.canvas)
+        self.trouble.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.trouble.hide()
+        self.pill = ToolPill(self._make_actions(), self.canvas)
+        self.tools = {name: self.pill.buttons[action] for name, action in self._choosing.items()}
+        self.canvas.left_margin = self.pill.width() + 2 * GAP
+        self.strip = MakingStrip(self.canvas)
+        self.hover_card = HoverCard(shared_loader(self.session), self.canvas)
         self.legend = Legend()
         self.legend.setFixedWidth(LEGEND)
         self.settings = MapSettings()
-        self.colouring = QComboBox()
-        for key, word in COLOURINGS.items():
-            self.colouring.addItem(word, key)
-        self.epochs = QComboBox()
-        self.epochs.setAccessibleName("Evaluation")
+        self.colouring = chooser(COLOURINGS, "Colour of the points")
+        self.epochs = EpochChooser(self.session)
         self.caption = ElidedLabel("", "caption")
         self.export = button("Export", "export", "quiet")
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setFixedWidth(120)
-        self.doing = label("", "caption")
-        self.cancel = button("Cancel", kind="quiet")
-        top = QHBoxLayout()
-        add_all(top, label("Colour by", "caption"), self.colouring, self.settings)
+        self.export.setMenu(self._export_menu())
+        top = row_of(label("Colour by", "caption"), self.colouring, self.settings)
         top.addStretch(1)
-        add_all(top, self.doing, self.bar, self.cancel, self.export)
-        middle = QHBoxLayout()
+        top.addWidget(self.export)
+        middle = row_of(self.canvas, self.legend)
+        middle.setStretch(0, 1)
         middle.setSpacing(12)
-        middle.addWidget(self._tools())
-        middle.addWidget(self.canvas, 1)
-        middle.addWidget(self.legend)
-        foot = QHBoxLayout()
-        earlier, later = (
-            icon_button("caret-left", "Earlier evaluation ([)"),
-            icon_button("caret-right", "Later one (])"),
-        )
-        earlier.clicked.connect(self._earlier)
-        later.clicked.connect(self._later)
-        add_all(foot, label("Evaluation", "caption"), earlier, self.epochs, later)
+        earlier = icon_button("caret-left", "Earlier evaluation ([)")
+        later = icon_button("caret-right", "Later evaluation (])")
+        earlier.clicked.connect(self.epochs.earlier)
+        later.clicked.connect(self.epochs.later)
+        foot = row_of(label("Evaluation", "caption"), earlier, self.epochs, later)
         foot.addWidget(self.caption, 1)
         content = QWidget()
         column = QVBoxLayout(content)
@@ -106,56 +91,54 @@ class MapPage(QStackedWidget):
         column.addLayout(foot)
         self.addWidget(self.hint)
         self.addWidget(content)
-        self._show_progress("")
 
-    def _tools(self) -> QWidget:
-        pill = QWidget()
-        column = QVBoxLayout(pill)
-        column.setContentsMargins(0, 0, 0, 0)
-        self.tools: dict[str, Any] = {}
-        for name, icon_name, words, keys in TOOLS:
-            tool = icon_button(icon_name, words, "text")
-            tool.setCheckable(True)
-            tool.setAutoExclusive(True)
-            tool.setProperty("tool", name)
-            tool.clicked.connect(self._choose_tool)
-            column.addWidget(tool)
-            self.tools[name] = tool
-            self._key(keys, tool.click)
-        fit = icon_button("corners-out", "Fit all points (F)", "text")
-        fit.clicked.connect(self.canvas.fit)
-        clear = icon_button("x-circle", "Clear the selection (Esc)", "text")
-        clear.clicked.connect(self._clear)
-        column.addWidget(fit)
-        column.addWidget(clear)
-        column.addStretch(1)
-        self.tools["pan"].setChecked(True)
+    def _make_actions(self) -> list[QAction]:
+        """Tools and commands of the map; returns those of the pill."""
+        group = QActionGroup(self)
+        self._choosing = {name: tool_action(self, words, keys, drawn, group) for name, words, keys, drawn in TOOLS}
+        for name, action in self._choosing.items():
+            action.triggered.connect(partial(self.canvas.set_tool, name))
+            if name != "pan":
+                action.setToolTip(f"{action.toolTip()}: {SELECTING}")
+        self._choosing["pan"].setChecked(True)
         self.canvas.set_tool("pan")
-        for keys, slot in (("F", self.canvas.fit), ("Esc", self._clear), ("[", self._earlier), ("]", self._later)):
-            self._key(keys, slot)
-        return pill
+        self.fit = tool_action(self, "Fit all points", "F", "corners-out")
+        self.clear = tool_action(self, "Clear the selection", "Esc", "x-circle")
+        self.earlier = tool_action(self, "Earlier evaluation", "[", "caret-left")
+        self.later = tool_action(self, "Later evaluation", "]", "caret-right")
+        line = QAction(self)
+        line.setSeparator(True)
+        return [*self._choosing.values(), line, self.fit, self.clear]
 
-    def _key(self, keys: str, slot: Any) -> None:
-        made = QShortcut(QKeySequence(keys), self)
-        made.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        made.activated.connect(slot)
+    def _export_menu(self) -> QMenu:
+        menu = QMenu(self.export)
+        for ending, words in export.FORMATS.items():
+            menu.addAction(words).triggered.connect(partial(self._ask_export, ending))
+        return menu
 
     def _connect(self) -> None:
         session = self.session
-        self._settle.timeout.connect(self._ask)
         self.hint.pressed.connect(self._go_to_train)
+        self.fit.triggered.connect(self.canvas.fit)
+        self.clear.triggered.connect(self._clear)
+        self.earlier.triggered.connect(self.epochs.earlier)
+        self.later.triggered.connect(self.epochs.later)
         self.canvas.selected.connect(self._select)
         self.canvas.opened.connect(self._open)
         self.canvas.hovered.connect(self._hover)
-        self.legend.hidden_changed.connect(self.canvas.cloud.set_hidden)
+        self.canvas.resized.connect(self._place_floating)
+        self.legend.hidden_changed.connect(self.canvas.set_hidden)
+        self.legend.proxies_toggled.connect(self._show_proxies)
         self.colouring.activated.connect(self._recolour)
-        self.settings.changed.connect(self._method_changed)
-        self.epochs.activated.connect(self._choose_epoch)
-        self.cancel.clicked.connect(self._cancel)
-        self.export.clicked.connect(self._offer_export)
+        self.settings.changed.connect(self._make)
+        self.strip.cancelled.connect(self.maker.cancel)
+        self.maker.made.connect(self._show_map)
+        self.maker.working.connect(self.strip.show_progress)
+        self.maker.failed.connect(self._show_trouble)
         session.evaluation_changed.connect(self._show_evaluation)
-        session.evaluations_changed.connect(self._list_epochs)
+        session.workspace_changed.connect(self._show_evaluation)
         session.selection_changed.connect(self._show_selection)
+        session.query_changed.connect(self._show_query)
         session.theme.changed.connect(self._restyle)
 
     # What is shown
@@ -163,115 +146,85 @@ class MapPage(QStackedWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._show_evaluation()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._settle.stop()
+        self.canvas.setFocus()
 
     def _show_evaluation(self) -> None:
-        self._list_epochs()
-        evaluation_id = self.session.evaluation_id
-        self.setCurrentIndex(0 if evaluation_id is None else 1)
-        if evaluation_id is None or not self.isVisible() or evaluation_id == self._mapped:
+        """Ask for the map of another evaluation, once the page is looked at."""
+        evaluation = self.session.evaluation()
+        self.setCurrentIndex(0 if evaluation is None else 1)
+        if evaluation is None:
+            self.maker.forget()
+            self._mapped = None
+            self._empty("")
             return
-        self._method_changed()
+        now = (self.session.workspace, evaluation.run_id, evaluation.id)
+        if self.isVisible() and self._mapped != now:
+            if self._mapped is None or self._mapped[:2] != now[:2]:
+                self.settings.set_metric(evaluation.distance)
+            self._mapped = now
+            self._make()
 
-    def _method_changed(self) -> None:
-        """Show a stored map of the chosen method, or PCA now and the other when it is ready."""
-        evaluation_id = self.session.evaluation_id
-        if evaluation_id is None:
-            return
-        self._mapped = evaluation_id
-        workspace, wanted = self.session.workspace, self.settings.wanted()
-        found = next((each.id for each in workspace.projections(evaluation_id) if self.settings.fits(each)), None)
+    def _make(self) -> None:
+        if self.session.evaluation_id is not None:
+            self.maker.make(self.session.evaluation_id, self.settings.wanted())
 
-        def work(progress: Any) -> tuple[int, MapData]:
-            made = map_data.by_pca if found is None else map_data.stored
-            arguments = (workspace, evaluation_id) if found is None else (workspace, evaluation_id, found)
-            return evaluation_id, made(*arguments)
-
-        self.session.run_in_thread("Map", work, self._show_map, quiet=True)
-        if found is None and wanted["method"] != "pca":
-            self._settle.start()
-
-    def _show_map(self, made: tuple[int, MapData]) -> None:
-        evaluation_id, data = made
-        if evaluation_id != self.session.evaluation_id:
-            return
-        fit = self._data is None or self._data.method != data.method or len(self._data.ids) != len(data.ids)
-        self._data = data
-        self._recolour(fit=fit or data.method == "umap")
+    def _show_map(self, data: MapData) -> None:
+        before, self._data = self._data, data
+        self.trouble.hide()
         self.caption.setText(data.caption)
-
-    def _recolour(self, _: int = 0, *, fit: bool = False) -> None:
-        if self._data is None:
-            return
-        groups = map_data.grouped(self._data, self.colouring.currentData())
-        self.legend.show_groups(groups)
-        self.canvas.cloud.set_hidden(set())
-        self.canvas.show_data(self._data, groups, fit=fit)
+        same = before is not None and (before.method, len(before.ids)) == (data.method, len(data.ids))
+        self._colour(fit=not same or data.method != "pca")
         self._show_selection()
+        self._show_query()
+
+    def _show_trouble(self, problem: Problem) -> None:
+        self._empty(str(problem))
+
+    def _empty(self, sentence: str) -> None:
+        self._data = None
+        self.canvas.clear()
+        self.legend.show_groups(None, 0)
+        self.caption.setText("")
+        self.trouble.setText(sentence)
+        self.trouble.setVisible(bool(sentence))
+
+    def _recolour(self) -> None:
+        self._colour(fit=False)
+
+    def _colour(self, *, fit: bool) -> None:
+        if self._data is not None:
+            groups = grouped(self._data, self.colouring.currentData(), theme.current())
+            stars = 0 if self._data.proxies is None else len(self._data.proxies)
+            self.legend.show_groups(groups, stars)
+            self.canvas.show_data(self._data, groups, self.legend.hidden, fit=fit)
 
     def _restyle(self) -> None:
-        self.canvas.restyle()
-        self._recolour()
+        self.canvas.set_tokens(theme.current())
+        self._colour(fit=False)
 
-    def _list_epochs(self) -> None:
-        run_id = self.session.run_id
-        self.epochs.clear()
-        for each in [] if run_id is None else self.session.workspace.evaluations(run_id):
-            self.epochs.addItem("untrained" if each.epoch == 0 else f"epoch {each.epoch}", each.id)
-        self.epochs.setCurrentIndex(self.epochs.findData(self.session.evaluation_id))
+    def _show_proxies(self, shown: bool) -> None:
+        self.canvas.marks.proxies_shown = shown
+        self.canvas.marks.update()
 
-    # UMAP in the analysis process
-
-    def _ask(self) -> None:
-        """Ask for the map of the shown evaluation; one at a time, and the newest when that one is done."""
-        evaluation_id = self.session.evaluation_id
-        if evaluation_id is None or self._request is not None or not self.isVisible():
+    def _show_selection(self) -> None:
+        chosen = self.session.selection
+        if self._data is None:
             return
-        fields = {"workspace": str(self.session.workspace.path), "evaluation": evaluation_id, **self.settings.wanted()}
-        try:
-            self._request = self.session.analysis.request(
-                "project", fields, self._progress, self._projected, self._not_projected
-            )
-        except Problem as problem:
-            self.session.notify(problem)
-            return
-        self._show_progress("UMAP: starting")
+        among = np.isin(self._data.ids, chosen)
+        self.canvas.set_selected(among if among.any() else None)
+        if among.sum() == 1:
+            self.canvas.bring_into_view(int(np.flatnonzero(among)[0]))
 
-    def _progress(self, answer: dict[str, Any]) -> None:
-        self._show_progress(f"UMAP: {answer['text']}", answer["done"], answer["total"])
+    def _show_query(self) -> None:
+        found = [] if self._data is None else np.flatnonzero(self._data.ids == self.session.query).tolist()
+        self.canvas.set_query(found[0] if found else None)
 
-    def _projected(self, answer: dict[str, Any]) -> None:
-        self._request = None
-        self._show_progress("")
-        if self.settings.wanted()["method"] != "pca":
-            self._method_changed()
-
-    def _not_projected(self, problem: Problem) -> None:
-        self._request = None
-        self._show_progress("")
-        self.session.notify(problem)
-
-    def _cancel(self) -> None:
-        if self._request is not None:
-            self._request.cancel()
-            self._request = None
-        self._settle.stop()
-        self._show_progress("")
-
-    def _show_progress(self, words: str, done: int = 0, total: int = 0) -> None:
-        for widget in (self.doing, self.bar, self.cancel):
-            widget.setVisible(bool(words))
-        self.doing.setText(words)
-        self.bar.setRange(0, total)
-        self.bar.setValue(done)
+    def _place_floating(self) -> None:
+        self.pill.place()
+        self.strip.place()
+        self.trouble.setGeometry(self.canvas.rect().adjusted(self.canvas.left_margin, 16, -16, -16))
 
     # What the person does
-
-    def _choose_tool(self) -> None:
-        self.canvas.set_tool(str(self.sender().property("tool")))
 
     def _select(self, rows: np.ndarray, way: str) -> None:
         if self._data is None:
@@ -285,13 +238,8 @@ class MapPage(QStackedWidget):
         if len(ids) == 1:
             self.session.show_query(int(ids[0]))
 
-    def _show_selection(self) -> None:
-        if self._data is None:
-            return
-        chosen = self.session.selection
-        self.canvas.cloud.set_selected(np.isin(self._data.ids, chosen) if len(chosen) else None)
-
     def _clear(self) -> None:
+        self.canvas.box.drop_outline()
         self.session.select(np.empty(0, np.int64))
 
     def _open(self, row: int) -> None:
@@ -302,44 +250,44 @@ class MapPage(QStackedWidget):
     def _hover(self, row: int | None, at: QPointF | None) -> None:
         self.hover_card.hover(self._data, row, at)
 
-    def _choose_epoch(self) -> None:
-        self.session.show_evaluation(self.epochs.currentData())
-
-    def _earlier(self) -> None:
-        self._step(-1)
-
-    def _later(self) -> None:
-        self._step(1)
-
-    def _step(self, by: int) -> None:
-        place = self.epochs.currentIndex() + by
-        if 0 <= place < self.epochs.count():
-            self.session.show_evaluation(self.epochs.itemData(place))
-
     def _go_to_train(self) -> None:
         self.session.show_page("train")
 
-    def _offer_export(self) -> None:
-        menu = QMenu(self)
-        actions = {menu.addAction(words): ending for ending, words in export.FORMATS.items()}
-        chosen = menu.exec(self.export.mapToGlobal(self.export.rect().bottomLeft()))
-        if chosen is None:
-            return
-        ending = actions[chosen]
-        name, _ = QFileDialog.getSaveFileName(self, "Export the map", f"map.{ending}")
+    def _ask_export(self, ending: str) -> None:
+        name, _ = QFileDialog.getSaveFileName(self, "Export the map", f"map.{ending}", export.FORMATS[ending])
         if name:
-            self.export_to(Path(name))
+            self.export_to(Path(name) if Path(name).suffix else Path(f"{name}.{ending}"))
 
     def export_to(self, path: Path) -> None:
-        """Write the map as .png, .svg or .csv."""
-        if self._data is not None:
-            try:
-                export.write(path, self.canvas, self._data)
-            except Problem as problem:
-                self.session.notify(problem)
+        """Write the map as .png, .svg or .csv; what goes wrong is told in the message bar."""
+        data = self._data
+        if data is None:
+            self.session.notify("There is no map to export yet.")
+            return
+        try:
+            ending = export.check_ending(path)
+        except Problem as problem:
+            self.session.notify(problem)
+            return
+        content = b""
+        if ending != "csv":
+            paper = export.on_paper(self.canvas, self.colouring.currentData())
+            content = (export.png if ending == "png" else export.svg)(paper, data.caption)
+            paper.deleteLater()
+
+        def work(progress: Progress) -> None:
+            export.write(path, content or export.table(data))
+
+        self.session.run_in_thread("Export the map", work, partial(self._exported, path))
+
+    def _exported(self, path: Path, _: None) -> None:
+        self.session.notify(f"The map was written to {path}.")
 
 
-def add_all(row: QHBoxLayout, *widgets: QWidget) -> None:
-    """Add widgets to a row, from left to right."""
+def row_of(*widgets: QWidget) -> QHBoxLayout:
+    """Widgets side by side."""
+    row = QHBoxLayout()
+    row.setSpacing(8)
     for widget in widgets:
         row.addWidget(widget)
+    return row

@@ -1,68 +1,95 @@
 """One neighbour: its picture in a frame of right or wrong, with tick or cross, similarity and class."""
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPixmap
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from workbench.ui import theme
 from workbench.workspace.rows import Neighbour
 
 SIDE, FRAME = 112, 3  # px
-TEXT = 36  # px under the picture
+VERDICTS = {True: ("✓", "right", "right"), False: ("✗", "wrong", "wrong"), None: ("", "unknown", "border")}
 
 
 class NeighbourCard(QAbstractButton):
-    """Clicked (or Enter): that neighbour becomes the query."""
+    """Clicked (or Enter): that neighbour becomes the query. Cards are used again for the next query."""
 
-    def __init__(self, neighbour: Neighbour, judged: bool = True, parent: QWidget | None = None) -> None:
-        """`judged` is False for an image of one's own, whose class nobody knows: then there is no tick and no cross."""
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.neighbour, self._judged = neighbour, judged
+        self.neighbour: Neighbour | None = None
+        self._judged = True
         self._pixmap: QPixmap | None = None
-        self._absent = False
-        verdict = ("right" if neighbour.right else "wrong") if judged else "not judged"
+        self._absent = ""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def show_neighbour(self, neighbour: Neighbour, judged: bool) -> None:
+        """Another neighbour; `judged` is False where nobody knows the query's class."""
+        self.neighbour, self._judged = neighbour, judged
+        self._pixmap, self._absent = None, ""
+        _, word, _ = self._verdict()
+        said = f", {word}" if judged else ""
         self.setAccessibleName(
-            f"Neighbour {neighbour.rank}, {verdict}, {neighbour.class_name}, similarity {neighbour.similarity:.3f}"
+            f"Neighbour {neighbour.rank}{said}, {neighbour.class_name}, similarity {neighbour.similarity:.3f}"
         )
-        self.setToolTip(f"Rank {neighbour.rank}: click to make it the query")
+        self.setToolTip(f"Rank {neighbour.rank}: {neighbour.class_name}. Click to make it the query.")
+        self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(SIDE + 2 * FRAME, SIDE + 2 * FRAME + TEXT)
+        return QSize(SIDE + 2 * FRAME, SIDE + 2 * FRAME + 2 * self.fontMetrics().height() + 6)
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
-    def set_picture(self, pixmap: QPixmap | None, absent: bool) -> None:
-        """Show the picture, or that it is missing."""
-        self._pixmap, self._absent = pixmap, absent
-        self.update()
+    def set_picture(self, pixmap: QPixmap | None, absent: str) -> None:
+        """Show the picture, or why there is none."""
+        if (pixmap, absent) != (self._pixmap, self._absent):
+            self._pixmap, self._absent = pixmap, absent
+            self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        tokens, near = theme.current(), self.neighbour
-        verdict = QColor((tokens.right if near.right else tokens.wrong) if self._judged else tokens.muted)
-        painter = QPainter(self)
+        if self.neighbour is None:
+            return
+        tokens, painter = theme.current(), QPainter(self)
+        sign, _, role = self._verdict()
+        ink = QColor(getattr(tokens, role))
         frame = QRect(0, 0, SIDE + 2 * FRAME, SIDE + 2 * FRAME)
-        inside = frame.adjusted(FRAME, FRAME, -FRAME, -FRAME)
+        self._paint_picture(painter, frame.adjusted(FRAME, FRAME, -FRAME, -FRAME), tokens)
+        pen = QPen(QColor(tokens.accent) if self.hasFocus() else ink, FRAME)
+        pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
+        painter.setPen(pen)
+        painter.drawRect(frame.adjusted(1, 1, -2, -2))
+        self._paint_words(painter, frame.bottom() + 3, sign, ink, tokens)
+
+    def _verdict(self) -> tuple[str, str, str]:
+        return VERDICTS[self.neighbour.right if self._judged and self.neighbour is not None else None]
+
+    def _paint_picture(self, painter: QPainter, inside: QRect, tokens: theme.Tokens) -> None:
         painter.fillRect(inside, QColor(tokens.surface))
         if self._pixmap is not None:
-            place = self._pixmap.rect()
+            place = QRect(inside.topLeft(), self._pixmap.deviceIndependentSize().toSize())
             place.moveCenter(inside.center())
             painter.drawPixmap(place.topLeft(), self._pixmap)
         else:
             painter.setPen(QColor(tokens.muted))
-            painter.drawText(inside, int(Qt.AlignmentFlag.AlignCenter), "missing" if self._absent else "…")
-        pen = QPen(QColor(tokens.accent) if self.hasFocus() else verdict, FRAME)
-        pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
-        painter.setPen(pen)
-        painter.drawRect(frame.adjusted(1, 1, -2, -2))
-        metrics, y = self.fontMetrics(), frame.bottom() + 3
-        painter.setPen(verdict)
-        sign = ("✓ " if near.right else "✗ ") if self._judged else ""
-        painter.drawText(QRect(0, y, self.width(), 16), int(Qt.AlignmentFlag.AlignLeft), f"{sign}{near.similarity:.3f}")
+            wrap = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)
+            painter.drawText(inside.adjusted(6, 6, -6, -6), wrap, self._absent or "…")
+
+    def _paint_words(self, painter: QPainter, top: int, sign: str, ink: QColor, tokens: theme.Tokens) -> None:
+        assert self.neighbour is not None
+        line, metrics = self.fontMetrics().height(), self.fontMetrics()
+        first, second = QRect(0, top, self.width(), line), QRect(0, top + line, self.width(), line)
+        painter.setPen(ink if sign else QColor(tokens.text))
+        said = f"{sign} {self.neighbour.similarity:.3f}".strip()
+        painter.drawText(first, int(Qt.AlignmentFlag.AlignLeft), said)
         painter.setPen(QColor(tokens.muted))
-        painter.drawText(QRect(0, y, self.width(), 16), int(Qt.AlignmentFlag.AlignRight), str(near.rank))
+        painter.drawText(first, int(Qt.AlignmentFlag.AlignRight), str(self.neighbour.rank))
         painter.setPen(QColor(tokens.text))
-        name = metrics.elidedText(near.class_name, Qt.TextElideMode.ElideMiddle, self.width())
-        painter.drawText(QRect(0, y + 16, self.width(), 18), int(Qt.AlignmentFlag.AlignLeft), name)
+        name = metrics.elidedText(self.neighbour.class_name, Qt.TextElideMode.ElideMiddle, self.width())
+        painter.drawText(second, int(Qt.AlignmentFlag.AlignLeft), name)

@@ -1,10 +1,12 @@
 """Search with an image of one's own: decode, embed with the best checkpoint, compare with every test embedding."""
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QImage
 
 from workbench import experiment
@@ -15,15 +17,17 @@ from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour
 
 SHOWN = 48  # neighbours
-KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
+Source = Path | np.ndarray  # a file, or a picture uint8 [h, w, 3]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
+    """What a search brings back."""
+
+    evaluation: Evaluation  # that the image was compared with: the one of the checkpoint
     picture: np.ndarray  # uint8 [h, w, 3]
     name: str
     neighbours: list[Neighbour]  # `right` has no meaning: nobody knows the class
-    kind: str  # of similarity, in words
 
 
 def from_file(path: Path) -> np.ndarray:
@@ -34,8 +38,8 @@ def from_file(path: Path) -> np.ndarray:
         raise Problem(f"{path.name} {reason}.", kept="Nothing was changed.", todo="Choose another image.") from None
 
 
-def from_clipboard(image: QImage) -> np.ndarray:
-    """A pasted picture, uint8 [h, w, 3]. Raises Problem when the clipboard holds none."""
+def from_image(image: QImage) -> np.ndarray:
+    """A pasted or dropped picture, uint8 [h, w, 3]. Raises Problem when there is none."""
     if image.isNull():
         raise Problem("The clipboard holds no image.", todo="Copy one first, or open a file.")
     plain = image.convertToFormat(QImage.Format.Format_RGB888)
@@ -43,33 +47,53 @@ def from_clipboard(image: QImage) -> np.ndarray:
     return rows[:, : 3 * plain.width()].reshape(plain.height(), plain.width(), 3).copy()
 
 
-def search(workspace: Workspace, run_id: int, picture: np.ndarray, name: str) -> Callable[[Progress], Found]:
-    """The work of one search, for a thread: compared in the space of the checkpoint that embeds it."""
+def dropped(data: QMimeData) -> Path | QImage | None:
+    """The one image file, or the picture itself, that is being dragged; None for anything else."""
+    urls = data.urls()
+    if len(urls) == 1 and urls[0].isLocalFile() and Path(urls[0].toLocalFile()).is_file():
+        return Path(urls[0].toLocalFile())
+    return QImage(data.imageData()) if data.hasImage() else None
+
+
+def of_best_checkpoint(workspace: Workspace, run_id: int) -> Evaluation:
+    """The evaluation made with the best checkpoint's weights: embeddings of other epochs lie in another space.
+
+    Raises:
+        Problem: no checkpoint, or no evaluation of it.
+    """
+    path = experiment.best_checkpoint(workspace, run_id)
+    sql = "select step from artefacts where run_id = ? and kind = 'checkpoint' and path = ?"
+    with closing(workspace.reader()) as db:
+        row = db.execute(sql, (run_id, path.name)).fetchone()
+    found = [each for each in workspace.evaluations(run_id) if row is not None and each.step == row[0]]
+    if not found:
+        raise Problem(
+            "There is no evaluation of this run's best checkpoint to compare with.", todo="Resume the run for an epoch."
+        )
+    return found[-1]
+
+
+def search(workspace: Workspace, run_id: int, source: Source, name: str) -> Callable[[Progress], Found]:
+    """The work of one search, for a thread."""
 
     def work(progress: Progress) -> Found:
-        progress("Embedding your image", 0, 2)
+        progress("Reading your image", 0, 3)
+        picture = from_file(source) if isinstance(source, Path) else source
+        progress("Embedding your image", 1, 3)
         query = experiment.embed_images(workspace, run_id, [picture])[0]
-        progress("Comparing", 1, 2)
+        progress("Comparing", 2, 3)
         evaluation = of_best_checkpoint(workspace, run_id)
         ids, labels, embeddings = workspace.embeddings(evaluation.id)
         names = workspace.dataset(workspace.run(run_id).dataset_id or 0).class_names
         scores = similarities(query, np.asarray(embeddings), evaluation.distance)
         order = np.lexsort((ids, -scores))[:SHOWN]  # ties by sample id
         near = [
-            Neighbour(rank, int(ids[row]), float(scores[row]), True, int(labels[row]), names[labels[row]])
+            Neighbour(rank, int(ids[row]), float(scores[row]), False, int(labels[row]), names[labels[row]])
             for rank, row in enumerate(order, start=1)
         ]
-        return Found(picture, name, near, KINDS[evaluation.distance])
+        return Found(evaluation, picture, name, near)
 
     return work
-
-
-def of_best_checkpoint(workspace: Workspace, run_id: int) -> Evaluation:
-    """The evaluation at which the best checkpoint was written. Raises Problem before the first trained epoch."""
-    trained = [each for each in workspace.evaluations(run_id) if each.epoch > 0]
-    if not trained:
-        raise Problem("This run has not been evaluated after training.", todo="Wait for its first epoch.")
-    return max(trained, key=lambda each: each.metrics.get("MAP@R", -1.0))
 
 
 def similarities(query: np.ndarray, embeddings: np.ndarray, distance: str) -> np.ndarray:

@@ -1,25 +1,32 @@
 """The Retrieval page: queries on the left, the query and its neighbours in the centre."""
 
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench import files
 from workbench.problem import Problem
 from workbench.reports.tables import csv_text
-from workbench.ui.models.query_table import QueryTable
+from workbench.ui.models.query_table import Listing, QueryTable
 from workbench.ui.pages.retrieval import own_image
+from workbench.ui.pages.retrieval.history import History
 from workbench.ui.pages.retrieval.query_list import QueryList
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.session import Session
-from workbench.ui.widgets.buttons import button
+from workbench.ui.tasks import Progress
+from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
-from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.widgets.epoch_chooser import EpochChooser
+from workbench.ui.widgets.pictures import shared_loader
+from workbench.workspace import Workspace
 
 SHOWN = 48  # neighbours in the grid
+KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
+COLUMNS = ["sample_id", "path", "class", "ap", "first_hit", "r"]
 
 
 class RetrievalPage(QStackedWidget):
@@ -28,10 +35,10 @@ class RetrievalPage(QStackedWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
-        self.loader = PictureLoader(session)
-        self._past: list[int] = []
-        self._future: list[int] = []
+        self.history = History()
+        self._listed: tuple[Workspace, int] | None = None  # workspace and evaluation in the list
         self._build()
+        self._make_actions()
         self._connect()
         self._show_evaluation()
 
@@ -41,20 +48,24 @@ class RetrievalPage(QStackedWidget):
             "The queries of an evaluation stand here with their nearest neighbours. Train a run, or choose one.",
             "Go to Train",
         )
-        self.model = QueryTable(self.session.workspace, self.loader, self)
+        loader = shared_loader(self.session)
+        self.model = QueryTable(self.session.workspace, loader, self)
         self.queries = QueryList(self.model)
-        self.result = Result(self.loader)
-        self.epochs = QComboBox()
-        self.epochs.setAccessibleName("Evaluation")
-        self.open_own = button("Search image…", "image")
-        self.open_own.setToolTip("Search with an image of your own; or drop one here")
-        self.paste_own = button("Paste image", "clipboard", "quiet")
+        self.result = Result(loader)
+        self.epochs = EpochChooser(self.session)
+        self.back = icon_button("arrow-left", "Back to the query before (Alt+Left)")
+        self.forward = icon_button("arrow-right", "Forward again (Alt+Right)")
+        self.own = button("Search with an image", "image")
+        self.own.setToolTip("An image of your own: open a file, paste one, or drop it on this page")
+        own = QMenu(self.own)
+        self.open_own, self.paste_own = own.addAction("Open a file…"), own.addAction("Paste from the clipboard")
+        self.own.setMenu(own)
         bar = QHBoxLayout()
-        bar.addWidget(label("Evaluation", "caption"))
-        bar.addWidget(self.epochs)
+        bar.setSpacing(8)
+        for widget in (self.back, self.forward, self.epochs):
+            bar.addWidget(widget)
         bar.addStretch(1)
-        bar.addWidget(self.paste_own)
-        bar.addWidget(self.open_own)
+        bar.addWidget(self.own)
         centre = QVBoxLayout()
         centre.setSpacing(12)
         centre.addLayout(bar)
@@ -68,114 +79,119 @@ class RetrievalPage(QStackedWidget):
         self.addWidget(self.hint)
         self.addWidget(content)
         self.setAcceptDrops(True)
-        self.keys = [self._key("J", self._next), self._key("K", self._previous), self._key("Alt+Left", self._back)]
-        self.keys.append(self._key("Alt+Right", self._forward))
 
-    def _key(self, keys: str, slot: object) -> QShortcut:
-        made = QShortcut(QKeySequence(keys), self)
-        made.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        made.activated.connect(slot)
-        return made
+    def _make_actions(self) -> None:
+        for words, keys, slot in (
+            ("Next query", "J", self._next),
+            ("Previous query", "K", self._previous),
+            ("Back", "Alt+Left", self._back),
+            ("Forward", "Alt+Right", self._forward),
+            ("Show the query in the map", "M", self._show_in_map),
+            ("Earlier evaluation", "[", self.epochs.earlier),
+            ("Later evaluation", "]", self.epochs.later),
+            ("Search with an image…", "", self._open_own),
+            ("Paste an image to search with", "Ctrl+V", self._paste_own),
+            ("Export the listed queries…", "", self._ask_export),
+        ):
+            action = QAction(words, self)
+            action.setShortcut(QKeySequence(keys))
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            action.triggered.connect(slot)
+            self.addAction(action)
 
     def _connect(self) -> None:
         session, result = self.session, self.result
         self.hint.pressed.connect(self._go_to_train)
         self.queries.chosen.connect(self._choose)
         self.queries.selection_dropped.connect(self._drop_selection)
-        self.queries.export_asked.connect(self._export)
-        self.epochs.activated.connect(self._choose_epoch)
-        self.open_own.clicked.connect(self._open_own)
-        self.paste_own.clicked.connect(self._paste_own)
+        self.queries.export_asked.connect(self._ask_export)
+        self.open_own.triggered.connect(self._open_own)
+        self.paste_own.triggered.connect(self._paste_own)
         result.neighbour_chosen.connect(self._choose)
         result.map_asked.connect(self._show_in_map)
-        result.back_asked.connect(self._back)
-        result.forward_asked.connect(self._forward)
+        self.back.clicked.connect(self._back)
+        self.forward.clicked.connect(self._forward)
         result.copy_asked.connect(self._copy)
         result.own_dropped.connect(self._show_query)
-        self.loader.missing.connect(session.notify)
+        self.model.failed.connect(session.notify)
+        session.run_changed.connect(self._forget_history)
         session.evaluation_changed.connect(self._show_evaluation)
-        session.evaluations_changed.connect(self._list_epochs)
-        session.query_changed.connect(self._show_query)
+        session.query_changed.connect(self._query_changed)
         session.selection_changed.connect(self._show_selection)
-        session.workspace_changed.connect(self._open_workspace)
+        session.workspace_changed.connect(self._show_evaluation)
 
     # What is shown
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._show_query()
-
-    def _open_workspace(self) -> None:
-        self.model.close()
-        self.model = QueryTable(self.session.workspace, self.loader, self)
-        self.queries.model = self.model
-        self.queries.table.setModel(self.model)
-        self.queries.table.selectionModel().currentRowChanged.connect(self.queries._pick)
-        self._past, self._future = [], []
         self._show_evaluation()
+        self.queries.table.setFocus()
 
     def _show_evaluation(self) -> None:
-        evaluation_id, run = self.session.evaluation_id, self.session.run()
-        known = evaluation_id is not None and run is not None and run.dataset_id is not None
-        self.setCurrentIndex(1 if known else 0)
-        self._list_epochs()
-        if evaluation_id is None or run is None or run.dataset_id is None:
+        """List another evaluation, once the page is looked at."""
+        evaluation, run = self.session.evaluation(), self.session.run()
+        if evaluation is None or run is None or run.dataset_id is None:
+            self.setCurrentIndex(0)
+            self._listed = None
             return
-        stored = self.session.workspace.queries(evaluation_id)
-        names = self.session.workspace.dataset(run.dataset_id).class_names
-        self.queries.show_evaluation(evaluation_id, stored.labels, names)
-        if self.session.query not in set(stored.sample_ids.tolist()):
-            self.session.show_query(None)
+        self.setCurrentIndex(1)
+        now = (self.session.workspace, evaluation.id)
+        if not self.isVisible() or self._listed == now:
+            return
+        self._listed = now
+        class_names = self.session.workspace.dataset(run.dataset_id).class_names
+        self.queries.show_evaluation(self.session.workspace, evaluation.id, class_names)
+        self.queries.show_selection(self.session.selection)
         self._show_query()
 
-    def _list_epochs(self) -> None:
-        run_id = self.session.run_id
-        found = [] if run_id is None else self.session.workspace.evaluations(run_id)
-        self.epochs.clear()
-        for each in reversed(found):
-            word = "untrained" if each.epoch == 0 else f"epoch {each.epoch}"
-            self.epochs.addItem(f"{word}, {each.distance}", each.id)
-        self.epochs.setCurrentIndex(self.epochs.findData(self.session.evaluation_id))
+    def _query_changed(self) -> None:
+        if self.isVisible():
+            self._show_query()
 
     def _show_query(self) -> None:
         sample_id, evaluation = self.session.query, self.session.evaluation()
-        if sample_id is None and self.isVisible() and self.model.rowCount():
+        if sample_id is None and evaluation is not None and self.model.rowCount():
             self.session.show_query(self.model.sample_id(0))  # the worst, to begin with; this slot is called again
             return
         self.queries.go_to(sample_id)
         if sample_id is None or evaluation is None or self.currentIndex() == 0:
             return
+        workspace = self.session.workspace
         try:
-            query = self.session.workspace.query(evaluation.id, sample_id)
-        except Problem:  # selected from another half: it is no query of this evaluation
+            query = workspace.query(evaluation.id, sample_id)
+            near = workspace.neighbours(evaluation.run_id, sample_id, evaluation.id)[:SHOWN]
+        except Problem:  # chosen in an evaluation with another test half: the first query of this one instead
+            self.session.show_query(self.model.sample_id(0))
             return
-        near = self.session.workspace.neighbours(evaluation.run_id, sample_id, evaluation.id)[:SHOWN]
-        self.result.show_query(query, near, own_image.KINDS[evaluation.distance])
-        self.result.back.setEnabled(bool(self._past))
-        self.result.forward.setEnabled(bool(self._future))
+        self.history.visit(sample_id)
+        self.result.show_query(query, near, KINDS[evaluation.distance])
+        self.back.setEnabled(self.history.can_go_back)
+        self.forward.setEnabled(self.history.can_go_forward)
 
     def _show_selection(self) -> None:
-        self.queries.show_selection(self.session.selection)
+        if self._listed is not None:
+            self.queries.show_selection(self.session.selection)
+
+    def _forget_history(self) -> None:
+        self.history.clear()
 
     # What the person does
 
     def _choose(self, sample_id: int) -> None:
-        if self.session.query is not None and self.session.query != sample_id:
-            self._past.append(self.session.query)
-            self._future.clear()
         if self.session.query == sample_id:
             self._show_query()  # back from an image of one's own
-        self.session.show_query(sample_id)
+        else:
+            self.session.show_query(sample_id)
 
     def _back(self) -> None:
-        if self._past and self.session.query is not None:
-            self._future.append(self.session.query)
-            self.session.show_query(self._past.pop())
+        self._go(self.history.back())
 
     def _forward(self) -> None:
-        if self._future and self.session.query is not None:
-            self._past.append(self.session.query)
-            self.session.show_query(self._future.pop())
+        self._go(self.history.forward())
+
+    def _go(self, sample_id: int | None) -> None:
+        if sample_id is not None:
+            self.session.show_query(sample_id)
 
     def _next(self) -> None:
         self.queries.step(1)
@@ -183,53 +199,54 @@ class RetrievalPage(QStackedWidget):
     def _previous(self) -> None:
         self.queries.step(-1)
 
-    def _choose_epoch(self) -> None:
-        self.session.show_evaluation(self.epochs.currentData())
-
     def _drop_selection(self) -> None:
-        self.session.select([])  # type: ignore[arg-type]
+        self.session.select(np.empty(0, np.int64))
 
     def _show_in_map(self) -> None:
         if self.session.query is not None:
-            self.session.select([self.session.query])  # type: ignore[arg-type]
+            self.session.select(np.array([self.session.query], np.int64))
             self.session.show_page("map")
 
     def _go_to_train(self) -> None:
         self.session.show_page("train")
 
     def _copy(self) -> None:
-        lines = [
-            f"{card.neighbour.rank}\t{card.neighbour.class_name}\t{card.neighbour.similarity:.4f}"
-            for card in self.result.cards
-        ]
+        near = [card.neighbour for card in self.result.cards if card.neighbour is not None]
+        lines = [f"{each.rank}\t{each.class_name}\t{each.similarity:.4f}" for each in near]
         QGuiApplication.clipboard().setText("\n".join(["rank\tclass\tsimilarity", *lines]))
 
-    def _export(self) -> None:
+    def _ask_export(self) -> None:
         name, _ = QFileDialog.getSaveFileName(self, "Export the listed queries", "queries.csv", "CSV (*.csv)")
         if name:
             self.export_to(Path(name))
 
     def export_to(self, path: Path) -> None:
-        """Write the listed queries as CSV."""
-        rows = [
-            [sample_id, where, name, ap, first_hit, r] for sample_id, name, ap, first_hit, r, where in self.model.rows()
-        ]
-        text = csv_text(["sample_id", "path", "class", "ap", "first_hit", "r"], rows)
-        try:
+        """Write the listed queries in their order as CSV, on a thread."""
+        listing, workspace = self.model.listing(), self.session.workspace
+        if listing is None:
+            return
+
+        def work(progress: Progress) -> None:
             with files.atomic_write(path) as file:
-                file.write(text.encode())
-        except Problem as problem:
-            self.session.notify(problem)
+                file.write(as_csv(listing, workspace, progress).encode())
+
+        self.session.run_in_thread("Export the listed queries", work, partial(self._exported, path))
+
+    def _exported(self, path: Path, _: None) -> None:
+        self.session.notify(f"The list was written to {path}.")
 
     # Search with an image of one's own
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        urls = event.mimeData().urls()
-        if self.currentIndex() == 1 and len(urls) == 1 and Path(urls[0].toLocalFile()).is_file():
+        if self.currentIndex() == 1 and own_image.dropped(event.mimeData()) is not None:
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        self.search_file(Path(event.mimeData().urls()[0].toLocalFile()))
+        found = own_image.dropped(event.mimeData())
+        if isinstance(found, Path):
+            self.search_file(found)
+        elif found is not None:
+            self._search(own_image.from_image(found), "Dropped image")
 
     def _open_own(self) -> None:
         name, _ = QFileDialog.getOpenFileName(self, "Search with an image of your own")
@@ -238,7 +255,7 @@ class RetrievalPage(QStackedWidget):
 
     def _paste_own(self) -> None:
         try:
-            picture = own_image.from_clipboard(QGuiApplication.clipboard().image())
+            picture = own_image.from_image(QGuiApplication.clipboard().image())
         except Problem as problem:
             self.session.notify(problem)
             return
@@ -246,19 +263,29 @@ class RetrievalPage(QStackedWidget):
 
     def search_file(self, path: Path) -> None:
         """Search with the image in a file."""
-        try:
-            picture = own_image.from_file(path)
-        except Problem as problem:
-            self.session.notify(problem)
-            return
-        self._search(picture, path.name)
+        self._search(path, path.name)
 
-    def _search(self, picture: object, name: str) -> None:
+    def _search(self, source: own_image.Source, name: str) -> None:
         run_id = self.session.run_id
-        if run_id is None:
-            return
-        work = own_image.search(self.session.workspace, run_id, picture, name)  # type: ignore[arg-type]
-        self.session.run_in_thread("Search with your image", work, self._found)
+        if run_id is not None:
+            work = own_image.search(self.session.workspace, run_id, source, name)
+            self.session.run_in_thread("Search with your image", work, self._found)
 
     def _found(self, found: own_image.Found) -> None:
-        self.result.show_own(found.picture, found.name, found.neighbours, found.kind)
+        if found.evaluation.run_id == self.session.run_id and self.currentIndex() == 1:
+            kind, epoch = KINDS[found.evaluation.distance], found.evaluation.epoch
+            self.result.show_own(found.picture, found.name, found.neighbours, kind, epoch)
+
+
+def as_csv(listing: Listing, workspace: Workspace, progress: Progress) -> str:
+    """The queries of a listing as CSV text, a page at a time."""
+    keys, rows = listing.keys(workspace), []
+    for start in range(0, len(keys), 1000):
+        progress("Reading", start, len(keys))
+        page = keys[start : start + 1000]
+        found = listing.rows(workspace, page)
+        for key in page.tolist():
+            if key in found:
+                sample_id, name, ap, first_hit, r, path = found[key]
+                rows.append([sample_id, path, name, ap, first_hit, r])
+    return csv_text(COLUMNS, rows)

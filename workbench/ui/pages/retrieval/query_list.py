@@ -1,13 +1,14 @@
 """The list of queries with its filters: worst first, failures only, one class, or what is selected in the map."""
 
 import numpy as np
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QItemSelectionModel, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QCompleter,
     QHBoxLayout,
     QHeaderView,
+    QListView,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import (
 from workbench.ui.models.query_table import THUMBNAIL, Filter, QueryTable
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
+from workbench.workspace import Workspace
 
 WIDTH = 300  # px
 EVERY_CLASS = "All classes"
@@ -31,9 +33,10 @@ class QueryList(QWidget):
     def __init__(self, model: QueryTable, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = model
+        self._workspace: Workspace | None = None
         self._evaluation_id: int | None = None
         self._samples: tuple[int, ...] | None = None
-        self._labels: list[int] = []
+        self._current: int | None = None  # sample id of the marked query
         self._build()
         self._connect()
 
@@ -41,38 +44,15 @@ class QueryList(QWidget):
         self.setFixedWidth(WIDTH)
         self.failures = QCheckBox("Failures only")
         self.failures.setToolTip("Queries whose nearest neighbour is of another class")
-        self.classes = QComboBox()
-        self.classes.setEditable(True)
-        self.classes.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.classes.setAccessibleName("Class of the queries")
-        completer = self.classes.completer()
-        if completer is not None:
-            completer.setFilterMode(Qt.MatchFlag.MatchContains)
-            completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
+        self.classes = self._class_chooser()
         self.selected = button("", "x", "quiet")
         self.selected.setToolTip("List all queries again")
         self.selected.hide()
         self.count = label("", "caption")
-        self.export = button("Export CSV…", kind="quiet")
-        self.table = QTableView()
-        self.table.setModel(self.model)
-        self.table.setAccessibleName("Queries, worst first")
-        self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        self.table.setSortingEnabled(True)
-        self.table.setShowGrid(False)
-        self.table.setTabKeyNavigation(False)
-        self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
-        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
-        header = self.table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((0, THUMBNAIL + 14), (2, 62), (3, 78)):
-            self.table.setColumnWidth(column, width)
-        header.setSortIndicator(2, Qt.SortOrder.AscendingOrder)
+        self.export = button("Export CSV", "export", "quiet")
+        self.table = self._query_table()
         filters = QHBoxLayout()
+        filters.setSpacing(8)
         filters.addWidget(self.failures)
         filters.addWidget(self.classes, 1)
         foot = QHBoxLayout()
@@ -82,31 +62,76 @@ class QueryList(QWidget):
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(8)
         rows.addLayout(filters)
-        rows.addWidget(self.selected)
+        rows.addWidget(self.selected, 0, Qt.AlignmentFlag.AlignLeft)
         rows.addWidget(self.table, 1)
         rows.addLayout(foot)
+
+    def _class_chooser(self) -> QComboBox:
+        made = QComboBox()
+        made.setEditable(True)
+        made.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        made.setAccessibleName("Class of the queries: type to search")
+        made.setToolTip("Only queries of this class: type to search")
+        popup = made.view()
+        if isinstance(popup, QListView):
+            popup.setUniformItemSizes(True)
+        completer = made.completer()
+        if completer is not None:
+            completer.setFilterMode(Qt.MatchFlag.MatchContains)
+            completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
+        return made
+
+    def _query_table(self) -> QTableView:
+        made = QTableView()
+        made.setModel(self.model)
+        made.setAccessibleName("Queries")
+        made.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        made.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        made.setSortingEnabled(True)
+        made.setShowGrid(False)
+        made.setTabKeyNavigation(False)
+        made.setWordWrap(False)
+        made.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
+        made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        made.verticalHeader().hide()
+        made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        made.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
+        header = made.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        for column, width in ((0, THUMBNAIL + 14), (2, 64), (3, 76)):
+            made.setColumnWidth(column, width)
+        header.setSortIndicator(2, Qt.SortOrder.AscendingOrder)
+        return made
 
     def _connect(self) -> None:
         self.failures.toggled.connect(self._filter)
         self.classes.activated.connect(self._filter)
+        edit = self.classes.lineEdit()
+        if edit is not None:
+            edit.editingFinished.connect(self._take_typed_class)
         self.selected.clicked.connect(self.selection_dropped)
         self.export.clicked.connect(self.export_asked)
         self.table.selectionModel().currentRowChanged.connect(self._pick)
+        self.model.modelReset.connect(self._model_reset)
 
-    def show_evaluation(self, evaluation_id: int | None, labels: np.ndarray, class_names: tuple[str, ...]) -> None:
+    def show_evaluation(self, workspace: Workspace, evaluation_id: int, class_names: tuple[str, ...]) -> None:
         """List another evaluation; the filters stay where they still mean something."""
-        self._evaluation_id = evaluation_id
+        self._workspace, self._evaluation_id = workspace, evaluation_id
+        self._filter()
         before = self.classes.currentText()
-        self._labels = sorted(set(labels.tolist()))
+        named = [class_names[each] if each < len(class_names) else str(each) for each in self.model.labels]
         self.classes.blockSignals(True)
         self.classes.clear()
-        self.classes.addItems([EVERY_CLASS, *(class_names[each] for each in self._labels)])
-        self.classes.setCurrentIndex(max(0, self.classes.findText(before)))
+        self.classes.addItems([EVERY_CLASS, *named])
+        self.classes.setCurrentIndex(max(0, self.classes.findText(before, Qt.MatchFlag.MatchExactly)))
         self.classes.blockSignals(False)
-        self._filter()
+        if self.classes.currentIndex() > 0:
+            self._filter()
 
     def show_selection(self, samples: np.ndarray) -> None:
-        """List only these samples; none lists all."""
+        """List only these samples, where they are more than one; else all."""
         self._samples = tuple(samples.tolist()) if len(samples) > 1 else None
         self.selected.setVisible(self._samples is not None)
         self.selected.setText(f"{len(samples):,} selected in the map")
@@ -114,28 +139,46 @@ class QueryList(QWidget):
 
     def go_to(self, sample_id: int | None) -> None:
         """Mark a query in the list, where it is listed."""
-        row = -1 if sample_id is None else self.model.row_of(sample_id)
-        with_signal = self.table.selectionModel()
-        with_signal.blockSignals(True)
+        self._current = sample_id
+        row = self.model.row_of(sample_id)
+        chosen = self.table.selectionModel()
+        chosen.blockSignals(True)
         if row < 0:
-            self.table.clearSelection()
+            chosen.clear()
         else:
-            self.table.selectRow(row)
+            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+            chosen.setCurrentIndex(self.model.index(row, 1), flags)
             self.table.scrollTo(self.model.index(row, 1))
-        with_signal.blockSignals(False)
+        chosen.blockSignals(False)
         self.table.viewport().update()
 
     def step(self, by: int) -> None:
-        """The next (1) or previous (-1) query becomes the query."""
-        row = self.table.currentIndex().row() + by
-        if 0 <= row < self.model.rowCount():
-            self.table.selectRow(row)
+        """The next (1) or previous (-1) listed query becomes the query; the first where none is marked."""
+        row = self.model.row_of(self._current)
+        sample_id = self.model.sample_id(0 if row < 0 else row + by)
+        if sample_id is not None:
+            self.chosen.emit(sample_id)
 
     def _filter(self) -> None:
+        if self._workspace is None:
+            return
         place = self.classes.currentIndex()
-        label_of = self._labels[place - 1] if 0 < place <= len(self._labels) else None
-        self.model.show(self._evaluation_id, Filter(self.failures.isChecked(), label_of, self._samples))
+        label_of = self.model.labels[place - 1] if 0 < place <= len(self.model.labels) else None
+        chosen = Filter(self.failures.isChecked(), label_of, self._samples)
+        self.model.show(self._workspace, self._evaluation_id, chosen)
+
+    def _model_reset(self) -> None:
+        """Another order or filter: the query stays marked."""
         self.count.setText(f"{self.model.rowCount():,} of {self.model.total:,} queries")
+        self.go_to(self._current)
+
+    def _take_typed_class(self) -> None:
+        """What was typed, where it names a class; else the class that was chosen before."""
+        typed = self.classes.findText(self.classes.currentText(), Qt.MatchFlag.MatchFixedString)
+        if typed >= 0 and typed != self.classes.currentIndex():
+            self.classes.setCurrentIndex(typed)
+            self._filter()
+        self.classes.setEditText(self.classes.itemText(self.classes.currentIndex()))
 
     def _pick(self) -> None:
         sample_id = self.model.sample_id(self.table.currentIndex().row())

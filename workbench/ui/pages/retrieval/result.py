@@ -1,12 +1,12 @@
 """The query with its facts, and the grid of its neighbours."""
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPixmap
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.ui.pages.retrieval.neighbour_card import SIDE, NeighbourCard
-from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Chip
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -15,6 +15,8 @@ from workbench.ui.words import percent
 from workbench.workspace.rows import Neighbour, Query
 
 BIG = 224  # px
+PLACE = "neighbours"
+ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 
 class Result(QWidget):
@@ -22,46 +24,40 @@ class Result(QWidget):
 
     neighbour_chosen = Signal(object)  # sample id
     map_asked = Signal()
-    back_asked = Signal()
-    forward_asked = Signal()
     copy_asked = Signal()
     own_dropped = Signal()
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._loader = loader
-        self.cards: list[NeighbourCard] = []
-        self._query: Query | None = None
+        self._pool: list[NeighbourCard] = []
+        self._used = 0
+        self._sample: int | None = None  # the query, unless it is an image of one's own
         self._build()
         self._loader.ready.connect(self._pictures_came)
 
     def _build(self) -> None:
-        self.picture = QLabel()
+        self.picture = label("", "caption", wrap=True)
         self.picture.setFixedSize(BIG, BIG)
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.picture.setWordWrap(True)
-        self.picture.setProperty("card", "true")
         self.title = ElidedLabel("", "title")
         self.facts = label("", wrap=True)
         self.path = ElidedLabel("", "caption", Qt.TextElideMode.ElideMiddle)
-        self.back = icon_button("arrow-left", "Back to the query before")
-        self.forward = icon_button("arrow-right", "Forward")
         self.show_in_map = button("Show in map", "map-trifold")
         self.copy = button("Copy list", "copy", "quiet")
         self.own = Chip("Your image", removable=True)
         self.own.hide()
-        buttons = QHBoxLayout()
-        for widget in (self.back, self.forward, self.show_in_map, self.copy):
-            buttons.addWidget(widget)
-        buttons.addStretch(1)
+        buttons = QWidget()
+        flow = FlowLayout(buttons, spacing=8)
+        for each in (self.show_in_map, self.copy):
+            flow.addWidget(each)
         beside = QVBoxLayout()
         beside.setSpacing(8)
         beside.addWidget(self.own, 0, Qt.AlignmentFlag.AlignLeft)
-        beside.addWidget(self.title)
-        beside.addWidget(self.facts)
-        beside.addWidget(self.path)
+        for widget in (self.title, self.facts, self.path):
+            beside.addWidget(widget)
         beside.addStretch(1)
-        beside.addLayout(buttons)
+        beside.addWidget(buttons)
         head = QHBoxLayout()
         head.setSpacing(16)
         head.addWidget(self.picture)
@@ -72,6 +68,7 @@ class Result(QWidget):
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.setAccessibleName("Nearest neighbours, best first")
         self.area.setWidget(inside)
         column = QVBoxLayout(self)
@@ -80,75 +77,92 @@ class Result(QWidget):
         column.addLayout(head)
         column.addWidget(label("Nearest neighbours", "section"))
         column.addWidget(self.area, 1)
-        self.back.clicked.connect(self.back_asked)
-        self.forward.clicked.connect(self.forward_asked)
         self.show_in_map.clicked.connect(self.map_asked)
         self.copy.clicked.connect(self.copy_asked)
         self.own.removed.connect(self.own_dropped)
 
+    @property
+    def cards(self) -> list[NeighbourCard]:
+        """Cards on screen, best neighbour first."""
+        return self._pool[: self._used]
+
     def show_query(self, query: Query, neighbours: list[Neighbour], kind: str) -> None:
         """Show a query of the evaluation with its stored neighbours; `kind` names the similarity."""
-        self._query = query
+        self._sample = query.sample_id
         self.own.hide()
         self.show_in_map.setEnabled(True)
         self.title.setText(query.class_name)
-        right = sum(each.right for each in neighbours)
-        hit = f"first hit at rank {query.first_hit}" if query.first_hit else "no other image of its class"
-        self.facts.setText(
-            f"AP {percent(query.ap)} %   ·   {hit}   ·   R = {query.r}\n"
-            f"{right} of the {len(neighbours)} shown are of its class ({kind})"
-        )
+        self.facts.setText(facts_of(query, neighbours, kind))
         self.path.setText(query.path)
-        self._fill(neighbours)
-        self._show_picture()
-        self._loader.request([*(each.sample_id for each in neighbours)], SIDE)
+        self.picture.setAccessibleName(f"The query, of class {query.class_name}")
+        self._fill(neighbours, judged=True)
+        self._loader.request(f"{PLACE} query", [query.sample_id], BIG)
 
-    def show_own(self, picture: np.ndarray, name: str, neighbours: list[Neighbour], kind: str) -> None:
-        """Show an image of one's own with the nearest test images."""
-        self._query = None
+    def show_own(self, picture: np.ndarray, name: str, neighbours: list[Neighbour], kind: str, epoch: int) -> None:
+        """Show an image of one's own with the nearest test images under the checkpoint of `epoch`."""
+        self._sample = None
         self.own.show()
         self.show_in_map.setEnabled(False)
         self.title.setText(name)
-        near = [each.class_name for each in neighbours[:5]]
-        self.facts.setText(f"Nearest classes: {', '.join(dict.fromkeys(near))}\nMost similar test images ({kind})")
+        near = dict.fromkeys(each.class_name for each in neighbours[:5])
+        self.facts.setText(f"Nearest classes: {', '.join(near)}\nCompared with epoch {epoch}, by {kind}")
         self.path.setText("")
+        self.picture.setAccessibleName(f"Your image {name}")
         self.picture.setPixmap(QPixmap.fromImage(as_image(picture, BIG)))
         self._fill(neighbours, judged=False)
-        self._loader.request([each.sample_id for each in neighbours], SIDE)
 
-    def _fill(self, neighbours: list[Neighbour], judged: bool = True) -> None:
-        self.grid.clear()
-        self.cards = []
-        for each in neighbours:
-            card = NeighbourCard(each, judged)
+    def _fill(self, neighbours: list[Neighbour], *, judged: bool) -> None:
+        while len(self._pool) < len(neighbours):
+            card = NeighbourCard()
             card.clicked.connect(self._choose)
+            card.installEventFilter(self)
             self.grid.addWidget(card)
-            card.show()
-            self.cards.append(card)
-        self._pictures_came([])
+            self._pool.append(card)
+        self._used = len(neighbours)
+        for place, card in enumerate(self._pool):
+            card.setVisible(place < self._used)
+            if place < self._used:
+                card.show_neighbour(neighbours[place], judged)
         self.area.verticalScrollBar().setValue(0)
-        self.grid.invalidate()
+        self._loader.request(PLACE, [each.sample_id for each in neighbours], SIDE)
+        self._pictures_came(set())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Arrow keys go from card to card."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and Qt.Key(event.key()) in ARROWS:
+            here = next((place for place, card in enumerate(self.cards) if card is watched), None)
+            if here is not None:
+                row = max(1, (self.grid.geometry().width() + 8) // (self._pool[0].width() + 8))
+                there = here + dict(zip(ARROWS, (-1, 1, -row, row), strict=True))[Qt.Key(event.key())]
+                if 0 <= there < self._used:
+                    self._pool[there].setFocus(Qt.FocusReason.OtherFocusReason)
+                    self.area.ensureWidgetVisible(self._pool[there])
+                return True
+        return super().eventFilter(watched, event)
 
     def _choose(self) -> None:
         card = self.sender()
-        if isinstance(card, NeighbourCard):
+        if isinstance(card, NeighbourCard) and card.neighbour is not None:
             self.neighbour_chosen.emit(card.neighbour.sample_id)
 
-    def _pictures_came(self, sample_ids: list[int]) -> None:
+    def _pictures_came(self, _: set[int]) -> None:
         for card in self.cards:
+            assert card.neighbour is not None
             sample_id = card.neighbour.sample_id
-            card.set_picture(self._loader.pixmap(sample_id, SIDE), bool(self._loader.absent(sample_id)))
-        self._show_picture()
-        if self._query is not None and self._loader.pixmap(self._query.sample_id, BIG) is None and sample_ids:
-            self._loader.request([self._query.sample_id], BIG)
+            card.set_picture(self._loader.pixmap(sample_id, SIDE), self._loader.absent(sample_id))
+        if self._sample is not None:
+            found = self._loader.pixmap(self._sample, BIG)
+            if found is not None:
+                self.picture.setPixmap(found)
+            else:
+                self.picture.setText(self._loader.absent(self._sample) or "…")
 
-    def _show_picture(self) -> None:
-        if self._query is None:
-            return
-        found = self._loader.pixmap(self._query.sample_id, BIG)
-        absent = self._loader.absent(self._query.sample_id)
-        if found is not None:
-            self.picture.setPixmap(found)
-            self.picture.setAccessibleName(f"The query, of class {self._query.class_name}")
-        else:
-            self.picture.setText(absent or "…")
+
+def facts_of(query: Query, neighbours: list[Neighbour], kind: str) -> str:
+    """What is known of a query, in two lines."""
+    right = sum(each.right for each in neighbours)
+    shown = f"{right} of the {len(neighbours)} shown are of its class, by {kind}"
+    if not query.r:
+        return f"No other image of its class: it has no AP\n{shown}"
+    hit = f"first hit at rank {query.first_hit:,}"
+    return f"AP {percent(query.ap)} %   ·   {hit}   ·   R = {query.r:,}\n{shown}"

@@ -1,0 +1,256 @@
+"""The map without its page: what is drawn where, what lies in an outline, which colours and groups there are."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import QPointF, QSize
+from PySide6.QtGui import QColor, QImage
+
+from workbench.ui import theme
+from workbench.ui.pages.map import cloud
+from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.hover_card import GAP, beside
+from workbench.ui.pages.map.map_data import Groups, MapData, class_colours, grouped, inside, rgb
+
+
+def data_of(points, labels=None, ap=None, right=None, proxies=None):
+    n = len(points)
+    labels = np.zeros(n, np.int64) if labels is None else np.asarray(labels)
+    return MapData(
+        np.asarray(points, np.float32), proxies, np.arange(0 if proxies is None else len(proxies)),
+        np.arange(n, dtype=np.int64) + 100, labels, np.full(n, 0.5, np.float32) if ap is None else np.asarray(ap),
+        np.ones(n, bool) if right is None else np.asarray(right), tuple(f"class {each}" for each in range(20)), "",
+    )  # fmt: skip
+
+
+def pixel(image: QImage, x: int, y: int) -> int:
+    return image.pixel(x, y)
+
+
+def test_each_point_is_stamped_at_its_place_and_nowhere_else():
+    image = cloud.splat(
+        np.array([[10.4, 20.6], [40.0, 5.0]]), rgb("#FF0000", "#0000FF"), np.zeros(2, bool), (60, 50), 5
+    )
+    assert pixel(image, 10, 20) == 0xFFFF0000
+    assert pixel(image, 40, 5) == 0xFF0000FF
+    marked = [(x, y) for x in range(60) for y in range(50) if pixel(image, x, y)]
+    assert len(marked) == 2 * len(cloud.disc(5))
+    assert all(min(np.hypot(x - 10, y - 20), np.hypot(x - 40, y - 5)) <= 3 for x, y in marked)
+
+
+def test_later_points_lie_on_top_and_points_outside_do_not_wrap_around():
+    places = np.array([[30, 30], [30, 30], [-40, 10], [100, 10], [30, -500]], float)
+    inks = rgb("#FF0000", "#00FF00", "#0000FF", "#0000FF", "#0000FF")
+    image = cloud.splat(places, inks, np.zeros(5, bool), (60, 50), 5)
+    assert pixel(image, 30, 30) == 0xFF00FF00
+    assert not any(pixel(image, x, y) & 0xFF for x in range(60) for y in range(50))
+
+
+def test_a_point_half_outside_is_drawn_up_to_the_edge():
+    image = cloud.splat(
+        np.array([[0.0, 25.0], [59.0, 49.0]]), rgb("#FF0000", "#FF0000"), np.zeros(2, bool), (60, 50), 5
+    )
+    assert pixel(image, 0, 25)
+    assert pixel(image, 2, 25)
+    assert pixel(image, 59, 49)
+    assert not pixel(image, 59, 25), "nothing comes back in on the other side"
+
+
+def test_a_cross_can_be_told_from_a_disc_without_colour():
+    for wide in (2, 3, 5, 7, 14):
+        assert set(cloud.cross(wide)) != set(cloud.disc(wide))
+        reach = max(x for x, _ in cloud.cross(wide))
+        assert (reach, 0) not in cloud.cross(wide)
+        assert (reach, reach) in cloud.cross(wide)
+
+
+def test_faded_ink_is_valid_premultiplied_and_comes_back():
+    ink = int(cloud.faded("#A3ACBA"))
+    alpha = ink >> 24
+    assert alpha == cloud.DIMMED
+    assert all((ink >> shift & 255) <= alpha for shift in (16, 8, 0))
+    plain = QColor.fromRgba(cloud.unmultiplied(ink))
+    assert abs(plain.red() - 0xA3) <= 6
+
+
+# Outlines
+
+
+def by_crossings(point, outline):
+    """The even-odd rule, one edge after the other."""
+    x, y = point
+    odd = False
+    for (x1, y1), (x2, y2) in zip(outline, np.roll(outline, -1, 0), strict=True):
+        if (y1 > y) != (y2 > y) and x < (x2 - x1) * (y - y1) / (y2 - y1) + x1:
+            odd = not odd
+    return odd
+
+
+coordinate = st.floats(-10, 10, width=32)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(coordinate, coordinate), min_size=0, max_size=30),
+    st.lists(st.tuples(coordinate, coordinate), min_size=3, max_size=12),
+)
+def test_inside_follows_the_even_odd_rule(points, outline):
+    points, outline = np.array(points, np.float64).reshape(-1, 2), np.array(outline, np.float64)
+    assert inside(points, outline).tolist() == [by_crossings(point, outline) for point in points]
+
+
+def test_an_outline_of_fewer_than_three_corners_holds_nothing():
+    assert not inside(np.zeros((3, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])).any()
+
+
+def test_points_that_are_no_numbers_lie_in_no_outline():
+    points = np.array([[np.nan, 0], [0, np.inf], [0, 0]])
+    square = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], float)
+    assert inside(points, square).tolist() == [False, False, True]
+
+
+# Colours and groups
+
+
+def test_groups_count_every_point_once_and_queries_without_a_class_mate_stand_apart():
+    data = data_of(
+        np.zeros((5, 2)), [0, 0, 3, 3, 5], ap=[1.0, 0.25, 0.0, 0.999, np.nan], right=[True, True, False, True, False]
+    )
+    by_class, verdict, ap = (grouped(data, each, theme.LIGHT) for each in ("class", "verdict", "ap"))
+    assert (by_class.names, by_class.counts.tolist()) == (["class 0", "class 3", "class 5"], [2, 2, 1])
+    assert verdict.counts.tolist() == [3, 1, 1]
+    assert verdict.crosses == {1}
+    assert ap.counts.tolist() == [1, 1, 0, 0, 2, 1]
+    assert len(verdict.colours) == len(verdict.names) == 3
+
+
+def test_no_group_of_lonely_queries_where_there_are_none():
+    data = data_of(np.zeros((2, 2)), [0, 0])
+    assert grouped(data, "verdict", theme.LIGHT).names == ["✓ Right", "✗ Wrong"]
+    assert len(grouped(data, "ap", theme.LIGHT).names) == 5
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("count", [1, 6, 7, 8, 50, 10_000])
+def test_every_class_has_an_opaque_colour_and_neighbours_in_the_list_differ(count, dark):
+    colours = class_colours(count, dark)
+    assert len(colours) == count
+    assert ((colours >> 24) == 0xFF).all()
+    assert (colours[1:] != colours[:-1]).all()
+
+
+def test_class_colours_agree_with_qt():
+    ours = class_colours(100, False)
+    for place in (0, 17, 99):
+        theirs = QColor.fromHslF(place * 0.618034 % 1, 0.75, (0.45, 0.36, 0.55)[place % 3])
+        mine = QColor.fromRgba(int(ours[place]))
+        for channel in ("red", "green", "blue"):
+            assert abs(getattr(mine, channel)() - getattr(theirs, channel)()) <= 1
+
+
+# Canvas
+
+
+def canvas_of(qtbot, data, colouring="class", size=(500, 400)):
+    canvas = MapCanvas()
+    qtbot.addWidget(canvas)
+    canvas.resize(*size)
+    canvas.show_data(data, grouped(data, colouring, theme.LIGHT), frozenset(), fit=True)
+    with qtbot.waitExposed(canvas):
+        canvas.show()
+    canvas.fit()
+    return canvas
+
+
+@pytest.mark.parametrize("count", [1, 2, 14])
+def test_few_points_are_all_in_view_and_can_be_hit(qtbot, count):
+    angle = np.linspace(0, 6, count)
+    canvas = canvas_of(qtbot, data_of(np.stack([np.cos(angle), np.sin(angle)], 1)))
+    for row in range(count):
+        place = canvas.place_of(row)
+        assert canvas.rect().contains(place.toPoint())
+        assert canvas.row_at(place + QPointF(2, -2)) == row
+    assert canvas.row_at(QPointF(3, 3)) is None
+
+
+def test_points_in_one_place_are_drawn_and_hit(qtbot):
+    canvas = canvas_of(qtbot, data_of(np.full((14, 2), 3.5)))
+    place = canvas.place_of(0).toPoint()
+    assert canvas.rect().contains(place)
+    assert canvas.row_at(QPointF(place)) is not None
+    shown = canvas.grab().toImage()
+    assert QColor(shown.pixel(place)) == QColor(theme.OKABE_ITO[0])
+
+
+def test_points_without_coordinates_are_neither_drawn_nor_hit(qtbot):
+    canvas = canvas_of(qtbot, data_of([[0, 0], [np.nan, 1], [4, 4]]))
+    assert canvas.cloud.visible_rows().tolist() == [True, False, True]
+    assert np.isfinite([canvas.cloud.boundingRect().width(), canvas.cloud.boundingRect().height()]).all()
+
+
+def test_an_empty_map_can_be_painted(qtbot):
+    canvas = canvas_of(qtbot, data_of([[0, 0]]))
+    canvas.clear()
+    assert canvas.row_at(QPointF(250, 200)) is None
+    canvas.grab()
+
+
+def test_hidden_groups_take_their_points_and_stars_away(qtbot):
+    proxies = np.array([[0.0, 1.0], [3.0, 1.0]], np.float32)
+    canvas = canvas_of(qtbot, data_of([[0, 0], [3, 0], [3, 3]], [0, 1, 1], proxies=proxies))
+    canvas.set_hidden(frozenset({1}))
+    assert canvas.cloud.visible_rows().tolist() == [True, False, False]
+    assert canvas.marks.stars.tolist() == [[0.0, 1.0]]
+    assert canvas.row_at(canvas.place_of(2)) is None
+    canvas.marks.proxies_shown = False
+    assert not len(canvas.marks.stars)
+
+
+def test_unselected_points_are_dimmed(qtbot):
+    canvas = canvas_of(qtbot, data_of([[0, 0], [4, 0]]))
+    canvas.set_selected(np.array([True, False]))
+    shown = canvas.grab().toImage()
+    bright, dim = (QColor(shown.pixel(canvas.place_of(row).toPoint())) for row in (0, 1))
+    assert bright == QColor(theme.OKABE_ITO[0])
+    assert dim.lightness() > 200
+
+
+def test_the_picture_is_drawn_once_for_a_view(qtbot, monkeypatch):
+    canvas = canvas_of(qtbot, data_of(np.random.default_rng(0).normal(size=(50, 2))))
+    canvas.grab()
+    drawn = []
+    whole = cloud.splat
+    monkeypatch.setattr(cloud, "splat", lambda *values: drawn.append(1) or whole(*values))
+    canvas.marks.hover(3)
+    canvas.grab()
+    assert not drawn, "a ring must not draw all points again"
+    canvas.box.translateBy(x=0.5)
+    canvas.grab()
+    assert len(drawn) == 1
+
+
+@pytest.mark.parametrize("x", [5, 60, 150, 250, 340, 395])
+@pytest.mark.parametrize("y", [4, 50, 150, 290])
+def test_the_card_lies_beside_the_point_and_never_over_it(x, y):
+    card, area = QSize(150, 190), QSize(400, 300)
+    left, top = beside(QPointF(x, y), card, area)
+    assert not (left <= x < left + card.width() and top <= y < top + card.height())
+    assert left >= 0
+    assert left + card.width() <= area.width() + GAP
+
+
+def test_a_card_wider_than_both_sides_goes_above_or_below():
+    card, area = QSize(150, 60), QSize(200, 300)
+    for y in (40, 280):
+        left, top = beside(QPointF(100, y), card, area)
+        assert not (top <= y < top + card.height())
+        assert 0 <= left <= area.width() - card.width()
+
+
+def test_groups_of_ten_thousand_classes_are_made_in_a_moment():
+    labels = np.arange(20_000) % 10_000
+    groups = grouped(data_of(np.zeros((20_000, 2)), labels), "class", theme.LIGHT)
+    assert isinstance(groups, Groups)
+    assert len(groups.names) == 10_000
+    assert (groups.counts == 2).all()

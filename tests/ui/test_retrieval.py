@@ -1,0 +1,463 @@
+"""The Retrieval page with simulated mouse and keys, on a run in a real workspace."""
+
+import csv
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QGuiApplication, QImage
+from PySide6.QtWidgets import QApplication
+from small_run import store_run
+
+from workbench import experiment
+from workbench.ui.pages.retrieval import RetrievalPage, own_image
+from workbench.ui.pages.retrieval.history import History
+from workbench.ui.widgets.pictures import shared_loader
+from workbench.workspace import Workspace
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+LABELS = np.repeat(np.arange(5), 12)
+
+
+@pytest.fixture
+def run(workspace):
+    return store_run(workspace, LABELS)
+
+
+def open_page(qtbot, session, size=(880, 700)):
+    page = RetrievalPage(session)
+    qtbot.addWidget(page)
+    page.resize(*size)
+    with qtbot.waitExposed(page):
+        page.show()
+    return page
+
+
+@pytest.fixture
+def page(qtbot, session, run):
+    session.show_run(run.run_id)
+    return open_page(qtbot, session)
+
+
+def listed(page):
+    return [page.model.sample_id(row) for row in range(page.model.rowCount())]
+
+
+def click_row(qtbot, page, row):
+    table = page.queries.table
+    place = table.visualRect(page.model.index(row, 1)).center()
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+# Queries and neighbours
+
+
+def test_nothing_evaluated_offers_the_way_to_train(qtbot, session):
+    page = open_page(qtbot, session)
+    asked = []
+    session.page_asked.connect(asked.append)
+    assert page.currentWidget() is page.hint
+    page.hint.pressed.emit()
+    assert asked == ["train"]
+
+
+def test_the_worst_query_is_shown_first_with_its_facts_and_neighbours(page, session, run):
+    worst = run.ids[np.lexsort((run.ids, run.ap))[0]]
+    assert session.query == worst
+    row = run.ids.tolist().index(worst)
+    assert page.result.title.text() == f"class {LABELS[row]:02}"
+    assert f"AP {100 * run.ap[row]:.1f} %" in page.result.facts.text()
+    assert f"rank {run.first_hit[row]}" in page.result.facts.text()
+    assert "R = 11" in page.result.facts.text()
+    near = session.workspace.neighbours(run.run_id, int(worst))
+    assert [card.neighbour for card in page.result.cards] == near
+    assert page.queries.count.text() == "60 of 60 queries"
+
+
+def test_the_worst_query_is_shown_after_every_change_of_run(page, session, workspace):
+    other = store_run(workspace, np.repeat(np.arange(3), 9), name="Other")
+    session.show_run(other.run_id)
+    assert session.query == page.model.sample_id(0)
+    assert session.query == other.ids[np.lexsort((other.ids, other.ap))[0]]
+    assert page.result.cards[0].neighbour == session.workspace.neighbours(other.run_id, session.query)[0]
+
+
+def test_right_and_wrong_differ_in_sign_and_in_words(page):
+    for card in page.result.cards:
+        sign, word, _ = card._verdict()
+        assert (sign, word) == (("✓", "right") if card.neighbour.right else ("✗", "wrong"))
+        assert word in card.accessibleName()
+    assert {card.neighbour.right for card in page.result.cards} == {True, False}
+
+
+def test_a_click_on_a_row_shows_that_query(qtbot, page, session):
+    click_row(qtbot, page, 4)
+    assert session.query == page.model.sample_id(4)
+
+
+def test_a_click_on_a_neighbour_makes_it_the_query(qtbot, page, session):
+    card = page.result.cards[2]
+    near = card.neighbour.sample_id
+    qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
+    assert session.query == near
+    assert page.model.sample_id(page.queries.table.currentIndex().row()) == near
+
+
+def test_arrows_go_through_the_grid_and_enter_makes_a_neighbour_the_query(qtbot, page, session):
+    cards = page.result.cards
+    cards[0].setFocus()
+    for key, place in ((Qt.Key.Key_Right, 1), (Qt.Key.Key_Down, 5), (Qt.Key.Key_Left, 4), (Qt.Key.Key_Up, 0)):
+        qtbot.keyClick(QApplication.focusWidget(), key)
+        assert QApplication.focusWidget() is cards[place]
+    near = cards[0].neighbour.sample_id
+    qtbot.keyClick(cards[0], Qt.Key.Key_Return)
+    assert session.query == near
+
+
+def test_j_and_k_go_through_the_list(qtbot, page, session):
+    page.queries.table.setFocus()
+    for key, row in ((Qt.Key.Key_J, 1), (Qt.Key.Key_J, 2), (Qt.Key.Key_K, 1), (Qt.Key.Key_K, 0), (Qt.Key.Key_K, 0)):
+        qtbot.keyClick(page.queries.table, key)
+        assert session.query == page.model.sample_id(row)
+        assert page.queries.table.currentIndex().row() == row
+
+
+def test_j_types_a_letter_where_a_class_is_searched(qtbot, page, session):
+    edit = page.queries.classes.lineEdit()
+    edit.setFocus()
+    edit.clear()
+    before = session.query
+    qtbot.keyClicks(edit, "j")
+    assert edit.text() == "j"
+    assert session.query == before
+
+
+def test_back_and_forward_as_in_a_browser(qtbot, page, session):
+    seen = [session.query]
+    for row in (3, 7):
+        click_row(qtbot, page, row)
+        seen.append(session.query)
+    qtbot.mouseClick(page.back, Qt.MouseButton.LeftButton)
+    assert session.query == seen[1]
+    qtbot.mouseClick(page.back, Qt.MouseButton.LeftButton)
+    assert session.query == seen[0]
+    assert not page.back.isEnabled()
+    qtbot.mouseClick(page.forward, Qt.MouseButton.LeftButton)
+    assert session.query == seen[1]
+    click_row(qtbot, page, 9)
+    assert not page.forward.isEnabled(), "a new way forgets the old one"
+
+
+def test_history_forgets_nothing_but_the_future():
+    history = History()
+    for each in (1, 2, 2, 3):
+        history.visit(each)
+    assert (history.back(), history.back(), history.back()) == (2, 1, None)
+    assert history.forward() == 2
+    history.visit(2)
+    assert history.can_go_forward, "the query that `forward` asked for is no new visit"
+    history.visit(9)
+    assert history.forward() is None
+    assert history.back() == 2
+    history.clear()
+    assert not history.can_go_back
+
+
+def test_a_query_from_another_page_is_marked_in_the_list(page, session, run):
+    session.show_query(int(run.ids[33]))
+    assert page.model.sample_id(page.queries.table.currentIndex().row()) == run.ids[33]
+    assert page.result.path.text() == "class 02/00033.png"
+
+
+def test_show_in_map_selects_the_query(qtbot, page, session):
+    asked = []
+    session.page_asked.connect(asked.append)
+    qtbot.mouseClick(page.result.show_in_map, Qt.MouseButton.LeftButton)
+    assert asked == ["map"]
+    assert session.selection.tolist() == [session.query]
+
+
+def test_pictures_arrive_in_list_query_and_grid(qtbot, page):
+    qtbot.waitUntil(lambda: all(card._pixmap is not None for card in page.result.cards), timeout=5000)
+    qtbot.waitUntil(lambda: not page.result.picture.pixmap().isNull(), timeout=5000)
+    assert max(page.result.picture.pixmap().width(), page.result.picture.pixmap().height()) == 224
+    first = page.model.index(0, 0)
+    qtbot.waitUntil(lambda: first.data(Qt.ItemDataRole.DecorationRole) is not None, timeout=5000)
+
+
+def test_missing_pictures_are_said_on_the_cards(qtbot, session, run):
+    run.pixels.unlink()
+    session.show_run(run.run_id)
+    page = open_page(qtbot, session)
+    qtbot.waitUntil(lambda: all(card._absent for card in page.result.cards), timeout=5000)
+    qtbot.waitUntil(lambda: "gone" in page.result.picture.text(), timeout=3000)
+    qtbot.waitUntil(lambda: bool(shared_loader(session).absent(page.model.sample_id(0))), timeout=3000)
+    assert "gone" in page.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_a_query_alone_in_its_class_has_no_ap(qtbot, session, workspace):
+    run = store_run(workspace, np.array([0, 0, 0, 1]), with_proxies=False)
+    session.show_run(run.run_id)
+    page = open_page(qtbot, session)
+    session.show_query(int(run.ids[3]))
+    assert "No other image of its class" in page.result.facts.text()
+
+
+def test_one_query_and_no_neighbours(qtbot, session, workspace):
+    run = store_run(workspace, np.array([0]), with_proxies=False)
+    session.show_run(run.run_id)
+    page = open_page(qtbot, session)
+    assert page.queries.count.text() == "1 of 1 queries"
+    assert page.result.cards == []
+
+
+# Filters
+
+
+def test_failures_only(qtbot, page, run):
+    qtbot.mouseClick(page.queries.failures, Qt.MouseButton.LeftButton, pos=page.queries.failures.rect().center())
+    page.queries.failures.setChecked(True)
+    wrong = run.ids[run.first_hit != 1]
+    assert set(listed(page)) == set(wrong.tolist())
+    assert page.queries.count.text() == f"{len(wrong)} of 60 queries"
+
+
+def test_the_query_stays_marked_when_order_and_filter_change(qtbot, page, session, run):
+    failed = run.ids[run.first_hit != 1]
+    session.show_query(int(failed[-1]))
+    page.queries.failures.setChecked(True)
+    header = page.queries.table.horizontalHeader()
+    place = header.sectionViewportPosition(3) + 20
+    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=QPointF(place, 8).toPoint())
+    assert session.query == failed[-1]
+    assert page.model.sample_id(page.queries.table.currentIndex().row()) == failed[-1]
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_class_is_chosen_or_typed_and_nonsense_is_undone(qtbot, page, run):
+    classes = page.queries.classes
+    classes.setCurrentIndex(3)
+    classes.activated.emit(3)
+    assert set(listed(page)) == set(run.ids[LABELS == 2].tolist())
+    edit = classes.lineEdit()
+    edit.setFocus()
+    edit.selectAll()
+    qtbot.keyClicks(edit, "class 04")
+    qtbot.keyClick(edit, Qt.Key.Key_Return)
+    assert set(listed(page)) == set(run.ids[LABELS == 4].tolist())
+    edit.setText("no such class")
+    page.queries._take_typed_class()
+    assert classes.currentText() == "class 04"
+    assert set(listed(page)) == set(run.ids[LABELS == 4].tolist())
+
+
+def test_filters_hold_in_the_next_evaluation(page, session, run):
+    page.queries.classes.setCurrentIndex(2)
+    page.queries.classes.activated.emit(2)
+    session.show_evaluation(run.evaluations[0])
+    assert page.queries.classes.currentText() == "class 01"
+    assert set(listed(page)) == set(run.ids[LABELS == 1].tolist())
+
+
+def test_a_selection_of_the_map_filters_the_list_and_can_be_dropped(qtbot, page, session, run):
+    session.select(run.ids[10:31])
+    assert set(listed(page)) == set(run.ids[10:31].tolist())
+    assert page.queries.selected.text() == "21 selected in the map"
+    qtbot.mouseClick(page.queries.selected, Qt.MouseButton.LeftButton)
+    assert len(session.selection) == 0
+    assert len(listed(page)) == 60
+    assert not page.queries.selected.isVisible()
+
+
+def test_a_selection_made_before_the_page_is_opened_counts(qtbot, session, run):
+    session.show_run(run.run_id)
+    session.select(run.ids[:5])
+    page = open_page(qtbot, session)
+    assert set(listed(page)) == set(run.ids[:5].tolist())
+
+
+def test_a_page_that_is_not_looked_at_reads_nothing(qtbot, session, run, monkeypatch):
+    session.show_run(run.run_id)
+    page = open_page(qtbot, session)
+    page.hide()
+    asked = []
+    monkeypatch.setattr(session.workspace, "reader", lambda: asked.append(1))
+    session.show_evaluation(run.evaluations[0])
+    session.show_query(int(run.ids[3]))
+    assert not asked
+    monkeypatch.undo()
+    page.show()
+    assert page._listed[1] == run.evaluations[0]
+    assert page.result.path.text() == "class 00/00003.png"
+
+
+def test_another_workspace_empties_the_page(page, session, tmp_path):
+    session.open_workspace(Workspace(tmp_path / "other", create=True))
+    assert page.currentWidget() is page.hint
+
+
+# Export
+
+
+def test_the_list_is_exported_in_its_order(qtbot, page, tmp_path, run):
+    page.queries.failures.setChecked(True)
+    page.export_to(tmp_path / "queries.csv")
+    qtbot.waitUntil((tmp_path / "queries.csv").exists, timeout=3000)
+    with (tmp_path / "queries.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["sample_id"]) for row in rows] == listed(page)
+    place = run.ids.tolist().index(int(rows[0]["sample_id"]))
+    assert float(rows[0]["ap"]) == pytest.approx(run.ap[place], abs=1e-6)
+    assert rows[0]["path"] == f"class {LABELS[place]:02}/{place:05}.png"
+
+
+def test_a_place_that_cannot_be_written_is_told(qtbot, page, session, tmp_path):
+    told = []
+    session.noticed.connect(told.append)
+    (tmp_path / "file").write_text("")
+    page.export_to(tmp_path / "file" / "queries.csv")
+    qtbot.waitUntil(lambda: bool(told), timeout=3000)
+
+
+def test_copy_gives_ranks_classes_and_similarities(qtbot, page):
+    qtbot.mouseClick(page.result.copy, Qt.MouseButton.LeftButton)
+    lines = QGuiApplication.clipboard().text().splitlines()
+    near = page.result.cards[0].neighbour
+    assert lines[0] == "rank\tclass\tsimilarity"
+    assert lines[1] == f"1\t{near.class_name}\t{near.similarity:.4f}"
+    assert len(lines) == 1 + len(page.result.cards)
+
+
+# An image of one's own
+
+
+@pytest.fixture
+def embedder(monkeypatch, workspace, run):
+    """A best checkpoint of the first epoch, and a network that puts every image where sample 17 lies."""
+    folder = workspace.folder(run.run_id)
+    (folder / "best.pt").write_bytes(b"weights")
+    step = workspace.evaluation(run.evaluations[0]).step
+    workspace.add_artefact(run.run_id, "checkpoint", folder / "best.pt", step)
+    seen = []
+
+    def embed(space, run_id, images):
+        seen.append(images[0])
+        return np.asarray(space.embeddings(run.evaluations[0])[2][17:18])
+
+    monkeypatch.setattr(experiment, "embed_images", embed)
+    return seen
+
+
+def test_an_image_is_compared_in_the_space_of_the_checkpoint_and_not_judged(
+    qtbot, page, session, run, embedder, tmp_path
+):
+    Image.new("RGB", (30, 20), (200, 10, 10)).save(tmp_path / "mine.png")
+    page.search_file(tmp_path / "mine.png")
+    qtbot.waitUntil(page.result.own.isVisible, timeout=3000)
+    assert session.evaluation_id == run.evaluations[1], "the page shows another epoch than the checkpoint's"
+    first = page.result.cards[0].neighbour
+    assert (first.sample_id, round(first.similarity, 4)) == (run.ids[17], 1.0)
+    assert "epoch 1" in page.result.facts.text()
+    assert {card._verdict()[0] for card in page.result.cards} == {""}, "nobody knows the class of this image"
+    assert page.result.title.text() == "mine.png"
+    assert embedder[0].shape == (20, 30, 3)
+    near = page.result.cards[1].neighbour.sample_id
+    qtbot.mouseClick(page.result.cards[1], Qt.MouseButton.LeftButton)
+    assert session.query == near
+    assert not page.result.own.isVisible()
+    assert {card._verdict()[0] for card in page.result.cards} <= {"✓", "✗"}
+
+
+def test_the_banner_is_dropped_and_the_query_comes_back(qtbot, page, session, embedder, tmp_path):
+    before = page.result.title.text()
+    Image.new("L", (8, 8)).save(tmp_path / "mine.png")
+    page.search_file(tmp_path / "mine.png")
+    qtbot.waitUntil(page.result.own.isVisible, timeout=3000)
+    page.result.own.removed.emit()
+    assert not page.result.own.isVisible()
+    assert page.result.title.text() == before
+
+
+def test_a_pasted_image_is_searched_with(qtbot, page, embedder):
+    image = QImage(7, 5, QImage.Format.Format_ARGB32)
+    image.fill(QColor(10, 20, 30))
+    QGuiApplication.clipboard().setImage(image)
+    page.paste_own.trigger()
+    qtbot.waitUntil(page.result.own.isVisible, timeout=3000)
+    assert embedder[0].shape == (5, 7, 3)
+    assert embedder[0][0, 0].tolist() == [10, 20, 30]
+
+
+def drop(page, data):
+    none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPointF(5, 5).toPoint(), Qt.DropAction.CopyAction, data, *none)
+    enter.ignore()
+    page.dragEnterEvent(enter)
+    if enter.isAccepted():
+        page.dropEvent(QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, *none))
+    return enter.isAccepted()
+
+
+def test_a_dropped_file_is_searched_with_and_a_folder_is_left_to_the_window(qtbot, page, embedder, tmp_path):
+    Image.new("RGB", (4, 4)).save(tmp_path / "mine.png")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path))])
+    assert not drop(page, data)
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "mine.png"))])
+    assert drop(page, data)
+    qtbot.waitUntil(page.result.own.isVisible, timeout=3000)
+
+
+@pytest.mark.parametrize("content", [b"", b"no image at all", b"\x89PNG\r\n\x1a\n and then nothing"])
+def test_a_file_that_is_no_image_is_told_and_the_query_stays(qtbot, page, session, embedder, tmp_path, content):
+    told, before = [], page.result.title.text()
+    session.noticed.connect(told.append)
+    (tmp_path / "broken.png").write_bytes(content)
+    page.search_file(tmp_path / "broken.png")
+    qtbot.waitUntil(lambda: bool(told), timeout=3000)
+    assert "broken.png" in str(told[0])
+    assert page.result.title.text() == before
+    assert not embedder
+
+
+def test_an_empty_clipboard_is_told(page, session):
+    told = []
+    session.noticed.connect(told.append)
+    QGuiApplication.clipboard().setText("words")
+    page.paste_own.trigger()
+    assert "clipboard" in str(told[0])
+
+
+def test_a_run_without_a_checkpoint_is_told(qtbot, page, session, tmp_path):
+    told = []
+    session.noticed.connect(told.append)
+    Image.new("RGB", (4, 4)).save(tmp_path / "mine.png")
+    page.search_file(tmp_path / "mine.png")
+    qtbot.waitUntil(lambda: bool(told), timeout=10_000)
+    assert "checkpoint" in str(told[0])
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+def test_similarities_of_one_query(distance):
+    rng = np.random.default_rng(0)
+    query, table = rng.normal(size=5), rng.normal(size=(20, 5))
+    for row, found in enumerate(own_image.similarities(query, table, distance)):
+        apart = np.sqrt(((table[row] - query) ** 2).sum())
+        cosine = (table[row] * query).sum() / np.sqrt((table[row] ** 2).sum() * (query**2).sum())
+        assert found == pytest.approx(cosine if distance == "cosine" else -apart)
+
+
+def test_a_zero_vector_is_similar_to_nothing():
+    assert own_image.similarities(np.zeros(3), np.ones((2, 3)), "cosine").tolist() == [0.0, 0.0]
+
+
+def test_plain_sql_finds_what_the_page_shows(page, session, run):
+    with sqlite3.connect(f"file:{Path(session.workspace.database)}?mode=ro", uri=True) as db:
+        rows = db.execute(
+            "select sample_id from neighbours where evaluation_id = ? and query_id = ? order by rank",
+            (run.evaluations[-1], session.query),
+        ).fetchall()
+    assert [row[0] for row in rows] == [card.neighbour.sample_id for card in page.result.cards]

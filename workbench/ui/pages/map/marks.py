@@ -1,0 +1,116 @@
+"""What lies over the points: class proxies as stars, the ring of the hovered point and the mark of the query."""
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+
+from workbench.ui import theme
+from workbench.ui.pages.map.cloud import on_screen
+from workbench.ui.pages.map.map_data import Groups, MapData
+
+STAR, RING, QUERY = 14, 7, 10  # px: across, radius, half a side
+
+
+class Marks(pg.GraphicsObject):
+    """A layer of its own, so that a moving ring does not draw the points again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens = theme.current()
+        self.hovered: int | None = None  # row
+        self.query: int | None = None  # row
+        self.proxies_shown = True
+        self._data: MapData | None = None
+        self._stars = np.empty((0, 2))
+        self._inks = np.empty(0, np.uint32)
+        self._bounds = QRectF(0, 0, 1, 1)
+        self.setZValue(10)
+
+    def show(self, data: MapData | None, groups: Groups | None, hidden: frozenset[int], box: QRectF) -> None:
+        """Show other points, another colouring or other hidden groups."""
+        self._data = data
+        self.prepareGeometryChange()
+        self._bounds = box
+        self._place_stars(groups, hidden)
+        self.update()
+
+    def hover(self, row: int | None) -> None:
+        """Ring this point, or none."""
+        if row != self.hovered:
+            self.hovered = row
+            self.update()
+
+    def boundingRect(self) -> QRectF:
+        return self._bounds
+
+    def dataBounds(self, axis: int, frac: float = 1.0, orthoRange: object = None) -> None:  # noqa: N803
+        return None
+
+    def pixelPadding(self) -> float:
+        return float(STAR)
+
+    @property
+    def stars(self) -> np.ndarray:
+        """Places [s, 2] of the stars that are drawn."""
+        return self._stars if self.proxies_shown else np.empty((0, 2))
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        transform = painter.worldTransform()
+        painter.save()
+        painter.resetTransform()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(self.tokens.text), 1.2))
+        shape = star(STAR / 2)
+        for (x, y), ink in zip(on_screen(transform, self.stars).tolist(), self._inks.tolist(), strict=False):
+            painter.setBrush(QBrush(QColor.fromRgba(ink)))
+            painter.drawPath(shape.translated(x, y))
+        if self._data is not None:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            for row, draw in ((self.query, self._square), (self.hovered, self._ring)):
+                if row is not None and row < len(self._data.points) and np.isfinite(self._data.points[row]).all():
+                    x, y = on_screen(transform, self._data.points[row : row + 1])[0].tolist()
+                    draw(painter, QPointF(x, y))
+        painter.restore()
+
+    def _square(self, painter: QPainter, at: QPointF) -> None:
+        box = QRectF(at.x() - QUERY, at.y() - QUERY, 2 * QUERY, 2 * QUERY)
+        for colour, width in ((self.tokens.plot_background, 4.0), (self.tokens.text, 1.6)):
+            painter.setPen(QPen(QColor(colour), width))
+            painter.drawRoundedRect(box, 4, 4)
+
+    def _ring(self, painter: QPainter, at: QPointF) -> None:
+        for colour, width in ((self.tokens.plot_background, 4.5), (self.tokens.accent, 2.0)):
+            painter.setPen(QPen(QColor(colour), width))
+            painter.drawEllipse(at, RING, RING)
+
+    def _place_stars(self, groups: Groups | None, hidden: frozenset[int]) -> None:
+        """Proxies of a class on the map take its colour and hide with it; those of other classes are plain."""
+        data = self._data
+        if data is None or data.proxies is None:
+            self._stars, self._inks = np.empty((0, 2)), np.empty(0, np.uint32)
+            return
+        inks = np.full(len(data.proxies), QColor(self.tokens.plot_background).rgba(), np.uint32)
+        shown = np.isfinite(data.proxies).all(1)
+        if groups is not None and groups.labels is not None and len(groups.labels):
+            group = np.minimum(np.searchsorted(groups.labels, data.proxy_labels), len(groups.labels) - 1)
+            known = groups.labels[group] == data.proxy_labels
+            inks[known] = groups.colours[group[known]]
+            shown &= ~(known & np.isin(group, list(hidden)))
+        self._stars, self._inks = data.proxies[shown], inks[shown]
+
+
+def star(radius: float) -> QPainterPath:
+    """A five-pointed star around (0, 0), in pixels."""
+    path = QPainterPath()
+    for corner in range(10):
+        length = radius if corner % 2 == 0 else radius * 0.45
+        angle = np.pi * (corner / 5 - 0.5)
+        point = QPointF(length * np.cos(angle), length * np.sin(angle))
+        if corner:
+            path.lineTo(point)
+        else:
+            path.moveTo(point)
+    path.closeSubpath()
+    return path

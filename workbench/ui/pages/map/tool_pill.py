@@ -1,0 +1,92 @@
+"""The floating column of tools on the left of the map, and the strip of a map in the making."""
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
+
+from workbench.ui.icons import SIZE, icon
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import label
+
+GAP = 12  # px from the map's edge
+
+
+class ToolPill(QFrame):
+    """One button for each action; a checkable one is a tool. The actions also stand in the window's menu."""
+
+    def __init__(self, actions: list[QAction], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "raised")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4, 4, 4, 4)
+        column.setSpacing(4)
+        self.buttons: dict[QAction, QToolButton] = {}
+        for action in actions:
+            if action.isSeparator():
+                line = QFrame(frameShape=QFrame.Shape.HLine)
+                column.addWidget(line)
+                continue
+            tool = QToolButton()
+            tool.setDefaultAction(action)
+            tool.setIconSize(QSize(SIZE + 2, SIZE + 2))
+            tool.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            tool.setAccessibleName(action.text())
+            column.addWidget(tool)
+            self.buttons[action] = tool
+        self.adjustSize()
+
+    def place(self) -> None:
+        """Stand in the middle of the parent's left edge."""
+        parent = self.parentWidget()
+        assert parent is not None
+        self.move(GAP, max(GAP, (parent.height() - self.height()) // 2))
+
+
+class MakingStrip(QFrame):
+    """What is being computed, how far it is, and Cancel; gone when nothing is."""
+
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "raised")
+        self.words = label("", "caption")
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(120)
+        self.bar.setAccessibleName("Progress of the map")
+        self.cancel = button("Cancel", kind="quiet")
+        self.cancel.clicked.connect(self.cancelled)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 2, 4, 2)
+        for widget in (self.words, self.bar, self.cancel):
+            row.addWidget(widget)
+        self.hide()
+
+    def show_progress(self, words: str, done: int, total: int) -> None:
+        """Words of the stage, and how far it is; `total` 0 when that is unknown; no words for the end."""
+        self.setVisible(bool(words))
+        self.words.setText(words)
+        self.bar.setRange(0, total)
+        self.bar.setValue(done)
+        self.adjustSize()
+        self.place()
+
+    def place(self) -> None:
+        """Stand in the middle of the parent's lower edge."""
+        parent = self.parentWidget()
+        assert parent is not None
+        self.move((parent.width() - self.width()) // 2, parent.height() - self.height() - GAP)
+
+
+def tool_action(parent: QWidget, words: str, keys: str, icon_name: str, group: QActionGroup | None = None) -> QAction:
+    """A command of the page, with its key in the tooltip; in a group it is a tool of which one is chosen."""
+    action = QAction(icon(icon_name), words, parent)
+    action.setShortcut(QKeySequence(keys))
+    action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+    action.setToolTip(f"{words} ({keys})" if keys else words)
+    if group is not None:
+        action.setCheckable(True)
+        group.addAction(action)
+    parent.addAction(action)
+    return action
