@@ -1,43 +1,34 @@
-"""What a report says, as plain data: no markup, no drawing."""
+"""What a report says, as plain data: no markup, no drawing, no reading."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from math import isfinite
 
 import numpy as np
 
-from workbench import __version__
-from workbench import catalog as catalogs
-from workbench.config import KINDS, RunConfig
-from workbench.problem import Problem
-from workbench.projection.pca import fit_pca
-from workbench.terminal import duration
-from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run
 
 SHOWN_METRICS = ("recall@1", "recall@2", "recall@4", "recall@8", "P@R", "MAP@R")
-CURVES = (
-    "probe/ce",
-    "probe/spce",
-    "batch/loss",
-    "batch/lr",
-    "train/accuracy",
-    *(f"test/{name}" for name in SHOWN_METRICS),
-)
-QUERIES, NEIGHBOURS = 6, 8
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")  # in any locale
+NO_EVALUATION = "There is no evaluation yet."
+NO_CURVES = "Nothing has been measured yet."
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One field of the config, with whether it differs from its default."""
+    """One field of the config."""
 
-    section: str
-    name: str
-    value: str
-    changed: bool
+    section: str  # as in TOML: "run" for the fields outside of every table, "training", "loss", ...
+    name: str  # as in TOML
+    label: str  # as in the form, with the paper's symbol
+    value: str  # with its unit
+    changed: bool  # differs from the default
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
+    """One scalar over the steps of training."""
+
     steps: np.ndarray  # [n] int64
     values: np.ndarray  # [n] float64, NaN where training met one
 
@@ -51,15 +42,19 @@ class MetricRow:
     low: float
     high: float
     last: float
+    last_low: float
+    last_high: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Map:
+    """The embeddings of the best evaluation in two dimensions."""
+
     points: np.ndarray  # [n, 2]
     labels: np.ndarray  # [n]
     proxies: np.ndarray | None  # [p, 2]
     class_names: tuple[str, ...]
-    caption: str
+    caption: str  # method, parameters, seed, trust, n of N
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,52 +71,36 @@ class Content:
     """Everything that one report says."""
 
     title: str
+    subtitle: str
     notes: str
     run: Run
-    config: RunConfig
     sections: tuple[str, ...]
     summary: list[str]
     settings: list[Setting]
+    settings_note: str
     curves: dict[str, Curve]
     best: Evaluation | None
     last: Evaluation | None
     metrics: list[MetricRow]
+    metrics_note: str
     map: Map | None
+    map_note: str  # why there is none; empty when there is one
     worst: list[QueryCard]
     finest: list[QueryCard]
+    queries_note: str
     environment: list[tuple[str, str]]
-    left_out: list[tuple[str, str]]
+    left_out: list[str]  # "path: reason" of images that could not be read
+    left_out_count: int  # of all of them: only the first thousand are kept
+    config: str  # TOML, as it was run
     command: str
 
-
-def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: str, notes: str) -> Content:
-    """Read everything of one run that its report says. Raises Problem when there is no such run."""
-    run = workspace.run(run_id)
-    config = RunConfig.from_toml_text(run.config)
-    evaluations = workspace.evaluations(run_id)
-    best = max(evaluations, key=lambda each: _score(each), default=None)
-    last = evaluations[-1] if evaluations else None
-    names = set(workspace.scalar_names(run_id))
-    worst, finest = _cards(workspace, run, best) if best and "queries" in sections else ([], [])
-    return Content(
-        title=title or run.name,
-        notes=notes or run.note,
-        run=run,
-        config=config,
-        sections=sections,
-        summary=_summary(run, best, evaluations),
-        settings=_settings(config),
-        curves={name: Curve(*workspace.scalars(run_id, name)) for name in CURVES if name in names},
-        best=best,
-        last=last,
-        metrics=_metrics(best, last),
-        map=_map(workspace, run, best) if best and "map" in sections else None,
-        worst=worst,
-        finest=finest,
-        environment=_environment(run),
-        left_out=[(str(path), str(reason)) for path, reason in run.environment.get("data", {}).get("left_out", [])],
-        command=f"workbench run config.toml --workspace DIR    (config.toml of run {run.id})",
-    )
+    @property
+    def groups(self) -> list[tuple[str, list[Setting]]]:
+        """The settings by section, both in the order of the form."""
+        found: dict[str, list[Setting]] = {}
+        for each in self.settings:
+            found.setdefault(each.section, []).append(each)
+        return list(found.items())
 
 
 def percent(value: float) -> str:
@@ -129,136 +108,20 @@ def percent(value: float) -> str:
     return f"{value:.2%}" if isfinite(value) else "–"
 
 
-def _score(evaluation: Evaluation) -> float:
-    score = evaluation.metrics.get("MAP@R", -1.0)
-    return score if isfinite(score) else -1.0
+def interval(low: float, high: float) -> str:
+    """Limits as "79.00% to 83.10%"; a dash where there are none."""
+    return f"{percent(low)} to {percent(high)}" if isfinite(low) and isfinite(high) else "–"
 
 
-def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -> list[str]:
-    data = run.environment.get("data", {})
-    said = [
-        f"{run.backbone} trained with {run.loss} on {run.dataset}: {run.status} after epoch {run.epoch} "
-        f"of {run.epochs}, {duration(run.seconds)} of work.",
-    ]
-    if data:
-        said.append(
-            f"{data['train']:,} images train, {data['test']:,} are searched"
-            + (
-                ", of classes never trained on."
-                if data["classes_disjoint"]
-                else "; the classes of both halves overlap."
-            )
-        )
-    if best is None:
-        said.append("There is no evaluation yet.")
-    else:
-        metrics = best.metrics
-        said.append(
-            f"Best at epoch {best.epoch}: MAP@R {percent(metrics.get('MAP@R', np.nan))} and recall@1 "
-            f"{percent(metrics.get('recall@1', np.nan))} over {metrics.get('queries', 0):,.0f} queries "
-            f"({best.distance})."
-        )
-        first = evaluations[0]
-        if first.epoch == 0 and first.id != best.id:
-            said.append(f"The untrained network had MAP@R {percent(first.metrics.get('MAP@R', np.nan))}.")
-    if run.problem:
-        said.append(run.problem)
-    return said
+def moment(stamp: str | None) -> str:
+    """An ISO 8601 time in UTC as "21 Nov 2026, 03:48 UTC"; "not yet" for none."""
+    if not stamp:
+        return "not yet"
+    at = datetime.fromisoformat(stamp).astimezone(UTC)
+    return f"{at.day} {MONTHS[at.month - 1]} {at.year}, {at:%H:%M} UTC"
 
 
-def _settings(config: RunConfig) -> list[Setting]:
-    known = catalogs.current()
-    plain = RunConfig.model_validate({kind: config.choice(kind).name for kind in KINDS}).filled(known)
-    found = []
-    for section, values in config.filled(known).model_dump().items():
-        defaults = plain.model_dump()[section]
-        fields = values if isinstance(values, dict) else {section: values}
-        for name, value in fields.items():
-            default = defaults[name] if isinstance(values, dict) else defaults
-            place = "run" if not isinstance(values, dict) else section
-            found.append(Setting(place, name, _value(value), value != default))
-    return found
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _metrics(best: Evaluation | None, last: Evaluation | None) -> list[MetricRow]:
-    if best is None or last is None:
-        return []
-    return [
-        MetricRow(
-            name, best.metrics[name], best.metrics.get(f"{name}/low", np.nan), best.metrics.get(f"{name}/high", np.nan),
-            last.metrics.get(name, np.nan),
-        )
-        for name in SHOWN_METRICS
-        if name in best.metrics
-    ]  # fmt: skip
-
-
-def _map(workspace: Workspace, run: Run, best: Evaluation) -> Map:
-    ids, labels, embeddings = workspace.embeddings(best.id)
-    names = workspace.dataset(run.dataset_id).class_names if run.dataset_id is not None else ()
-    stored = [each for each in workspace.projections(best.id) if each.method == "umap"]
-    of_all = f"{len(ids):,} of {len(ids):,} test images, epoch {best.epoch}"
-    if stored:
-        made = stored[-1]
-        points, proxies = workspace.coordinates(made.id)
-        trust = "" if made.trustworthiness is None else f", trustworthiness {made.trustworthiness:.4f}"
-        params = ", ".join(f"{name} {value}" for name, value in made.params.items())
-        return Map(points, labels, proxies, names, f"UMAP ({params}), seed {made.seed}{trust}; {of_all}")
-    found = workspace.proxies(best.id)
-    vectors, stars = np.asarray(embeddings), None if found is None else found[0]
-    if best.distance == "cosine":  # what is compared by angle is drawn by angle
-        vectors, stars = _unit(vectors), None if stars is None else _unit(stars)
-    fitted = fit_pca(vectors)
-    proxies = None if stars is None else fitted.transform(stars)
-    share = sum(fitted.share)
-    return Map(fitted.transform(vectors), labels, proxies, names, f"PCA, {share:.0%} of the variance; {of_all}")
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    unit: np.ndarray = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return unit
-
-
-def _cards(workspace: Workspace, run: Run, best: Evaluation) -> tuple[list[QueryCard], list[QueryCard]]:
-    queries = workspace.queries(best.id)
-    counted = np.flatnonzero(np.isfinite(queries.ap))
-    order = counted[np.lexsort((queries.sample_ids[counted], queries.ap[counted]))]  # ties by sample id
-    pictures = workspace.pictures(run.dataset_id) if run.dataset_id is not None else None
-
-    def image(sample_id: int) -> np.ndarray | None:
-        try:
-            return None if pictures is None else pictures.thumbnail(sample_id)
-        except (Problem, KeyError):
-            return None  # the card says that the image is missing
-
-    def card(row: int) -> QueryCard:
-        sample_id = int(queries.sample_ids[row])
-        near = workspace.neighbours(run.id, sample_id, best.id)[:NEIGHBOURS]
-        return QueryCard(
-            workspace.query(best.id, sample_id), image(sample_id), [(each, image(each.sample_id)) for each in near]
-        )
-
-    return [card(row) for row in order[:QUERIES]], [card(row) for row in order[::-1][:QUERIES]]
-
-
-def _environment(run: Run) -> list[tuple[str, str]]:
-    facts = run.environment
-    said = [
-        ("Workbench", str(facts.get("workbench", __version__))),
-        ("Run", f"{run.id}, seed {run.seed}, created {run.created}, ended {run.ended or 'not yet'}"),
-    ]
-    for key in ("device", "torch", "cuda", "python", "system", "cores", "threads", "memory_gib", "parameters"):
-        if key in facts:
-            said.append((key.replace("_", " ").capitalize(), str(facts[key])))
-    said += [(name, str(number)) for name, number in facts.get("versions", {}).items() if name != "torch"]
-    data = facts.get("data", {})
-    if data:
-        said.append(("Data fingerprint", str(data["fingerprint"])))
-        said.append(("Images left out", str(data["left_out_count"])))
-    return said
+def readable(text: str) -> str:
+    """Text without characters that no file can hold or that steer a program: lone surrogates and controls but LF."""
+    whole = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode("utf-8")
+    return "".join(character if character.isprintable() or character == "\n" else " " for character in whole)

@@ -1,208 +1,277 @@
 """Figures drawn for print: white, column width, 8 pt, colours that the colour-blind can tell apart."""
 
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from typing import Literal
 
 import numpy as np
-from matplotlib import rc_context
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
-from workbench.reports.content import Content, Curve, Map, QueryCard, percent
+from workbench.reports.contact_sheet import sheet
+from workbench.reports.content import Content, Curve, Map
+from workbench.reports.print_style import BLACK, MUTED, WRONG, drawable, style
 
 COLUMN, FULL = 3.3, 6.8  # inches
 NAMED = 20  # classes in a legend; more are told apart on screen
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
+FEW = 3000  # points up to which a map is drawn as shapes; more become an image inside the figure
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#F0E442", "#000000")
 SERIES = {
-    "probe/ce": ("CE", COLOURS[0], "-"),
-    "probe/spce": ("SPCE", COLOURS[1], "--"),
-    "test/recall@1": ("recall@1", COLOURS[0], "-"),
-    "test/recall@2": ("recall@2", COLOURS[4], "--"),
-    "test/recall@4": ("recall@4", COLOURS[2], "-."),
-    "test/recall@8": ("recall@8", COLOURS[3], ":"),
-    "test/MAP@R": ("MAP@R", COLOURS[5], "-"),
-    "batch/loss": ("loss", COLOURS[0], "-"),
-    "batch/lr": ("learning rate", COLOURS[1], "--"),
+    "probe/ce": ("CE", "#0072B2", "-"),
+    "probe/spce": ("SPCE", "#D55E00", "--"),
+    "test/recall@1": ("recall@1", "#0072B2", "-"),
+    "test/recall@2": ("recall@2", "#56B4E9", "--"),
+    "test/recall@4": ("recall@4", "#009E73", "-."),
+    "test/recall@8": ("recall@8", "#CC79A7", ":"),
+    "test/MAP@R": ("MAP@R", "#E69F00", "-"),
+    "train/accuracy": ("training accuracy", "#5A6372", (0, (1, 1))),
 }
-STYLE = {
-    "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7,
-    "ytick.labelsize": 7, "lines.linewidth": 1.2, "axes.spines.top": False, "axes.spines.right": False,
-    "axes.grid": True, "grid.alpha": 0.25, "grid.linewidth": 0.5, "svg.fonttype": "none", "pdf.fonttype": 42,
-    "legend.frameon": False, "figure.constrained_layout.use": True, "axes.unicode_minus": True,
-    "svg.hashsalt": "workbench", "text.parse_math": False,
-}  # fmt: skip
-RIGHT, WRONG = "#1B7F4B", "#B3261E"
 Format = Literal["svg", "pdf", "png"]
+Margins = tuple[float, float, float, float]  # inches: left, right, bottom, top
+PLAIN: Margins = (0.5, 0.12, 0.4, 0.26)
+TWO_AXES: Margins = (0.5, 0.6, 0.4, 0.26)
 
 
-def draw(content: Content) -> dict[str, Figure]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawing:
+    """A figure that can be painted alone or on a page."""
+
+    width: float  # inches
+    height: float  # inches
+    margins: Margins
+    paint: Callable[[Axes], None]
+    title: str
+    caption: str
+    told: str  # what it shows in one sentence, for those who cannot see it
+
+    def on(self, page: Figure, left: float, top: float) -> None:
+        """Paint it on a page, `left` and `top` inches from its upper left corner."""
+        wide, high = (float(side) for side in page.get_size_inches())
+        at_left, at_right, at_bottom, at_top = self.margins
+        inside = (self.width - at_left - at_right, self.height - at_bottom - at_top)
+        bottom = high - top - self.height + at_bottom
+        axes = page.add_axes(((left + at_left) / wide, bottom / high, inside[0] / wide, inside[1] / high))
+        self.paint(axes)
+
+
+def draw(content: Content) -> dict[str, Drawing]:
     """Every figure that the report has data for, by name: "ce-spce", "retrieval", "loss", "map", "worst", "best"."""
-    found: dict[str, Figure] = {}
-    with rc_context(STYLE):
-        if "curves" in content.sections:
-            if "probe/spce" in content.curves:
-                found["ce-spce"] = _curves(content, ("probe/ce", "probe/spce"), "Cross-entropy on the probe (nats)")
-            if "test/MAP@R" in content.curves:
-                found["retrieval"] = _retrieval(content)
-            if "batch/loss" in content.curves:
-                found["loss"] = _loss(content.curves["batch/loss"], content.curves.get("batch/lr"))
-        if content.map is not None:
-            found["map"] = _map(content.map)
-        if content.worst:
-            found["worst"] = _sheet(content.worst)
-            found["best"] = _sheet(content.finest)
+    found: dict[str, Drawing] = {}
+    if "curves" in content.sections:
+        found |= _curves(content.curves)
+    if content.map is not None:
+        found["map"] = _map(content.map)
+    for name, cards, title in (
+        ("worst", content.worst, "Lowest average precision"),
+        ("best", content.finest, "Highest average precision"),
+    ):
+        if cards:
+            height, paint = sheet(cards, FULL)
+            told = f"{title}: {len(cards)} queries in rows, each with its nearest neighbours."
+            found[name] = Drawing(FULL, height, (0, 0, 0, 0), paint, title, content.queries_note, told)
     return found
 
 
-def encode(figure: Figure, kind: Format) -> bytes:
+def alone(drawing: Drawing) -> Figure:
+    """The figure by itself."""
+    figure = Figure(figsize=(drawing.width, drawing.height))
+    drawing.on(figure, 0.0, 0.0)
+    return figure
+
+
+def encode(drawing: Drawing, kind: Format) -> bytes:
     """A figure as a file: SVG with text as text, PDF with whole fonts, PNG at 300 dots per inch."""
-    FigureCanvasAgg(figure)
     out = BytesIO()
-    date = {"Date": None} if kind == "svg" else ({"CreationDate": None} if kind == "pdf" else None)
-    with rc_context(STYLE):
-        figure.savefig(out, format=kind, dpi=300 if kind == "png" else "figure", metadata=date)
+    with style():
+        figure = alone(drawing)
+        FigureCanvasAgg(figure)
+        figure.savefig(out, format=kind, dpi=300, metadata=_metadata(drawing, kind))
     return out.getvalue()
 
 
-def raster(figure: Figure, dpi: float) -> np.ndarray:
-    """A figure as uint8 [h, w, 4], to be placed on a page."""
-    canvas = FigureCanvasAgg(figure)
-    with rc_context(STYLE):
-        figure.set_dpi(dpi)
-        canvas.draw()
-    return np.asarray(canvas.buffer_rgba()).copy()
+def _metadata(drawing: Drawing, kind: Format) -> dict[str, str | None]:
+    """Title and caption go with the file; no date, so that the same run gives the same file."""
+    said = drawable(f"{drawing.title}. {drawing.caption}")
+    if kind == "pdf":
+        return {"Title": drawable(drawing.title), "Subject": said, "CreationDate": None}
+    facts: dict[str, str | None] = {"Title": drawable(drawing.title), "Description": said}
+    return facts | ({"Date": None} if kind == "svg" else {})
 
 
-def _figure(width: float, height: float) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(width, height))
-    return figure, figure.add_subplot()
+# Curves
 
 
-def _curves(content: Content, names: tuple[str, ...], title: str) -> Figure:
-    figure, axes = _figure(COLUMN, 2.2)
-    for name in names:
-        if name in content.curves:
-            word, colour, line = SERIES[name]
-            axes.plot(content.curves[name].steps, content.curves[name].values, line, color=colour, label=word)
-    axes.set(xlabel="Step", title=title, yscale="log")
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+def _curves(curves: dict[str, Curve]) -> dict[str, Drawing]:
+    found: dict[str, Drawing] = {}
+
+    def add(name: str, margins: Margins, paint: Callable[[Axes], None], title: str, caption: str, told: str) -> None:
+        found[name] = Drawing(COLUMN, 2.2, margins, paint, title, caption, told)
+
+    probe: dict[str, Curve] = {name: curves[name] for name in ("probe/ce", "probe/spce") if name in curves}
+    if probe:
+        title = "Cross-entropy on the probe (nats) ↓"
+        caption = "CE and SPCE" if len(probe) == 2 else SERIES[next(iter(probe))][0]
+        caption += " on the same fixed training images, in evaluation mode."
+        add("ce-spce", PLAIN, partial(_paint_probe, probe, title), title, caption, _told(probe, "{:.4g}"))
+    names = [name for name in SERIES if name.startswith("test/") or name == "train/accuracy"]
+    shares = {name: curves[name] for name in names if name in curves}
+    if any(name.startswith("test/") for name in shares):
+        title = "Retrieval on the test half (%) ↑"
+        caption = "Retrieval metrics on the test half at each evaluation"
+        caption += "; accuracy on the probe of training images." if "train/accuracy" in shares else "."
+        add("retrieval", PLAIN, partial(_paint_shares, shares, title), title, caption, _told(shares, "{:.2%}"))
+    if "batch/loss" in curves:
+        loss, rate = {"batch/loss": curves["batch/loss"]}, curves.get("batch/lr")
+        title = "Batch loss" if rate is None else "Batch loss and learning rate"
+        caption = "Loss of every batch (faint) and its centred mean (bold)"
+        caption += "." if rate is None else "; learning rate (dashed, right axis)."
+        margins = PLAIN if rate is None else TWO_AXES
+        add(
+            "loss",
+            margins,
+            partial(_paint_loss, loss["batch/loss"], rate, title),
+            title,
+            caption,
+            _told(loss, "{:.4g}"),
+        )
+    return found
+
+
+def _told(curves: Mapping[str, Curve], form: str) -> str:
+    said = []
+    for name, curve in curves.items():
+        good = np.flatnonzero(np.isfinite(curve.values))
+        word = SERIES[name][0] if name in SERIES else "Batch loss"
+        if not len(good):
+            said.append(f"{word} is never a finite number")
+            continue
+        first, last = good[0], good[-1]
+        ends = f"from {form.format(curve.values[first])} to {form.format(curve.values[last])}"
+        said.append(f"{word} goes {ends} between steps {curve.steps[first]:,} and {curve.steps[last]:,}")
+    return "; ".join(said) + "."
+
+
+def _paint_probe(curves: dict[str, Curve], title: str, axes: Axes) -> None:
+    for name, curve in curves.items():
+        _line(axes, name, curve, 1.0)
+    values = np.concatenate([curve.values for curve in curves.values()])
+    if (values[np.isfinite(values)] > 0).all() and np.isfinite(values).any():
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set(xlabel="Step", title=title)
+    _mark_trouble(axes, curves.values())
     axes.legend()
-    return figure
 
 
-def _retrieval(content: Content) -> Figure:
-    figure, axes = _figure(COLUMN, 2.2)
-    for name in ("test/recall@1", "test/recall@2", "test/recall@4", "test/recall@8", "test/MAP@R"):
-        if name in content.curves:
-            word, colour, line = SERIES[name]
-            curve = content.curves[name]
-            axes.plot(curve.steps, 100 * curve.values, line, color=colour, label=word, marker=".", markersize=4)
-    axes.set(xlabel="Step", title="Retrieval on the test half (%) ↑")
-    axes.legend(ncols=2)
-    return figure
+def _paint_shares(curves: dict[str, Curve], title: str, axes: Axes) -> None:
+    for name, curve in curves.items():
+        _line(axes, name, curve, 100.0, marker="." if len(curve.steps) <= 40 else "")
+    axes.set(xlabel="Step", title=title)
+    axes.legend(ncols=2, loc="best")
 
 
-def _loss(loss: Curve, rate: Curve | None) -> Figure:
-    figure, axes = _figure(COLUMN, 2.2)
-    axes.plot(loss.steps, loss.values, color=COLOURS[0], alpha=0.25, linewidth=0.6)
-    axes.plot(loss.steps, _smoothed(loss.values), color=COLOURS[0], label="loss, smoothed")
-    axes.set(xlabel="Step", title="Batch loss and learning rate")
-    for step in loss.steps[~np.isfinite(loss.values)][:1]:
-        axes.axvline(step, color=WRONG, linewidth=0.8)
-        axes.text(step, 0.98, " not finite", color=WRONG, va="top", transform=axes.get_xaxis_transform())
+def _paint_loss(loss: Curve, rate: Curve | None, title: str, axes: Axes) -> None:
+    axes.plot(loss.steps, loss.values, color=OKABE_ITO[0], alpha=0.25, linewidth=0.6)
+    axes.plot(loss.steps, smoothed(loss.values), color=OKABE_ITO[0], label="loss, smoothed")
+    axes.set(xlabel="Step", title=title)
+    _mark_trouble(axes, [loss])
     if rate is not None:
         right = axes.twinx()
         right.grid(visible=False)
-        right.plot(rate.steps, rate.values, "--", color=COLOURS[1], linewidth=0.9)
-        right.set_ylabel("Learning rate", color=COLOURS[1])
+        right.plot(rate.steps, rate.values, "--", color=OKABE_ITO[1], linewidth=0.9)
+        right.set_ylabel("Learning rate", color=OKABE_ITO[1])
+        right.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3), useMathText=False)
+        right.yaxis.get_offset_text().set_fontsize(6)
         right.spines["right"].set_visible(True)
     axes.legend()
-    return figure
 
 
-def _smoothed(values: np.ndarray, share: float = 0.02) -> np.ndarray:
-    """A centred mean that leaves gaps out."""
+def _line(axes: Axes, name: str, curve: Curve, scale: float, marker: str = "") -> None:
+    word, colour, line = SERIES[name]
+    marker = marker or ("." if len(curve.steps) == 1 else "")
+    axes.plot(curve.steps, scale * curve.values, linestyle=line, color=colour, label=word, marker=marker, markersize=4)
+
+
+def _mark_trouble(axes: Axes, curves: Iterable[Curve]) -> None:
+    """A red line where the first value is not a finite number."""
+    bad = [int(curve.steps[~np.isfinite(curve.values)][0]) for curve in curves if not np.isfinite(curve.values).all()]
+    if bad:
+        axes.axvline(min(bad), color=WRONG, linewidth=0.8)
+        axes.text(min(bad), 0.98, " not finite", color=WRONG, va="top", transform=axes.get_xaxis_transform())
+
+
+def smoothed(values: np.ndarray, share: float = 0.02) -> np.ndarray:
+    """A centred mean over `share` of the values that leaves gaps out. [n] -> [n]."""
     width = max(1, int(len(values) * share)) | 1
     good = np.isfinite(values)
     ones = np.ones(width)
     sums = np.convolve(np.where(good, values, 0), ones, "same")
     counts = np.convolve(good.astype(float), ones, "same")
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return np.where(counts > 0.5, sums / np.maximum(counts, 1), np.nan)
 
 
-def _map(data: Map) -> Figure:
-    figure, axes = _figure(FULL, 4.6)
+# Map
+
+
+def _map(data: Map) -> Drawing:
     present = np.unique(data.labels)
-    many, named = len(present) > len(COLOURS), len(present) <= NAMED
-    for place, label in enumerate(present):
-        chosen = data.labels == label
-        colour = _spread(place, len(present)) if many else COLOURS[place]
-        name = data.class_names[label] if label < len(data.class_names) else str(label)
-        axes.scatter(
-            data.points[chosen, 0], data.points[chosen, 1], s=max(1.0, min(8.0, 4000 / len(data.points))),
-            color=colour, linewidths=0, label=name if named else None, rasterized=len(data.points) > 3000,
-        )  # fmt: skip
+    stars = " Stars are class proxies." if data.proxies is not None else ""
+    told = f"{len(data.points):,} test images of {len(present):,} classes in two dimensions. {data.caption}."
+    legend = len(present) <= NAMED or data.proxies is not None
+    margins = (0.04, 1.36 if legend else 0.04, 0.04, 0.04)
+    caption = f"{data.caption}. Each point is a test image, coloured by class.{stars}"
+    return Drawing(FULL, 4.1, margins, partial(_paint_map, data), "Map of the test embeddings", caption, told)
+
+
+def _paint_map(data: Map, axes: Axes) -> None:
+    present = np.unique(data.labels)
+    named = len(present) <= NAMED
+    colours = [_colour(place, len(present)) for place in range(len(present))]
+    # One call for all points in an order of their own: no class hides another for being drawn last.
+    order = np.random.default_rng(0).permutation(len(data.points))
+    shades = np.array([_rgba(colour) for colour in colours])[np.searchsorted(present, data.labels)][order]
+    size = float(np.clip(4000 / max(1, len(data.points)), 1.5, 12))
+    axes.scatter(
+        data.points[order, 0], data.points[order, 1], s=size, c=shades, linewidths=0, rasterized=len(order) > FEW
+    )
+    if named:
+        for label, colour in zip(present, colours, strict=True):
+            name = data.class_names[label] if label < len(data.class_names) else str(label)
+            axes.scatter([], [], s=16, color=colour, linewidths=0, label=cut(name, 20))
     if data.proxies is not None:
         axes.scatter(
-            data.proxies[:, 0],
-            data.proxies[:, 1],
-            s=60,
-            marker="*",
-            color="white",
-            edgecolors="black",
-            linewidths=0.8,
+            data.proxies[:, 0], data.proxies[:, 1], s=64, marker="*", color="white", edgecolors=BLACK, linewidths=0.8,
             label="class proxies",
-        )
-    axes.set(xticks=[], yticks=[], title=data.caption)
+        )  # fmt: skip
+    axes.set(xticks=[], yticks=[])
     axes.set_aspect("equal", adjustable="datalim")
-    axes.grid(visible=False)
+    axes.margins(0.03)
+    for side in axes.spines.values():
+        side.set(visible=True, color=MUTED, linewidth=0.4)
     if named or data.proxies is not None:
-        axes.legend(markerscale=1.2, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), borderaxespad=0.4, handletextpad=0.2)
 
 
-def _spread(place: int, count: int) -> tuple[float, float, float, float]:
-    from matplotlib import colormaps
-
-    colour: tuple[float, float, float, float] = colormaps["turbo"](0.04 + 0.92 * place / max(1, count - 1))
-    return colour
-
-
-def _sheet(cards: list[QueryCard]) -> Figure:
-    """A row per query: the query, then its neighbours with tick or cross in a frame of right or wrong.
-
-    One set of axes for all pictures: dozens of small ones take seconds to lay out.
-    """
-    columns = 1 + max(len(card.neighbours) for card in cards)
-    figure = Figure(figsize=(FULL, FULL / columns * 1.3 * len(cards)))
-    figure.set_layout_engine("none")
-    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, columns), ylim=(len(cards) * 1.3, 0), aspect="auto")
-    axes.set_axis_off()
-    for row, card in enumerate(cards):
-        title = f"query  AP {percent(card.query.ap)}\n{_short(card.query.class_name)}"
-        _picture(axes, 0, row, card.image, title, "black")
-        for column, (near, image) in enumerate(card.neighbours, start=1):
-            colour, sign = (RIGHT, "✓") if near.right else (WRONG, "✗")
-            _picture(axes, column, row, image, f"{sign} {near.similarity:.3f}\n{_short(near.class_name)}", colour)
-    axes.set(xlim=(0, columns), ylim=(len(cards) * 1.3, 0))
-    return figure
+def _colour(place: int, count: int) -> str | tuple[float, ...]:
+    """Okabe and Ito's colours up to eight classes, then steps of a map that runs through all hues."""
+    if count <= len(OKABE_ITO):
+        return OKABE_ITO[place]
+    return tuple(colormaps["turbo"](0.04 + 0.92 * place / max(1, count - 1)))
 
 
-def _picture(axes: Axes, column: int, row: int, image: np.ndarray | None, title: str, colour: str) -> None:
-    left, top, side = column + 0.04, row * 1.3 + 0.3, 0.92
-    axes.text(left + side / 2, top - 0.03, title, fontsize=5, color=colour, ha="center", va="bottom")
-    if image is None:
-        axes.text(left + side / 2, top + side / 2, "missing", ha="center", va="center", fontsize=5)
-    else:
-        extent = (left, left + side, top + side, top)
-        axes.imshow(image, interpolation="nearest", extent=extent, aspect="auto")
-    axes.add_patch(Rectangle((left, top), side, side, fill=False, edgecolor=colour, linewidth=1.2))
+def _rgba(colour: str | tuple[float, ...]) -> tuple[float, ...]:
+    if isinstance(colour, tuple):
+        return colour
+    return (*(int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)), 1.0)
 
 
-def _short(name: str) -> str:
-    last = name.rpartition("/")[2] if len(name) > 16 else name
-    return last if len(last) <= 16 else f"{last[:15]}…"
+def cut(name: str, most: int) -> str:
+    """The end of a name, at most so many letters: of "Alphabet/character07" the character tells more."""
+    last = name.rpartition("/")[2] if len(name) > most else name
+    return drawable(last if len(last) <= most else f"{last[: most - 1]}…")

@@ -5,41 +5,38 @@ from io import BytesIO
 
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from matplotlib.figure import Figure
 from PIL import Image
 
 from workbench.reports import figures
-from workbench.reports.content import Content, percent
+from workbench.reports.content import NO_CURVES, NO_EVALUATION, Content, interval, percent
+from workbench.reports.figures import Drawing
 from workbench.reports.sections import SECTIONS
 from workbench.resources_path import resources
 
-CAPTIONS = {
-    "ce-spce": "CE and SPCE on the same fixed training images, in evaluation mode.",
-    "retrieval": "Retrieval metrics on the test half at each evaluation.",
-    "loss": "Loss of every batch (faint), its centred mean (bold), and the learning rate.",
-    "map": "Each point is a test image; stars are class proxies.",
-}
+SMALL, LARGE = 64, 160  # px: smaller images are enlarged pixel by pixel, larger ones made smaller
 
 
-def page(content: Content, drawn: dict[str, Figure]) -> str:
-    """The whole report as one HTML text; figures are inline, images are data URIs."""
+def page(content: Content, drawn: dict[str, Drawing]) -> str:
+    """The whole report as one HTML text; figures and images are data URIs."""
     environment = Environment(
         loader=FileSystemLoader(resources() / "templates"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters["percent"] = percent
-    template = environment.get_template("report.html")
-    return template.render(
+    return environment.get_template("report.html").render(
         content=content,
         titles=SECTIONS,
-        captions=CAPTIONS,
-        figures={name: _drawing(figure) for name, figure in drawn.items() if name in CAPTIONS},
+        drawn=drawn,
+        figure=_figure,
         picture=_picture,
+        interval=interval,
+        no_evaluation=NO_EVALUATION,
+        no_curves=NO_CURVES,
     )
 
 
-def _drawing(figure: Figure) -> str:
-    return _data_uri(figures.encode(figure, "svg"), "svg+xml")
+def _figure(drawing: Drawing) -> str:
+    return _data_uri(figures.encode(drawing, "svg"), "svg+xml")
 
 
 def _picture(image: np.ndarray | None) -> str:
@@ -47,11 +44,11 @@ def _picture(image: np.ndarray | None) -> str:
         return ""
     out = BytesIO()
     shown = Image.fromarray(image)
-    if shown.width < 64:
-        shown = shown.resize((64, 64), Image.Resampling.NEAREST)
+    if shown.width < SMALL:
+        shown = shown.resize((SMALL, SMALL), Image.Resampling.NEAREST)
         shown.save(out, "PNG", optimize=True)
         return _data_uri(out.getvalue(), "png")
-    shown.thumbnail((160, 160))
+    shown.thumbnail((LARGE, LARGE))
     shown.save(out, "JPEG", quality=88)
     return _data_uri(out.getvalue(), "jpeg")
 

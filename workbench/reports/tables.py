@@ -1,28 +1,27 @@
-"""Tables behind the report: CSV that a spreadsheet cannot run, and LaTeX that TeX cannot be led astray by."""
+"""Tables behind the report as CSV that a spreadsheet cannot run."""
 
 import csv
 import io
 from typing import Any
 
-from workbench.reports.content import Content, percent
+from workbench.reports.content import Content
 from workbench.workspace import Workspace
 
-LATEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
-    "\n": " ", "\r": " ",
-}  # fmt: skip
+GUARDED = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠", "'")  # the last so that a guard is plain
 
 
 def csv_cell(value: Any) -> Any:
     """Text that a spreadsheet would take for a formula gets an apostrophe; numbers are left alone."""
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r", "\n", "\0"):
-        return f"'{value}"
-    return value
+    return f"'{value}" if isinstance(value, str) and value.startswith(GUARDED) else value
+
+
+def plain_cell(text: str) -> str:
+    """The text that `csv_cell` was given: without the apostrophe that guards it."""
+    return text.removeprefix("'")
 
 
 def csv_text(header: list[str], rows: list[list[Any]]) -> str:
-    """A CSV file as text."""
+    """A CSV file as text. Floats are written so that they are read back exactly; NaN as "nan"."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(header)
@@ -34,14 +33,17 @@ def csv_tables(content: Content, workspace: Workspace) -> dict[str, str]:
     """metrics.csv, scalars.csv, settings.csv and queries.csv, by name."""
     run_id = content.run.id
     scalars = [
-        [name, step, repr(value)]
+        [name, step, value]
         for name in workspace.scalar_names(run_id)
         for step, value in zip(*(column.tolist() for column in workspace.scalars(run_id, name)), strict=True)
     ]
-    metrics = [[row.name, repr(row.best), repr(row.low), repr(row.high), repr(row.last)] for row in content.metrics]
+    metrics = [
+        [row.name, row.best, row.low, row.high, row.last, row.last_low, row.last_high] for row in content.metrics
+    ]
     settings = [[each.section, each.name, each.value, "yes" if each.changed else "no"] for each in content.settings]
+    limits = ["metric", "best", "best_low_95", "best_high_95", "last", "last_low_95", "last_high_95"]
     return {
-        "metrics.csv": csv_text(["metric", "best", "best_low_95", "best_high_95", "last"], metrics),
+        "metrics.csv": csv_text(limits, metrics),
         "scalars.csv": csv_text(["name", "step", "value"], scalars),
         "settings.csv": csv_text(["section", "field", "value", "changed_from_default"], settings),
         "queries.csv": csv_text(
@@ -63,39 +65,3 @@ def _queries(content: Content, workspace: Workspace) -> list[list[Any]]:
     finally:
         reader.close()
     return [list(row) for row in rows]
-
-
-def latex_escape(text: str) -> str:
-    """Text as TeX shows it, whatever is in it."""
-    return "".join(LATEX.get(character, character) for character in text)
-
-
-def latex(content: Content, figure_files: dict[str, str]) -> str:
-    """A LaTeX fragment: booktabs table of metrics, settings that differ, and figures at column width."""
-    lines = [
-        "% Needs \\usepackage{booktabs} and \\usepackage{graphicx}.",
-        r"\begin{table}[t]",
-        r"  \centering",
-        rf"  \caption{{{latex_escape(content.title)}: retrieval on the test half, 95\% intervals over queries.}}",
-        r"  \begin{tabular}{lrrr}",
-        r"    \toprule",
-        r"    Metric & Best & 95\% interval & Last \\",
-        r"    \midrule",
-    ]
-    for row in content.metrics:
-        interval = f"{percent(row.low)} to {percent(row.high)}" if row.low == row.low else "–"
-        cells = (row.name, percent(row.best), interval, percent(row.last))
-        lines.append("    " + " & ".join(latex_escape(cell) for cell in cells) + r" \\")
-    lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}", ""]
-    for name, file in figure_files.items():
-        lines += [
-            r"\begin{figure}[t]",
-            r"  \centering",
-            rf"  \includegraphics[width=\linewidth]{{{file}}}",
-            rf"  \caption{{{latex_escape(content.title)}: {latex_escape(name)}.}}",
-            r"\end{figure}",
-            "",
-        ]
-    changed = "; ".join(f"{each.section}.{each.name} = {each.value}" for each in content.settings if each.changed)
-    lines.append(rf"\paragraph{{Settings that differ from the defaults.}} {latex_escape(changed)}.")
-    return "\n".join(lines) + "\n"

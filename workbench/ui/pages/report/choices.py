@@ -1,49 +1,46 @@
-"""Which sections, in which order, in the person's own words, and in which formats."""
+"""What the report says: which sections in which order, and the person's own words."""
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QCheckBox,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
-from workbench.reports.sections import FORMATS, SECTIONS
+from workbench.reports.sections import SECTIONS
 from workbench.ui.widgets.labels import label
 
-FORMAT_WORDS = {
-    "html": ("HTML", "One file with everything inside; opens anywhere, needs no network"),
-    "pdf": ("PDF", "A4 pages for print"),
-    "csv": ("CSV tables", "Metrics, curves, settings and queries for a spreadsheet"),
-    "latex": ("LaTeX", "A booktabs table and figures at column width"),
-    "figures": ("Figures", "Every figure as SVG, PDF and PNG"),
-}
-AT_FIRST = ("html", "pdf")
+MOST_NOTES = 100_000  # letters; more would be a book
 
 
 class SectionChoices(QWidget):
-    """Sections to tick and drag; title and notes."""
+    """Sections to tick and to bring into order by dragging or with Alt and the arrow keys; notes below."""
 
     changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.list = QListWidget()
-        self.list.setAccessibleName("Sections of the report; tick to include, drag to order")
+        self.list.setAccessibleName("Sections of the report; tick to include, drag or Alt+arrow to order")
+        self.list.setToolTip("Tick to include; drag, or press Alt+Up and Alt+Down, to order")
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setTabKeyNavigation(False)
+        self.list.setSizeAdjustPolicy(QAbstractItemView.SizeAdjustPolicy.AdjustToContents)
+        self.list.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         for key, word in SECTIONS.items():
             item = QListWidgetItem(word, self.list)
             item.setData(Qt.ItemDataRole.UserRole, key)
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            item.setFlags((item.flags() | Qt.ItemFlag.ItemIsUserCheckable) & ~Qt.ItemFlag.ItemIsDropEnabled)
             item.setCheckState(Qt.CheckState.Checked)
-        self.title = QLineEdit()
-        self.title.setPlaceholderText("The run's name")
-        self.title.setAccessibleName("Title of the report")
+        self.list.setCurrentRow(0)
+        self._add_move("Move the section up", "Alt+Up", self.move_up)
+        self._add_move("Move the section down", "Alt+Down", self.move_down)
         self.notes = QPlainTextEdit()
         self.notes.setPlaceholderText("What a colleague should know")
         self.notes.setAccessibleName("Your own text in the report")
@@ -52,14 +49,11 @@ class SectionChoices(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addWidget(label("Sections", "section"))
-        column.addWidget(self.list, 3)
-        column.addWidget(label("Title", "caption"))
-        column.addWidget(self.title)
+        column.addWidget(self.list)
         column.addWidget(label("Notes", "caption"))
-        column.addWidget(self.notes, 2)
+        column.addWidget(self.notes, 1)
         self.list.itemChanged.connect(self._say)
         self.list.model().rowsMoved.connect(self._say)
-        self.title.textChanged.connect(self._say)
         self.notes.textChanged.connect(self._say)
 
     def sections(self) -> list[str]:
@@ -69,33 +63,32 @@ class SectionChoices(QWidget):
             str(item.data(Qt.ItemDataRole.UserRole)) for item in items if item.checkState() == Qt.CheckState.Checked
         ]
 
-    def _say(self) -> None:
-        self.changed.emit()
+    def own_text(self) -> str:
+        """The notes, without spaces around."""
+        return self.notes.toPlainText().strip()[:MOST_NOTES]
 
+    def move_up(self) -> None:
+        """Put the current section one place higher."""
+        self._move(-1)
 
-class FormatChoices(QWidget):
-    """Formats to tick."""
+    def move_down(self) -> None:
+        """Put the current section one place lower."""
+        self._move(1)
 
-    changed = Signal()
+    def _move(self, by: int) -> None:
+        row = self.list.currentRow()
+        if row < 0 or not 0 <= row + by < self.list.count():
+            return
+        self.list.insertItem(row + by, self.list.takeItem(row))
+        self.list.setCurrentRow(row + by)
+        self._say()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        self.boxes: dict[str, QCheckBox] = {}
-        for key in FORMATS:
-            word, tip = FORMAT_WORDS[key]
-            box = QCheckBox(word)
-            box.setToolTip(tip)
-            box.setChecked(key in AT_FIRST)
-            box.toggled.connect(self._say)
-            column.addWidget(box)
-            self.boxes[key] = box
-
-    def formats(self) -> list[str]:
-        """The ticked formats."""
-        return [key for key, box in self.boxes.items() if box.isChecked()]
+    def _add_move(self, words: str, keys: str, do: object) -> None:
+        action = QAction(words, self.list)
+        action.setShortcut(QKeySequence(keys))
+        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        action.triggered.connect(do)
+        self.list.addAction(action)
 
     def _say(self) -> None:
         self.changed.emit()

@@ -1,64 +1,108 @@
 """The pages of the report as they will be printed, at the width of the page."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from workbench.ui import theme
 from workbench.ui.widgets.labels import label
 
 MARGIN = 12  # px around a page
+WIDEST = 900  # px of a page
+A4_SHAPE = 297 / 210
 
 
-class Preview(QScrollArea):
-    """White pages below each other; a sentence while they are drawn."""
+class Sheet(QWidget):
+    """One page, as wide as its place; an empty sheet until it is painted."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-        self.setAccessibleName("Preview of the report")
+        self._page = QPixmap()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMaximumWidth(WIDEST)
+
+    def show_page(self, page: QPixmap, place: int, count: int) -> None:
+        """Show page `place` (from 0) of `count`."""
+        self._page = page
+        self.setAccessibleName(f"Page {place + 1} of {count} of the report")
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.setFixedHeight(round(self.width() * A4_SHAPE))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.fillRect(self.rect(), QColor("white"))
+        if not self._page.isNull():
+            painter.drawPixmap(QRectF(self.rect()), self._page, QRectF(self._page.rect()))
+        painter.setPen(QPen(QColor(theme.current().border)))
+        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+
+
+class Preview(QWidget):
+    """White pages below each other, under a line that says how many there are or what is going on."""
+
+    width_changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.status = label("", "caption")
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self._area.setAccessibleName("Preview of the report")
         inside = QWidget()
-        self._column = QVBoxLayout(inside)
-        self._column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        self._column.setSpacing(MARGIN)
-        self.status = label("", "muted", wrap=True)
-        self._column.addWidget(self.status)
-        self._column.addStretch(1)
-        self._pages: list[tuple[QLabel, QPixmap]] = []
-        self.setWidget(inside)
+        self._pages = QVBoxLayout(inside)
+        self._pages.setContentsMargins(0, 0, MARGIN, MARGIN)
+        self._pages.setSpacing(MARGIN)
+        self._pages.addStretch(1)
+        self._sheets: list[Sheet] = []
+        self._area.setWidget(inside)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self.status)
+        column.addWidget(self._area, 1)
 
     @property
     def count(self) -> int:
         """Pages shown."""
-        return len(self._pages)
+        return len(self._sheets)
+
+    @property
+    def page_width(self) -> int:
+        """Pixels of the screen across a page here."""
+        width = min(WIDEST, max(200, self._area.viewport().width() - MARGIN))
+        return round(width * self.devicePixelRatioF())
 
     def say(self, words: str) -> None:
-        """A sentence above the pages; empty hides it."""
+        """A line over the pages."""
         self.status.setText(words)
-        self.status.setVisible(bool(words))
+        self.status.setToolTip(words)
 
-    def show_pages(self, images: list[QImage]) -> None:
-        """Show these pages instead of those before, at the same place."""
-        for sheet, _ in self._pages:
-            sheet.deleteLater()
-        self._pages = []
-        for number, image in enumerate(images, start=1):
-            sheet = QLabel()
-            sheet.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            sheet.setAccessibleName(f"Page {number} of {len(images)}")
-            self._column.insertWidget(self._column.count() - 1, sheet)
-            self._pages.append((sheet, QPixmap.fromImage(image)))
-        self._fit()
+    def show_page(self, place: int, count: int, image: QImage) -> None:
+        """Put page `place` (from 0) of `count` in the place of the one before; the others stay until theirs come."""
+        while len(self._sheets) <= place:
+            sheet = Sheet()
+            self._pages.insertWidget(len(self._sheets), sheet)
+            self._sheets.append(sheet)
+        self._sheets[place].show_page(QPixmap.fromImage(image), place, count)
+        self._keep(max(count, place + 1))
+
+    def clear(self) -> None:
+        """Show no page."""
+        self._keep(0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self.width_changed.emit()
 
-    def _fit(self) -> None:
-        width = self.viewport().width() - 2 * MARGIN
-        for sheet, page in self._pages:
-            if width > 0 and sheet.pixmap().width() != min(width, page.width()):
-                mode = Qt.TransformationMode.SmoothTransformation
-                sheet.setPixmap(page.scaledToWidth(min(width, page.width()), mode))
+    def _keep(self, count: int) -> None:
+        for sheet in self._sheets[count:]:
+            self._pages.removeWidget(sheet)
+            sheet.deleteLater()
+        del self._sheets[count:]
