@@ -55,6 +55,10 @@ class EmbeddingParams(Params):
     dim: int = param(
         100, ge=0, le=4096, symbol="d", label="Size", help="Numbers per embedding; 0 keeps the backbone's own."
     )
+    start: Literal["random", "identity"] = param(
+        "random",
+        help="How the embedding's layer begins; identity keeps what pretrained features know, as far as its size goes.",
+    )
     batch_norm: bool = param(
         True,
         label="Batch-norm on top",
@@ -71,6 +75,10 @@ class TrainingParams(Params):
     batch_size: int = param(64, ge=2, le=65_536, label="Batch", unit="images", symbol="n", help="Images per step.")
     optimiser: Literal["sgd", "adam", "adamw"] = param("adam", help="Rule that turns gradients into steps.")
     lr: float = param(1e-3, gt=0, le=100, label="Learning rate", symbol="η", help="Size of a step at its highest.")
+    backbone_lr: float = param(
+        1.0, ge=0, le=100, label="Backbone learning rate", unit="×",
+        help="Learning rate of the backbone, as a multiple; small keeps pretrained features, 0 freezes them.",
+    )  # fmt: skip
     momentum: float = param(0.9, ge=0, lt=1, help="Share of the last step that is kept; SGD only.")
     nesterov: bool = param(False, help="Look ahead along the momentum; SGD only, with momentum above 0.")
     weight_decay: float = param(0.0, ge=0, le=1, help="Pull of every weight towards zero.")

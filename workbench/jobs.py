@@ -3,6 +3,7 @@
 import contextlib
 import json
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from workbench.problem import Problem
 log = logging.getLogger(__name__)
 Work = Callable[[Control, Emit], None]
 Answer = dict[str, Any]
+NICE = 5  # of a job's threads; the window's is 0
 GRACE = 5.0  # seconds that a process gets to end by itself
 
 
@@ -43,6 +45,7 @@ class Job:
 
     def _run(self) -> None:
         ended = Ended("failed", "The job ended in an unknown way. See the log.")
+        _let_the_window_go_first()
         try:
             self._work(self.control, self._emit)
             ended = Ended("stopped" if self.control.stop_asked or self.control.interrupted else "done")
@@ -65,6 +68,12 @@ class Job:
             self._emit(ended)
         except Problem as problem:  # the disk that failed the job may fail its last word, too
             log.error("%s ended as %s, which could not be recorded: %s", self._thread.name, ended.status, problem)
+
+
+def _let_the_window_go_first() -> None:
+    """On Linux each thread has its own niceness, and the threads that torch starts from this one inherit it."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
 
 def start_daemon(name: str, work: Callable[[], None]) -> None:

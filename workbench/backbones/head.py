@@ -15,13 +15,17 @@ class EmbeddingHead(nn.Module):
 
     Args:
         features: f, of the backbone.
-        params: size d (0 keeps f and adds no layer), dropout, batch-norm without scale and shift, unit length.
+        params: size d (0 keeps f and adds no layer) and how the layer starts, dropout, batch-norm without scale and
+            shift, unit length.
     """
 
     def __init__(self, features: int, params: "EmbeddingParams") -> None:
         super().__init__()
         self.dim = params.dim or features
         self.linear = nn.Linear(features, params.dim) if params.dim else nn.Identity()
+        if params.dim and params.start == "identity":
+            nn.init.eye_(self.linear.weight)
+            nn.init.zeros_(self.linear.bias)
         self.dropout = nn.Dropout(params.dropout)
         self.norm = nn.BatchNorm1d(self.dim, affine=False) if params.batch_norm else nn.Identity()
         self.normalise = params.normalise

@@ -13,13 +13,20 @@ from workbench.config import TrainingParams
 def build_optimiser(params: TrainingParams, model: nn.Module, loss: nn.Module) -> Optimizer:
     """The optimiser over the model and the loss's own parameters (proxies, classifier).
 
-    The learning rate of the loss's parameters is multiplied by `loss.proxy_lr_multiplier` where it has one.
+    The learning rate of `model.backbone` is multiplied by `params.backbone_lr`, that of the loss's parameters by
+    `loss.proxy_lr_multiplier` where it has one. A multiple of 0 freezes: no gradient is computed for it.
     With `decay_matrices_only`, parameters of one dimension (biases, batch-norm) are not decayed.
     """
     multiplier = float(getattr(loss, "proxy_lr_multiplier", 1.0))
+    backbone = list(model.backbone.parameters()) if params.backbone_lr != 1 and hasattr(model, "backbone") else []
+    if params.backbone_lr == 0:
+        for weight in backbone:
+            weight.requires_grad_(False)
+    apart = {id(weight) for weight in backbone}
+    others = [weight for weight in model.parameters() if id(weight) not in apart]
     groups = []
-    for module, lr in ((model, params.lr), (loss, params.lr * multiplier)):
-        trained = [weight for weight in module.parameters() if weight.requires_grad]
+    for weights, times in ((backbone, params.backbone_lr), (others, 1.0), (list(loss.parameters()), multiplier)):
+        trained, lr = [weight for weight in weights if weight.requires_grad], params.lr * times
         flat = [weight for weight in trained if weight.ndim <= 1 and params.decay_matrices_only]
         deep = [weight for weight in trained if weight.ndim > 1 or not params.decay_matrices_only]
         groups.append({"params": deep, "lr": lr, "weight_decay": params.weight_decay})

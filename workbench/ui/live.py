@@ -1,19 +1,48 @@
-"""Follows a workspace: ten times a second asks whether anyone wrote, and reads only what is new."""
+"""Follows a workspace: ten times a second it asks, off the window's thread, what is new."""
 
+import threading
+from dataclasses import dataclass
 from math import nan
+from queue import SimpleQueue
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from workbench.jobs import start_daemon
 from workbench.workspace import Workspace
 from workbench.workspace.connection import DatabaseError, explain
+from workbench.workspace.reading import runs
+from workbench.workspace.rows import Run
 
 EVERY = 100  # ms
 ROWS_AT_ONCE = 10_000  # numbers of `seq` looked through in one look: keeps a look under about 10 ms
 
+EVALUATIONS = "select count(*), max(id) from evaluations where run_id = ?"
 NEW_SCALARS = (
-    "select p.seq, m.name, p.step, p.value from scalar_points p join metrics m on m.id = p.metric_id "
+    "select m.name, p.step, p.value from scalar_points p join metrics m on m.id = p.metric_id "
     "where p.seq > ? and p.seq <= ? and p.run_id = ? order by p.seq"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far the window has read: of the workspace, and of the run that it follows."""
+
+    run_id: int | None
+    version: int = -1
+    seq: int | None = None  # None: from the run's first point
+    status: str = ""
+    evaluations: tuple[int, int | None] = (0, None)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """One look: what was found, and where the next one goes on."""
+
+    before: Place
+    after: Place
+    runs: list[Run]
+    scalars: list[tuple[str, int, float]]
+    more: bool  # is waiting
 
 
 class Follower(QObject):
@@ -22,74 +51,105 @@ class Follower(QObject):
     `scalars_arrived` tells the followed run from its first point on, in chunks, then goes on with what is new.
     """
 
-    runs_changed = Signal()  # some run's row, or the list of runs
+    runs_changed = Signal(list)  # all runs that are not in the trash, newest first: some run's row, or the list
     status_changed = Signal(str)  # of the followed run
     scalars_arrived = Signal(list)  # [(name, step, value), ...] of the followed run, in the order written; NaN is NaN
     evaluations_changed = Signal()  # of the followed run
     failed = Signal(object)  # Problem: the workspace cannot be read any more; said once, and following stops
+    _looked = Signal(object)  # News, None where nothing is new, or the DatabaseError
 
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._path = workspace.database
         self._db = workspace.reader()
-        self._run_id: int | None = None
-        self._version, self._seq, self._status = -1, 0, ""
-        self._evaluations: tuple[int, int] = (0, 0)
+        self._one_at_a_time = threading.Lock()
+        self._place = Place(None)
+        self._looking = self._closed = False
+        self._asked: SimpleQueue[Place | None] = SimpleQueue()
+        self._looked.connect(self._hear)
         self._timer = QTimer(self, interval=EVERY)
-        self._timer.timeout.connect(self.look)
+        self._timer.timeout.connect(self._ask)
         self._timer.start()
+        start_daemon("follower", self._answer)
 
     def follow(self, run_id: int | None) -> None:
         """Follow that run from its first point; None follows only the list of runs."""
-        self._run_id = run_id
-        self._status, self._evaluations = "", (0, 0)
-        self._version = -1
-        if run_id is not None:
-            first = self._db.execute("select min(seq) from scalar_points where run_id = ?", (run_id,)).fetchone()[0]
-            self._seq = (first or 1) - 1
+        self._place = Place(run_id)
 
     def close(self) -> None:
         """Stop looking and close the connection."""
         self._timer.stop()
-        self._db.close()
+        self._asked.put(None)
+        with self._one_at_a_time:
+            self._closed = True
+            self._db.close()
 
     def look(self) -> None:
-        """One look; the timer calls it."""
-        try:
-            self._look()
-        except DatabaseError as error:
-            self._timer.stop()
-            self.failed.emit(explain(error, self._path))
+        """One look at once, on this thread."""
+        with self._one_at_a_time:
+            found = self._read(self._place)
+        self._hear(found)
 
-    def _look(self) -> None:
-        version = self._db.execute("pragma data_version").fetchone()[0]
-        if version == self._version:
+    def _ask(self) -> None:
+        if not self._looking:
+            self._looking = True
+            self._asked.put(self._place)
+
+    def _answer(self) -> None:
+        while (place := self._asked.get()) is not None:
+            with self._one_at_a_time:
+                if self._closed:
+                    return
+                self._looked.emit(self._read(place))
+
+    def _hear(self, found: News | DatabaseError | None) -> None:
+        if self._closed:
             return
-        all_read = self._run_id is None or self._read_run(self._run_id)
-        if all_read:
-            self._version = version  # otherwise the next look goes on
-        self._timer.setInterval(EVERY if all_read else 0)
-        self.runs_changed.emit()
+        self._looking = False
+        if isinstance(found, DatabaseError):
+            self._timer.stop()
+            self.failed.emit(explain(found, self._path))
+        elif found is not None and found.before == self._place:  # else another run is followed since
+            self._place = found.after
+            self._tell(found)
+        self._timer.setInterval(0 if isinstance(found, News) and found.more else EVERY)
 
-    def _read_run(self, run_id: int) -> bool:
-        """Announce what is new of the followed run; False when more is waiting."""
-        all_read = self._read_scalars(run_id)
-        row = self._db.execute("select status from runs where id = ?", (run_id,)).fetchone()
-        if row is not None and row[0] != self._status:
-            self._status = row[0]
-            self.status_changed.emit(self._status)
-        found = self._db.execute("select count(*), max(id) from evaluations where run_id = ?", (run_id,)).fetchone()
-        if found != self._evaluations and self._run_id == run_id:
-            self._evaluations = found
+    def _tell(self, found: News) -> None:
+        run_id = found.after.run_id
+        if found.scalars:
+            self.scalars_arrived.emit(found.scalars)
+        if found.after.status != found.before.status:
+            self.status_changed.emit(found.after.status)
+        if found.after.evaluations != found.before.evaluations and self._place.run_id == run_id:
             self.evaluations_changed.emit()
-        return all_read
+        self.runs_changed.emit(found.runs)
 
-    def _read_scalars(self, run_id: int) -> bool:
+    def _read(self, place: Place) -> News | DatabaseError | None:
+        try:
+            return self._look(place)
+        except DatabaseError as error:
+            return error
+
+    def _look(self, place: Place) -> News | None:
+        version = self._db.execute("pragma data_version").fetchone()[0]
+        if version == place.version:
+            return None
+        after, scalars, more = (place, [], False) if place.run_id is None else self._look_at_run(place, place.run_id)
+        reached = Place(after.run_id, -1 if more else version, after.seq, after.status, after.evaluations)
+        return News(place, reached, runs(self._db, "trashed is null", ()), scalars, more)
+
+    def _look_at_run(self, place: Place, run_id: int) -> tuple[Place, list[tuple[str, int, float]], bool]:
+        seq = place.seq
+        if seq is None:
+            first = self._db.execute("select min(seq) from scalar_points where run_id = ?", (run_id,)).fetchone()[0]
+            seq = (first or 1) - 1
         newest = self._db.execute("select max(seq) from scalar_points").fetchone()[0] or 0
-        self._seq = min(self._seq, newest)  # a resumed run drops its last points; their numbers are given again
-        upto = min(self._seq + ROWS_AT_ONCE, newest)
-        rows = self._db.execute(NEW_SCALARS, (self._seq, upto, run_id)).fetchall()
-        self._seq = upto
-        if rows:
-            self.scalars_arrived.emit([(name, step, nan if value is None else value) for _, name, step, value in rows])
-        return upto == newest
+        seq = min(seq, newest)  # a resumed run drops its last points; their numbers are given again
+        upto = min(seq + ROWS_AT_ONCE, newest)
+        rows = self._db.execute(NEW_SCALARS, (seq, upto, run_id)).fetchall()
+        row = self._db.execute("select status from runs where id = ?", (run_id,)).fetchone()
+        evaluations = self._db.execute(
+            "select count(*), max(id) from evaluations where run_id = ?", (run_id,)
+        ).fetchone()
+        reached = Place(run_id, place.version, upto, row[0] if row is not None else place.status, evaluations)
+        return reached, [(name, step, nan if value is None else value) for name, step, value in rows], upto < newest

@@ -284,8 +284,8 @@ class Session(QObject):
 
     # What the follower says
 
-    def _hear_runs(self) -> None:
-        self._runs = None
+    def _hear_runs(self, runs: list[Run]) -> None:
+        self._runs = runs
         self.runs_changed.emit()
 
     def _hear_evaluations(self) -> None:

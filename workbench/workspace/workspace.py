@@ -50,7 +50,7 @@ class Workspace:
     def __init__(self, path: Path | str, create: bool = False) -> None:
         self.path = Path(path)
         self.database = self.path / DATABASE
-        self._lock = threading.RLock()
+        self._lock, self._read_lock = threading.RLock(), threading.RLock()
         if create and not self.database.exists():
             self._make_folder()
         self.read_only = self.database.exists() and not (
@@ -65,10 +65,12 @@ class Workspace:
             except BaseException:
                 self._db.close()
                 raise
+        self._reader = self._db if self.read_only else open_reader(self.database)
 
     def close(self) -> None:
         """Close the connection; the object is of no use afterwards."""
-        with self._lock:
+        with self._lock, self._read_lock:
+            self._reader.close()
             self._db.close()
 
     def __enter__(self) -> "Workspace":
@@ -89,41 +91,41 @@ class Workspace:
 
     def runs(self, trashed: bool = False) -> list[Run]:
         """All runs, newest first; with `trashed` those in the trash instead."""
-        with self._lock:
-            return reading.runs(self._db, "trashed is not null" if trashed else "trashed is null", ())
+        with self._reading() as db:
+            return reading.runs(db, "trashed is not null" if trashed else "trashed is null", ())
 
     def run(self, run_id: int) -> Run:
         """One run, in the trash or not. Raises Problem when there is none of that number."""
-        with self._lock:
-            found = reading.runs(self._db, "id = ?", (run_id,))
+        with self._reading() as db:
+            found = reading.runs(db, "id = ?", (run_id,))
         if not found:
             raise Problem(f"There is no run {run_id} in {self.path}.", todo="`workbench list runs` shows them.")
         return found[0]
 
     def scalar_names(self, run_id: int) -> list[str]:
-        with self._lock:
-            return reading.scalar_names(self._db, run_id)
+        with self._reading() as db:
+            return reading.scalar_names(db, run_id)
 
     def scalars(self, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
         """One curve: steps [n] int64 and values [n] float64 with NaN where training met one."""
-        with self._lock:
-            return reading.scalars(self._db, run_id, name)
+        with self._reading() as db:
+            return reading.scalars(db, run_id, name)
 
     def evaluations(self, run_id: int) -> list[Evaluation]:
-        with self._lock:
-            return reading.evaluations(self._db, "run_id", run_id)
+        with self._reading() as db:
+            return reading.evaluations(db, "run_id", run_id)
 
     def evaluation(self, evaluation_id: int) -> Evaluation:
-        with self._lock:
-            found = reading.evaluations(self._db, "id", evaluation_id)
+        with self._reading() as db:
+            found = reading.evaluations(db, "id", evaluation_id)
         if not found:
             raise Problem(f"There is no evaluation {evaluation_id} in {self.path}.")
         return found[0]
 
     def embeddings(self, evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sample ids [n] int64, labels [n] int64 and embeddings [n, d] float32 (a read-only memory map)."""
-        with self._lock:
-            rows = self._db.execute(
+        with self._reading() as db:
+            rows = db.execute(
                 "select sample_id, label from queries where evaluation_id = ? order by place", (evaluation_id,)
             ).fetchall()
         path = self._artefact(evaluation_id, "embeddings_id")
@@ -142,30 +144,30 @@ class Workspace:
             return stored["vectors"], stored["labels"]
 
     def queries(self, evaluation_id: int) -> Queries:
-        with self._lock:
-            return reading.queries(self._db, evaluation_id)
+        with self._reading() as db:
+            return reading.queries(db, evaluation_id)
 
     def query(self, evaluation_id: int, sample_id: int) -> Query:
-        with self._lock:
-            return reading.query(self._db, evaluation_id, sample_id)
+        with self._reading() as db:
+            return reading.query(db, evaluation_id, sample_id)
 
     def neighbours(self, run_id: int, query: int, evaluation_id: int | None = None) -> list[Neighbour]:
         """The stored neighbours of a query, best first; of the run's last evaluation unless one is named."""
-        with self._lock:
+        with self._reading() as db:
             if evaluation_id is None:
-                every = reading.evaluations(self._db, "run_id", run_id)
+                every = reading.evaluations(db, "run_id", run_id)
                 if not every:
                     raise Problem(f"Run {run_id} has no evaluation yet.")
                 evaluation_id = every[-1].id
-            return reading.neighbours(self._db, evaluation_id, query)
+            return reading.neighbours(db, evaluation_id, query)
 
     def dataset(self, dataset_id: int) -> Dataset:
-        with self._lock:
-            return reading.dataset(self._db, dataset_id)
+        with self._reading() as db:
+            return reading.dataset(db, dataset_id)
 
     def samples(self, dataset_id: int) -> Samples:
-        with self._lock:
-            return reading.samples(self._db, dataset_id)
+        with self._reading() as db:
+            return reading.samples(db, dataset_id)
 
     def pictures(self, dataset_id: int) -> "Pictures":
         """Images of a data set by sample id: from the pixel cache, in full from the original file."""
@@ -178,13 +180,13 @@ class Workspace:
         return Pictures(dict(zip(ids, samples.rows.tolist(), strict=True)), data.pixels, originals)
 
     def projections(self, evaluation_id: int) -> list[Projection]:
-        with self._lock:
-            return reading.projections(self._db, evaluation_id)
+        with self._reading() as db:
+            return reading.projections(db, evaluation_id)
 
     def coordinates(self, projection_id: int) -> tuple[np.ndarray, np.ndarray | None]:
         """Points [n, 2] float32 in the order of the embeddings, and proxies [p, 2] or None."""
-        with self._lock:
-            row = self._db.execute(
+        with self._reading() as db:
+            row = db.execute(
                 "select a.run_id, a.path from projections p join artefacts a on a.id = p.coordinates_id where p.id = ?",
                 (projection_id,),
             ).fetchone()
@@ -195,8 +197,8 @@ class Workspace:
 
     def artefacts(self, run_id: int, kind: str) -> list[Path]:
         """Files of one kind ('checkpoint', 'report', ...) of a run, oldest first."""
-        with self._lock:
-            rows = self._db.execute(
+        with self._reading() as db:
+            rows = db.execute(
                 "select path from artefacts where run_id = ? and kind = ? order by id", (run_id, kind)
             ).fetchall()
         return [self.folder(run_id) / path for (path,) in rows]
@@ -366,6 +368,12 @@ class Workspace:
         with self._lock, writing(self._db) as db:
             yield db
 
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """Reading has a connection of its own: the window never waits for what a run is writing."""
+        with self._read_lock:
+            yield self._reader
+
     def _make_folder(self) -> None:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -385,8 +393,8 @@ class Workspace:
             db.execute(f'update runs set "{column}" = ? where id = ?', (value, run_id))
 
     def _artefact(self, evaluation_id: int, column: str) -> Path | None:
-        with self._lock:
-            row = self._db.execute(
+        with self._reading() as db:
+            row = db.execute(
                 f'select a.run_id, a.path from evaluations e join artefacts a on a.id = e."{column}" where e.id = ?',
                 (evaluation_id,),
             ).fetchone()

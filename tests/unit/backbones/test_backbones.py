@@ -36,6 +36,16 @@ def test_the_head_normalises_and_has_no_affine():
     torch.testing.assert_close(lengths, torch.ones(8))
 
 
+@pytest.mark.parametrize("dim", [4, 256, 300])
+def test_a_layer_that_starts_as_the_identity_keeps_the_features(dim):
+    params = EmbeddingParams(dim=dim, start="identity", batch_norm=False)
+    model = build_model("conv4", {"positions": 2}, params, 1).eval()
+    images = torch.rand(3, 1, 16, 16)
+    features = model.backbone((images - model.mean) / model.std)
+    kept = min(dim, features.shape[1])
+    torch.testing.assert_close(model(images)[:, :kept], features[:, :kept])
+
+
 def test_frozen_batch_norm_stays_frozen_in_training():
     model = build_model("resnet18", {"frozen_batch_norm": True}, EmbeddingParams(dim=0, batch_norm=False), 3).train()
     before = {name: value.clone() for name, value in model.state_dict().items() if "running" in name}

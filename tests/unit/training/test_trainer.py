@@ -180,6 +180,25 @@ def test_proxies_learn_at_their_own_rate_and_flat_weights_do_not_decay():
     assert found == {((3, 4), 0.5, 0.1), ((3,), 0.5, 0.0), ((3,), 50.0, 0.0)}
 
 
+class Pretrained(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.backbone, self.head = nn.Linear(4, 3, bias=False), nn.Linear(3, 2, bias=False)
+
+
+def test_the_backbone_learns_at_its_own_rate():
+    optimiser = build_optimiser(TrainingParams(lr=0.5, backbone_lr=0.1), Pretrained(), nn.Identity())
+    found = {(tuple(group["params"][0].shape), group["lr"]) for group in optimiser.param_groups}
+    assert found == {((3, 4), 0.05), ((2, 3), 0.5)}
+
+
+def test_a_frozen_backbone_is_not_given_to_the_optimiser():
+    model = Pretrained()
+    optimiser = build_optimiser(TrainingParams(lr=0.5, backbone_lr=0), model, nn.Identity())
+    assert [tuple(weight.shape) for group in optimiser.param_groups for weight in group["params"]] == [(2, 3)]
+    assert not model.backbone.weight.requires_grad
+
+
 def test_warm_up_then_cosine_to_zero():
     params = TrainingParams(optimiser="sgd", lr=1.0, warmup_steps=4)
     model = nn.Linear(1, 1)
