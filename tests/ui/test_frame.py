@@ -442,6 +442,12 @@ def test_rename_tag_and_note(qtbot, window, session, config, monkeypatch):
     assert (run.name, run.tags, run.note) == ("a, b", ("a", "b"), "seen")
 
 
+def test_a_run_gets_another_colour(window, session, config):
+    session.show_run(session.workspace.create_run(config))
+    window.run_actions.colour.menu().actions()[3].trigger()
+    assert session.workspace.run(session.run_id).colour == 3
+
+
 def test_activity_shows_a_run_of_another_program_without_cancel(qtbot, window, session, config):
     run_id = session.workspace.create_run(config)
     with session.workspace.writing() as db:

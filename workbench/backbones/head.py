@@ -23,7 +23,7 @@ class EmbeddingHead(nn.Module):
         super().__init__()
         self.dim = params.dim or features
         self.linear = nn.Linear(features, params.dim) if params.dim else nn.Identity()
-        if params.dim and params.start == "identity":
+        if isinstance(self.linear, nn.Linear) and params.start == "identity":
             nn.init.eye_(self.linear.weight)
             nn.init.zeros_(self.linear.bias)
         self.dropout = nn.Dropout(params.dropout)

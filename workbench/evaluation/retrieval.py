@@ -86,9 +86,9 @@ def retrieval_metrics(
         gallery: (embeddings [m, d], labels [m]); None: the queries themselves, each left out of its own ranking.
 
     Returns:
-        {"recall@1", ..., "P@1", "P@R", "MAP@R": fractions; "MAP@R/low", "MAP@R/high", "recall@1/low", "recall@1/high":
-        95% bootstrap limits over queries; "queries": number counted; "queries/left_out": number whose class has no
-        other sample}. Every fraction is NaN when no query counts.
+        {"recall@1", ..., "P@1", "P@R", "MAP@R": fractions; the same with "/low" and "/high": 95% bootstrap limits over
+        queries; "queries": number counted; "queries/left_out": number whose class has no other sample}.
+        Every fraction is NaN when no query counts.
 
     Raises:
         Problem: as in `retrieve`.
@@ -181,16 +181,17 @@ def _first_hit(
 
 
 def _metrics(ranked: _Ranked, ks: Sequence[int]) -> dict[str, float]:
-    """Means over the queries that have something to find, and bootstrap limits of the two that are compared most."""
+    """Means over the queries that have something to find, each with its bootstrap limits."""
     counted = ranked.r > 0
-    first, ap = ranked.first_hit[counted], ranked.ap[counted]
+    first = ranked.first_hit[counted]
     if any(k < 1 for k in ks):
         raise Problem("recall@k needs k of at least 1.")
-    metrics = {f"recall@{k}": _mean(first <= k) for k in ks}
-    metrics |= {"P@1": _mean(first <= 1), "P@R": _mean(ranked.precision[counted]), "MAP@R": _mean(ap)}
-    low, high = bootstrap_interval(np.stack([ap, (first <= 1).astype(np.float64)], axis=1))
-    metrics |= {"MAP@R/low": float(low[0]), "MAP@R/high": float(high[0])}
-    metrics |= {"recall@1/low": float(low[1]), "recall@1/high": float(high[1])}
+    per_query = {f"recall@{k}": first <= k for k in ks}
+    per_query |= {"P@1": first <= 1, "P@R": ranked.precision[counted], "MAP@R": ranked.ap[counted]}
+    lows, highs = bootstrap_interval(np.stack([values.astype(np.float64) for values in per_query.values()], axis=1))
+    metrics = {name: _mean(values) for name, values in per_query.items()}
+    for name, low, high in zip(per_query, lows, highs, strict=True):
+        metrics |= {f"{name}/low": float(low), f"{name}/high": float(high)}
     return metrics | {"queries": int(counted.sum()), "queries/left_out": int((~counted).sum())}
 
 

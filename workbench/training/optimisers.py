@@ -18,7 +18,8 @@ def build_optimiser(params: TrainingParams, model: nn.Module, loss: nn.Module) -
     With `decay_matrices_only`, parameters of one dimension (biases, batch-norm) are not decayed.
     """
     multiplier = float(getattr(loss, "proxy_lr_multiplier", 1.0))
-    backbone = list(model.backbone.parameters()) if params.backbone_lr != 1 and hasattr(model, "backbone") else []
+    pretrained = getattr(model, "backbone", None)
+    backbone = list(pretrained.parameters()) if isinstance(pretrained, nn.Module) and params.backbone_lr != 1 else []
     if params.backbone_lr == 0:
         for weight in backbone:
             weight.requires_grad_(False)

@@ -1,15 +1,17 @@
 """What can be done with the shown run: from the Run menu, the Runs list and the command palette alike."""
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QObject, Qt, QUrl
-from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QInputDialog, QMessageBox, QWidget
+from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap
+from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
 from workbench.control import Control
 from workbench.problem import Problem
 from workbench.ui.commands import Commands
 from workbench.ui.session import Session
+from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
 from workbench.workspace.rows import Run
 
 ENDED_EARLY = ("stopped", "cancelled", "failed", "interrupted")
@@ -30,6 +32,8 @@ class RunActions(QObject):
         self.rename = add("run.rename", "Rename…", self._rename, "F2", "pencil-simple")
         self.tags = add("run.tags", "Tags…", self._tags, "", "tag")
         self.note = add("run.note", "Note…", self._note, "", "note")
+        self.colour = add("run.colour", "Colour")
+        self.colour.setMenu(self._colours())
         self.folder = add("run.folder", "Show its folder", self._folder, "", "folder-open")
         self.trash = add("run.trash", "Move to trash", self._trash, "", "trash")
         self.restore = add("run.restore", "Restore from trash", self._restore, "", "arrow-counter-clockwise")
@@ -38,8 +42,8 @@ class RunActions(QObject):
         self.empty_trash = add("run.empty-trash", "Empty the trash…", self._empty_trash)
         self.of_menu = [self.pause, self.stop, self.cancel, self.resume]
         self.of_list = [
-            self.rename, self.tags, self.note, _line(self), self.duplicate, self.resume, self.folder, _line(self),
-            self.trash, self.restore, self.delete, self.show_trash, self.empty_trash,
+            self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,
+            _line(self), self.trash, self.restore, self.delete, self.show_trash, self.empty_trash,
         ]  # fmt: skip
         session.run_changed.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
@@ -58,7 +62,7 @@ class RunActions(QObject):
         self.cancel.setEnabled(working)
         ended_early = run is not None and run.status in ENDED_EARLY and not in_trash
         self.resume.setEnabled(ended_early and run is not None and self._has_checkpoint(run))
-        for action in (self.rename, self.tags, self.note, self.duplicate, self.folder):
+        for action in (self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder):
             action.setEnabled(there)
         self.trash.setEnabled(there and not in_trash and run is not None and not run.live)
         for action in (self.restore, self.delete):
@@ -143,6 +147,18 @@ class RunActions(QObject):
         text, agreed = QInputDialog.getMultiLineText(self._window, "Note on the run", "Note", run.note)
         if agreed:
             self._try(self._session.workspace.set_note, run.id, text)
+
+    def _colours(self) -> QMenu:
+        menu = QMenu(self._window)
+        for index, name in enumerate(RUN_COLOUR_NAMES):
+            swatch = QPixmap(12, 12)
+            swatch.fill(run_colour(index))
+            menu.addAction(QIcon(swatch), name).triggered.connect(partial(self._paint, index))
+        return menu
+
+    def _paint(self, index: int) -> None:
+        if self._session.run_id is not None:
+            self._try(self._session.workspace.set_colour, self._session.run_id, index)
 
     def _folder(self) -> None:
         if self._session.run_id is not None:

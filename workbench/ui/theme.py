@@ -58,6 +58,7 @@ SERIES = {
     "recall@1": "#0072B2", "MAP@R": "#E69F00",
 }  # fmt: skip
 RUN_COLOURS = OKABE_ITO[:6]  # black and yellow cannot be seen on one of the two themes
+RUN_COLOUR_NAMES = ("Blue", "Vermilion", "Green", "Purple", "Sky blue", "Orange")
 
 _shown = LIGHT
 

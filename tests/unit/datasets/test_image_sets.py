@@ -3,7 +3,6 @@
 import os
 from dataclasses import replace
 from hashlib import blake2b
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -90,10 +89,8 @@ def test_the_preflight_hears_of_the_smallest_and_the_largest_class(in_memory):
     assert emptied.smallest == ("nothing", 0)
 
 
-def test_stanford_products_are_numbered_in_a_moment(in_memory):
+def test_stanford_products_have_ids_of_their_own(in_memory):
     n = 120_000
     paths = [f"bicycle_final/{number // 5}_{number}.JPG" for number in range(n)]
-    since = perf_counter()
     whole = in_memory([number // 5 for number in range(n)], paths=paths)
-    whole.fingerprint  # noqa: B018 - it is the work that is timed
-    assert perf_counter() - since < 5  # about 0.4 s on a quiet machine
+    assert len(np.unique(whole.sample_ids)) == n

@@ -59,15 +59,13 @@ def test_a_data_set_smaller_than_a_batch_still_has_a_step():
     assert sampler("classes_images", [0, 0, 1, 1], 8, images_per_class=4).steps_per_epoch == 1
 
 
-def test_many_classes_are_dealt_quickly():
+def test_many_classes_are_dealt():
     """Stanford Online Products' training half: 11,318 classes, 59,551 images."""
-    from time import perf_counter
-
     labels = np.arange(59_551) % 11_318
-    since = perf_counter()
     found = sampler("classes_images", labels, 64, images_per_class=4)
-    found.batches(0)
-    assert perf_counter() - since < 10  # about 0.7 s on a quiet machine
+    batches = found.batches(0)
+    assert len(batches) == found.steps_per_epoch == 59_551 // 64
+    assert all(len(set(labels[batch].tolist())) == 16 for batch in batches)
 
 
 def test_a_batch_that_spans_two_deals_holds_no_class_twice():

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -214,9 +213,7 @@ def test_it_ends_in_the_middle_of_a_job_when_its_input_closes(tmp_path, arrays):
     started.say({"id": 1, "op": "project_arrays", "method": "umap", **arrays, "proxies": None})
     while started.hear()["text"] != "Laying out points":
         pass
-    asked = time.monotonic()
-    started.end()
-    assert time.monotonic() - asked < 3  # the whole layout takes several times as long
+    started.end()  # fails when it takes longer than its own limit
 
 
 class Pipe:
