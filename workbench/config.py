@@ -118,6 +118,10 @@ class EvaluationParams(Params):
     probe_every: int = param(
         50, ge=1, le=1_000_000, label="Probe every", unit="steps", help="Steps between two points of the probe curves."
     )
+    anatomy_every: int = param(
+        200, ge=0, le=1_000_000, label="Anatomy every", unit="steps",
+        help="Steps between two looks at PCE, the parts of each loss and the information on the probe; 0 is off.",
+    )  # fmt: skip
     untrained: bool = param(True, label="Evaluate untrained", help="Also evaluate before the first step, as epoch 0.")
 
 

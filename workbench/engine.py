@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -21,6 +22,7 @@ from workbench.evaluation.retrieval import retrieve
 from workbench.events import Emit, Evaluated, Saved, Scalar, Status
 from workbench.losses import build_loss
 from workbench.losses.anatomy import spce
+from workbench.losses.anatomy_view import anatomy
 from workbench.problem import Problem
 from workbench.training import checkpoint, device
 from workbench.training.feed import Feed
@@ -117,7 +119,8 @@ class Engine:
         self.probe = Probe(
             self.parts.model, self.parts.loss, self.feed, self.augmentation,
             size=settings.probe_size, every=settings.probe_every, num_classes=len(self.classes), seed=config.seed,
-            spce=spce, emit=emit,
+            spce=spce, emit=emit, anatomy_every=settings.anatomy_every,
+            anatomy=partial(anatomy, self.parts.loss, num_classes=len(self.classes)),
         )  # fmt: skip
 
     def run(self) -> None:

@@ -24,7 +24,7 @@ def embed(model: nn.Module, feed: Feed, augmentation: Augmentation, index: np.nd
 
 
 class Probe:
-    """Measures probe/ce, probe/spce and train/accuracy every few steps on the same images.
+    """Measures probe/ce, probe/spce and train/accuracy every few steps on the same images, and the loss's anatomy.
 
     CE and accuracy need a loss that classifies (`logits`); SPCE needs only embeddings and labels.
 
@@ -33,6 +33,8 @@ class Probe:
         size: images in the probe, spread evenly over a seeded shuffle; 0 turns the probe off.
         every: steps between two points.
         spce: (embeddings, labels, num_classes) -> scalar, in nats.
+        anatomy: (embeddings, labels) -> numbers by name, measured at each point that is `anatomy_every` steps after
+            the one before; 0 is never.
     """
 
     def __init__(
@@ -48,12 +50,15 @@ class Probe:
         seed: int,
         spce: Callable[[Tensor, Tensor, int], Tensor],
         emit: Emit,
+        anatomy: Callable[[Tensor, Tensor], dict[str, float]] = lambda embeddings, labels: {},
+        anatomy_every: int = 0,
     ) -> None:
         self._model, self._loss, self._feed, self._augmentation = model, loss, feed, augmentation
         self._every, self._num_classes, self._spce, self._emit = every, num_classes, spce, emit
         self._index = np.sort(np.random.default_rng(seed).permutation(len(feed))[:size])
         self._labels = feed.labels[torch.from_numpy(self._index).to(feed.labels.device)]
         self._measured = -1
+        self._anatomy, self._anatomy_every = anatomy, anatomy_every
 
     def after_step(self, step: int) -> None:
         if len(self._index) and step % self._every == 0:
@@ -67,6 +72,9 @@ class Probe:
         self._measured = step
         embeddings = embed(self._model, self._feed, self._augmentation, self._index)
         self._emit(Scalar("probe/spce", step, self._spce(embeddings, self._labels, self._num_classes).item()))
+        if self._anatomy_every and step // self._anatomy_every * self._anatomy_every > step - self._every:
+            for name, value in self._anatomy(embeddings, self._labels).items():
+                self._emit(Scalar(name, step, value))
         logits_of = getattr(self._loss, "logits", None)
         if logits_of is None:
             return

@@ -25,6 +25,7 @@ from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
+from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.plot_canvas import PlotCanvas, Series
 from workbench.ui.widgets.plot_export import picture, save_csv, save_png, save_svg
 from workbench.ui.widgets.plot_table import CurveTable, TableDialog
@@ -70,6 +71,8 @@ class CurvePlot(QFrame):
         self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS + TURN_MS * (next(PLOTS) % 4))
         self._timer.timeout.connect(self._redraw_seen)
         self._build(left_title, right_title)
+        for each in self.series:
+            self.legend[each.name].setChecked(not each.hidden)
         self._apply_theme()
 
     def _build(self, left_title: str, right_title: str) -> None:
@@ -95,13 +98,11 @@ class CurvePlot(QFrame):
         self.read_out.setTextFormat(Qt.TextFormat.PlainText)
         self.read_out.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.read_out.hide()
-        head, toggles = QHBoxLayout(), QHBoxLayout()
+        head, toggles = QHBoxLayout(), FlowLayout(spacing=0)
         head.addWidget(self._title, 1)
         head.addWidget(self._more)
         for button in self.legend.values():
             toggles.addWidget(button)
-        toggles.addStretch()
-        toggles.setSpacing(0)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 4, 4, 4)
         layout.setSpacing(0)
@@ -170,7 +171,7 @@ class CurvePlot(QFrame):
     def marks(self) -> list[tuple[float, str]]:
         """All vertical marks: (step, words); values that are no number are named with their curve."""
         named: dict[tuple[float, str], list[str]] = {}
-        for each in self.shown():
+        for each in (series for series in self.shown() if not series.may_be_undefined):
             for at in self.curves[each.name].breaks():
                 named.setdefault(at, []).append(each.title)
         found = [

@@ -16,6 +16,7 @@ from workbench.ui.widgets.curve import thinned
 
 FAINT, BOLD = 1, 2  # px
 FAINT_SHARE = 0.4  # of the curve's colour in the raw curve behind its smoothed one
+SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12
 AXIS_PX = 11
 BOTTOM_PX = 34  # figures and name of the bottom axis
@@ -31,6 +32,8 @@ class Series:
     axis: Literal["left", "right"] = "left"
     dashed: bool = False
     dots: bool = False  # a dot at every point: for curves of few points
+    may_be_undefined: bool = False  # a value that is no number is a gap, not trouble to be marked
+    hidden: bool = False  # at the start
 
 
 class Line:
@@ -132,6 +135,13 @@ class PlotCanvas(pg.PlotWidget):
         mark.label.setColor(tokens.wrong)
         mark.label.fill = pg.mkBrush(tokens.plot_background)
         mark.label.setFont(font)
+
+    def shade_between(self, first: str, second: str) -> None:
+        """Fill the gap between two series of the left axis, faintly; hidden with either."""
+        lower, upper = self.lines[first], self.lines[second]
+        colour = QColor(upper.series.colour)
+        colour.setAlphaF(SHADE)
+        self.item.addItem(pg.FillBetweenItem(lower.raw, upper.raw, brush=colour), ignoreBounds=True)
 
     def name_axes(self, left: str, right: str = "") -> None:
         self.item.setLabel("left", left or None)

@@ -1,10 +1,20 @@
 """The Train page: the shown run, live while it works and as it was afterwards."""
 
 from PySide6.QtCore import QItemSelectionModel, Qt
-from PySide6.QtWidgets import QHeaderView, QMessageBox, QSplitter, QStackedWidget, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QMessageBox,
+    QSplitter,
+    QStackedWidget,
+    QTableView,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.control import Control
 from workbench.problem import Problem
+from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import RunHeader, TroubleBanner
@@ -35,7 +45,12 @@ class TrainPage(QStackedWidget):
         )
         self.header = RunHeader()
         self.banner = TroubleBanner()
-        self.curves = Curves()
+        self.curves, self.anatomy = Curves(), AnatomyPanel()
+        self.views = QTabWidget()
+        self.views.setDocumentMode(True)
+        self.views.addTab(self.curves, "Curves")
+        self.views.addTab(self.anatomy, "Anatomy")
+        self.views.setTabToolTip(1, "What the loss does to the embeddings: PCE, parts of Table 2, mutual information")
         self.model = EpochTable(self.curves.accuracy_at)
         self.table = QTableView()
         self.table.setModel(self.model)
@@ -51,7 +66,7 @@ class TrainPage(QStackedWidget):
         self.table.setMinimumHeight(3 * ROW_PX)
         split = QSplitter(Qt.Orientation.Vertical)
         split.setHandleWidth(8)
-        split.addWidget(self.curves)
+        split.addWidget(self.views)
         split.addWidget(self.table)
         split.setStretchFactor(0, CURVES_SHARE)
         split.setStretchFactor(1, TABLE_SHARE)
@@ -77,9 +92,11 @@ class TrainPage(QStackedWidget):
         self.banner.stop_and_keep.connect(self._stop_and_keep)
         self.banner.discard.connect(self._cancel)
         self.curves.failed.connect(self.session.notify)
+        self.anatomy.failed.connect(self.session.notify)
         self.table.doubleClicked.connect(self._show_epoch)
         self.session.run_changed.connect(self._show_run)
         self.session.scalars_arrived.connect(self.curves.add)
+        self.session.scalars_arrived.connect(self.anatomy.add)
         self.session.runs_changed.connect(self._refresh)
         self.session.evaluations_changed.connect(self._show_evaluations)
 
@@ -88,6 +105,7 @@ class TrainPage(QStackedWidget):
     def _show_run(self, run_id: int | None) -> None:
         """Another run: empty plots; the follower tells its points from the first one on."""
         self.curves.clear()
+        self.anatomy.clear()
         self.setCurrentIndex(0 if run_id is None else 1)
         self._show_evaluations()
         self._refresh()
@@ -100,6 +118,7 @@ class TrainPage(QStackedWidget):
         for name in workspace.scalar_names(run_id):
             steps, values = workspace.scalars(run_id, name)
             self.curves.add_curve(name, steps, values)
+            self.anatomy.add_curve(name, steps, values)
         self._show_evaluations()
 
     def _refresh(self) -> None:

@@ -1,0 +1,52 @@
+"""The Anatomy panel: curves of any loss, where PCE crosses CE or is undefined, and what it says about it."""
+
+import numpy as np
+import pytest
+
+from workbench.ui.pages.train.anatomy import AnatomyPanel
+
+NAN = float("nan")
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture
+def panel(qtbot):
+    made = AnatomyPanel()
+    qtbot.addWidget(made)
+    made.resize(1000, 600)
+    made.show()
+    return made
+
+
+def test_crossings_are_counted_and_marked(panel):
+    for step, ce, pce in ((0, 2.3, 1.0), (200, 1.0, 1.2), (400, 0.5, 0.4)):
+        panel.add([("anatomy/ce", step, ce), ("anatomy/pce", step, pce), ("anatomy/lambda", step, 1e-3)])
+    assert panel.bound.marks() == [(200.0, "PCE > CE")]
+    assert "exceeds CE at 1 of 3 points" in panel.sentence.text()
+    assert "λ = 0.001" in panel.sentence.text()
+
+
+def test_where_pce_is_undefined_stands_a_gap_with_its_reason(panel):
+    panel.add([("anatomy/ce", 0, 2.3), ("anatomy/pce", 0, NAN), ("anatomy/lambda", 0, 1e-12)])
+    assert panel.bound.marks() == []
+    assert "undefined at 1: λ is under 1e-08" in panel.sentence.text()
+    assert np.isnan(panel.bound.curves["anatomy/pce"].values).all()
+
+
+def test_a_pce_that_would_take_too_long_is_said(panel):
+    panel.add([("anatomy/ce", 0, 2.3), ("anatomy/pce", 0, NAN), ("anatomy/lambda", 0, NAN)])
+    assert "too long a calculation" in panel.sentence.text()
+
+
+def test_a_loss_without_a_classifier_says_that_pce_needs_one(panel):
+    panel.add([("anatomy/entropy/within", 0, 1.0), ("anatomy/contrastive/tightness", 0, 0.3)])
+    assert "this loss has none" in panel.sentence.text()
+    assert panel.tightness.curves["anatomy/contrastive/tightness"].values.tolist() == [0.3]
+    assert not panel.tightness.legend["anatomy/center/tightness"].isChecked()
+
+
+def test_clearing_forgets_the_run(panel):
+    panel.add([("anatomy/ce", 0, 1.0), ("anatomy/pce", 0, 2.0), ("anatomy/lambda", 0, 1e-3)])
+    panel.clear()
+    assert panel.bound.marks() == []
+    assert "Nothing has been measured" in panel.sentence.text()

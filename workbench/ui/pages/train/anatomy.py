@@ -1,0 +1,125 @@
+"""The Anatomy panel of the Train page: what the loss does to the embeddings, seen through the five papers' terms."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+
+from workbench.ui.theme import OKABE_ITO
+from workbench.ui.widgets.plot import CurvePlot, Series
+
+BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
+METHODS = (
+    ("center", "Center", ORANGE), ("contrastive", "Contr.", SKY), ("snca", "SNCA", PURPLE), ("ms", "MS", "#7A7A7A"),
+    ("pce", "PCE", GREEN), ("spce", "SPCE", VERMILION), ("ce", "CE", BLUE),
+)  # fmt: skip
+DWARFS = ("center", "pce")  # a sum over images, and terms in 1 / λ: shown when they are asked for
+SMALLEST_LAMBDA = 1e-8
+WAITING = "Measured on the probe every few steps, for any loss. Nothing has been measured yet."
+
+
+class AnatomyPanel(QWidget):
+    """Four plots and a sentence on the bound CE ≥ PCE. Give it scalars as they arrive."""
+
+    failed = Signal(object)  # Problem, of saving a plot
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.bound = CurvePlot(
+            "Bound gap CE − PCE on the probe, nats",
+            [
+                Series("anatomy/ce", "CE", BLUE),
+                Series("anatomy/pce", "PCE", GREEN, may_be_undefined=True),
+                Series("probe/spce", "SPCE", VERMILION),
+            ],
+        )
+        self.bound.canvas.shade_between("anatomy/pce", "anatomy/ce")
+        self.tightness = CurvePlot("Tightness part T of each loss (Table 2), nats", _parts("tightness"))
+        self.contrastive = CurvePlot("Contrastive part C of each loss (Table 2), nats", _parts("contrastive"))
+        self.information = CurvePlot(
+            "Mutual information of Z and Y, estimates in nats",
+            [
+                Series("anatomy/information/generative", "H(Z) − H(Z|Y)", BLUE),
+                Series("anatomy/information/discriminative", "H(Y) − CE", VERMILION, may_be_undefined=True),
+                Series("anatomy/entropy/labels", "H(Y)", GREEN, dashed=True),
+                Series("anatomy/entropy/embeddings", "H(Z)", PURPLE, dashed=True, hidden=True),
+                Series("anatomy/entropy/within", "H(Z|Y)", SKY, dashed=True, hidden=True),
+            ],
+        )
+        self.plots = (self.bound, self.information, self.tightness, self.contrastive)
+        self._of: dict[str, list[CurvePlot]] = {}
+        grid = QGridLayout()
+        grid.setSpacing(8)
+        for place, plot in enumerate(self.plots):
+            grid.addWidget(plot, place // 2, place % 2)
+            plot.failed.connect(self.failed)
+            for each in plot.series:
+                self._of.setdefault(each.name, []).append(plot)
+        for line in range(2):
+            grid.setRowStretch(line, 1)
+            grid.setColumnStretch(line, 1)
+        self.sentence = QLabel(WAITING)
+        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
+        self.sentence.setProperty("role", "muted")
+        self.sentence.setWordWrap(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(grid, 1)
+        column.addWidget(self.sentence)
+        self._lambda = np.empty(0)
+
+    def clear(self) -> None:
+        for plot in self.plots:
+            plot.clear()
+        self._lambda = np.empty(0)
+        self.sentence.setText(WAITING)
+
+    def add(self, points: Iterable[tuple[str, int, float]]) -> None:
+        """Scalars (name, step, value) in the order written; names that no plot shows are passed over."""
+        gathered: dict[str, tuple[list[int], list[float]]] = {}
+        for name, step, value in points:
+            if name in self._of or name == "anatomy/lambda":
+                steps, values = gathered.setdefault(name, ([], []))
+                steps.append(step)
+                values.append(value)
+        for name, (steps, values) in gathered.items():
+            self.add_curve(name, np.asarray(steps), np.asarray(values, np.float64))
+
+    def add_curve(self, name: str, steps: np.ndarray, values: np.ndarray) -> None:
+        """Points of one name; both [n]."""
+        for plot in self._of.get(name, ()):
+            plot.append(name, steps, values)
+        if name == "anatomy/lambda":
+            self._lambda = np.concatenate([self._lambda, values])
+        if name in ("anatomy/pce", "anatomy/lambda", "anatomy/entropy/within"):
+            self._tell_bound()
+
+    def _tell_bound(self) -> None:
+        """Mark where PCE exceeds CE, and say how often it does and where it is undefined."""
+        ce, pce = (self.bound.curves[f"anatomy/{name}"] for name in ("ce", "pce"))
+        if not len(pce):
+            if len(self.information.curves["anatomy/entropy/within"]):
+                self.sentence.setText("PCE needs a classifier or one proxy for each class: this loss has none.")
+            return
+        steps, at, of_ce = np.intersect1d(pce.steps, ce.steps, return_indices=True)
+        crossing = steps[pce.values[at] > ce.values[of_ce]]
+        for step in crossing:
+            self.bound.mark(float(step), "PCE > CE")
+        undefined = int(np.isnan(pce.values).sum())
+        said = [f"PCE exceeds CE at {len(crossing)} of {len(pce) - undefined} points."]
+        if undefined:
+            known = self._lambda[np.isfinite(self._lambda)]
+            why = f"λ is under {SMALLEST_LAMBDA:g}" if len(known) else "K · d³ is over 10⁹: too long a calculation"
+            said.append(f"It is undefined at {undefined}: {why}.")
+        if len(self._lambda) and np.isfinite(self._lambda[-1]):
+            said.append(f"λ = {self._lambda[-1]:.2g}.")
+        self.sentence.setText(" ".join(said))
+
+
+def _parts(part: str) -> list[Series]:
+    return [
+        Series(f"anatomy/{name}/{part}", title, colour, may_be_undefined=name == "pce", hidden=name in DWARFS)
+        for name, title, colour in METHODS
+    ]
