@@ -73,6 +73,12 @@ class TrainingParams(Params):
 
     epochs: int = param(10, ge=1, le=100_000, help="Passes over the training half.")
     batch_size: int = param(64, ge=2, le=65_536, label="Batch", unit="images", symbol="n", help="Images per step.")
+    views: int = param(
+        1,
+        ge=1,
+        le=8,
+        help="Augmented copies of each image in a batch; two-view losses ask for 2. The loss sees n × views.",
+    )
     optimiser: Literal["sgd", "adam", "adamw"] = param("adam", help="Rule that turns gradients into steps.")
     lr: float = param(1e-3, gt=0, le=100, label="Learning rate", symbol="η", help="Size of a step at its highest.")
     backbone_lr: float = param(
@@ -214,10 +220,12 @@ class RunConfig(BaseModel):
             found["training.nesterov"] = "Nesterov needs a momentum above 0."
         if "loss.name" in errors or "sampler.name" in errors:
             return found
-        if known[f"loss/{self.loss.name}"]["facts"].get("needs_pairs") and self.sampler.name == "random":
+        loss, views = known[f"loss/{self.loss.name}"], self.training.views
+        if views > 1 and self.augmentation.name == "none":
+            found["training.views"] = f"{views} views without an augmentation are the same image {views} times."
+        if loss["facts"].get("needs_pairs") and self.sampler.name != "classes_images" and views == 1:
             found["sampler.name"] = (
-                f"{known[f'loss/{self.loss.name}']['title']} compares images of one class: "
-                "choose the sampler of classes x images."
+                f"{loss['title']} compares images of one class: choose the sampler of classes x images, or 2 views."
             )
         return found
 

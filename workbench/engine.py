@@ -128,7 +128,7 @@ class Engine:
         if self.parts.step == 0 and self.config.evaluation.untrained:
             self.evaluate(0)
         self.probe.measure(self.parts.step)
-        batches = self.feed.training(self.sampler, self.augmentation, self.config.seed)
+        batches = self.feed.training(self.sampler, self.augmentation, self.config.seed, self.config.training.views)
         try:
             train(
                 self.parts, batches, epochs=self.config.training.epochs, steps_per_epoch=self.sampler.steps_per_epoch,
@@ -252,7 +252,9 @@ class Engine:
 
 def time_steps(engine: Engine, steps: int, cancelled: Callable[[], bool]) -> float:
     """Median seconds per training step over a few dry steps; the weights are spoilt afterwards."""
-    batches = engine.feed.training(engine.sampler, engine.augmentation, engine.config.seed)
+    batches = engine.feed.training(
+        engine.sampler, engine.augmentation, engine.config.seed, engine.config.training.views
+    )
     taken: list[float] = []
     parts = engine.parts
     parts.model.train()

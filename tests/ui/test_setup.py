@@ -39,7 +39,11 @@ CATALOG = {
     "backbone/conv4": entry("Small CNN"),
     "backbone/squeezenet1_0": entry("SqueezeNet", WEIGHTS),
     "loss/ce": entry("CE", {"dropout": field(0.5, minimum=0), "label_smoothing": field(0.1, minimum=0)}),
-    "loss/contrastive": entry("Contrastive", {"margin": field(0.5, minimum=0, symbol="m")}, needs_pairs=True),
+    "loss/contrastive": entry(
+        "Contrastive",
+        {"margin": field(0.5, minimum=0, symbol="m"), "reduction": field("active", "string", enum=["active", "paper"])},
+        needs_pairs=True,
+    ),
     "sampler/random": entry("Random"),
     "sampler/classes_images": entry("Classes x images", {"images_per_class": field(4, "integer", minimum=2)}),
     "augmentation/none": entry("None"),
@@ -163,7 +167,7 @@ def test_changed_fields_are_marked_counted_and_reset(page):
 def test_another_loss_brings_its_own_fields_and_the_old_ones_back(page):
     typed(page, "loss.dropout", "0.25")
     choose(page, "loss.name", "contrastive")
-    assert page.draft.values["loss"] == {"name": "contrastive", "margin": 0.5}
+    assert page.draft.values["loss"] == {"name": "contrastive", "margin": 0.5, "reduction": "active"}
     assert row(page, "loss.margin").dot.text() == "", "a default of another loss is no change"
     assert row(page, "loss.name").dot.text() == "●"
     assert "A paper, eq. 1" in row(page, "loss.margin").help.toolTip()

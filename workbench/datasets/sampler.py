@@ -32,6 +32,41 @@ class RandomSampler:
         return list(order[: self.steps_per_epoch * self._batch].reshape(self.steps_per_epoch, self._batch))
 
 
+class LongTailedParams(Params):
+    ratio: float = param(
+        100.0, ge=1, le=100_000, symbol="ρ", help="Images of the largest class for one of the smallest."
+    )
+
+
+@register(
+    "sampler", "long_tailed", title="Long-tailed", params=LongTailedParams,
+    source="Prototype softmax cross entropy, long-tailed experiments: class i keeps n_max ρ^(-i/(C-1)) images",
+)  # fmt: skip
+class LongTailedSampler:
+    """Random batches from a training half that is made long-tailed: class 0 keeps most images, the last class fewest.
+
+    Which images stay is decided by the seed, once; no class is left with less than one. `kept` counts them, [C].
+
+    Raises:
+        Problem: a batch larger than what is kept.
+    """
+
+    def __init__(self, params: LongTailedParams, *, labels: np.ndarray, batch_size: int, seed: int) -> None:
+        every = rows_by_class(labels)
+        most = max(len(rows) for rows in every)
+        shares = params.ratio ** (-np.arange(len(every)) / max(1, len(every) - 1))
+        rng = np.random.default_rng(seed)
+        chosen = [rng.permutation(rows)[: max(1, int(most * share))] for rows, share in zip(every, shares, strict=True)]
+        self.kept = np.array([len(rows) for rows in chosen])
+        self._rows = np.concatenate(chosen)
+        self._random = RandomSampler(NoParams(), labels=labels[self._rows], batch_size=batch_size, seed=seed)
+        self.steps_per_epoch = self._random.steps_per_epoch
+
+    def batches(self, epoch: int) -> list[np.ndarray]:
+        """`steps_per_epoch` arrays of `batch_size` places."""
+        return [self._rows[index] for index in self._random.batches(epoch)]
+
+
 class ClassesImagesParams(Params):
     images_per_class: int = param(
         4,

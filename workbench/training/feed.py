@@ -58,9 +58,12 @@ class Feed:
         return images.contiguous(memory_format=torch.channels_last) if self._device.type == "cuda" else images
 
     def training(
-        self, sampler: Sampler, augmentation: Augmentation, seed: int
+        self, sampler: Sampler, augmentation: Augmentation, seed: int, views: int = 1
     ) -> Callable[[int, int], Iterator[tuple[Tensor, Tensor]]]:
-        """`batches(epoch, skip)` for the Trainer; the same batch again for the same seed, epoch and place."""
+        """`batches(epoch, skip)` for the Trainer; the same batch again for the same seed, epoch and place.
+
+        With v views a batch [n v, C, H, W] holds each image v times, each time augmented anew.
+        """
         generator = torch.Generator(self._device)
 
         def batches(epoch: int, skip: int) -> Iterator[tuple[Tensor, Tensor]]:
@@ -68,6 +71,7 @@ class Feed:
                 if place < skip:
                     continue
                 generator.manual_seed(_mix(seed, epoch, place))
+                index = np.tile(index, views)
                 yield augmentation(self.images(index), generator), self.labels[torch.from_numpy(index).to(self._device)]
 
         return batches

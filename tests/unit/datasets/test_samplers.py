@@ -76,3 +76,20 @@ def test_a_batch_that_spans_two_deals_holds_no_class_twice():
         for batch in found.batches(epoch):
             assert np.unique(labels[batch], return_counts=True)[1].tolist() == [3, 3]
             assert len(set(batch.tolist())) == 6
+
+
+def test_a_long_tail_keeps_fewer_images_of_each_next_class():
+    """The paper's rule on CIFAR-10-LT: n_max rho^(-i / (C - 1))."""
+    labels = np.repeat(np.arange(10), 500)
+    found = sampler("long_tailed", labels, 64, ratio=100.0)
+    assert found.kept.tolist() == [int(500 * 100 ** (-i / 9)) for i in range(10)]
+    seen = np.concatenate([np.concatenate(found.batches(epoch)) for epoch in range(20)])
+    assert len(np.unique(seen)) == found.kept.sum()
+    assert np.array_equal(np.bincount(labels[np.unique(seen)]), found.kept)
+    again = np.concatenate(sampler("long_tailed", labels, 64, ratio=100.0).batches(0))
+    assert np.array_equal(again, np.concatenate(found.batches(0)))
+
+
+def test_a_long_tail_leaves_no_class_empty():
+    found = sampler("long_tailed", np.repeat(np.arange(4), 5), 2, ratio=1000.0)
+    assert found.kept.tolist() == [5, 1, 1, 1]
