@@ -7,6 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from workbench.charts import Chart
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -24,6 +26,14 @@ class Scalar:
     name: str  # "probe/ce", "batch/loss", "test/MAP@R"
     step: int  # optimiser steps done, from 1
     value: float  # NaN is data: it is stored and drawn, never dropped
+
+
+@dataclass(frozen=True, slots=True)
+class Charted:
+    """Pictures that only this method has, as they are at a step."""
+
+    step: int
+    charts: tuple[Chart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,5 +97,5 @@ class Ended:
     problem: str = ""  # sentences for the person; empty when all is well
 
 
-Event = Status | Scalar | Progress | Evaluated | Saved | Waiting | Resumed | Ended
+Event = Status | Scalar | Charted | Progress | Evaluated | Saved | Waiting | Resumed | Ended
 Emit = Callable[[Event], None]

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.events import Emit, Scalar
+from workbench.events import Charted, Emit, Scalar
 from workbench.training.feed import Augmentation, Feed
 
 BATCH = 512
@@ -34,7 +34,7 @@ class Probe:
         every: steps between two points.
         spce: (embeddings, labels, num_classes) -> scalar, in nats.
         anatomy: (embeddings, labels) -> numbers by name, measured at each point that is `anatomy_every` steps after
-            the one before; 0 is never.
+            the one before; 0 is never. Then the loss's own `charts(embeddings, labels)` are emitted, too.
     """
 
     def __init__(
@@ -75,6 +75,9 @@ class Probe:
         if self._anatomy_every and step // self._anatomy_every * self._anatomy_every > step - self._every:
             for name, value in self._anatomy(embeddings, self._labels).items():
                 self._emit(Scalar(name, step, value))
+            charts_of = getattr(self._loss, "charts", None)
+            if callable(charts_of):
+                self._emit(Charted(step, tuple(charts_of(embeddings, self._labels))))
         logits_of = getattr(self._loss, "logits", None)
         if logits_of is None:
             return

@@ -1,7 +1,7 @@
 """Follows a workspace: ten times a second it asks, off the window's thread, what is new."""
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from queue import SimpleQueue
 
@@ -16,6 +16,7 @@ from workbench.workspace.rows import Run
 EVERY = 100  # ms
 ROWS_AT_ONCE = 10_000  # numbers of `seq` looked through in one look: keeps a look under about 10 ms
 
+CHARTS = "select count(*), max(step) from charts where run_id = ?"
 EVALUATIONS = "select count(*), max(id) from evaluations where run_id = ?"
 NEW_SCALARS = (
     "select m.name, p.step, p.value from scalar_points p join metrics m on m.id = p.metric_id "
@@ -32,6 +33,7 @@ class Place:
     seq: int | None = None  # None: from the run's first point
     status: str = ""
     evaluations: tuple[int, int | None] = (0, None)
+    charts: tuple[int, int | None] = (0, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Follower(QObject):
     status_changed = Signal(str)  # of the followed run
     scalars_arrived = Signal(list)  # [(name, step, value), ...] of the followed run, in the order written; NaN is NaN
     evaluations_changed = Signal()  # of the followed run
+    charts_changed = Signal()  # of the followed run
     failed = Signal(object)  # Problem: the workspace cannot be read any more; said once, and following stops
     _looked = Signal(object)  # News, None where nothing is new, or the DatabaseError
 
@@ -122,6 +125,8 @@ class Follower(QObject):
             self.status_changed.emit(found.after.status)
         if found.after.evaluations != found.before.evaluations and self._place.run_id == run_id:
             self.evaluations_changed.emit()
+        if found.after.charts != found.before.charts and self._place.run_id == run_id:
+            self.charts_changed.emit()
         self.runs_changed.emit(found.runs)
 
     def _read(self, place: Place) -> News | DatabaseError | None:
@@ -135,7 +140,7 @@ class Follower(QObject):
         if version == place.version:
             return None
         after, scalars, more = (place, [], False) if place.run_id is None else self._look_at_run(place, place.run_id)
-        reached = Place(after.run_id, -1 if more else version, after.seq, after.status, after.evaluations)
+        reached = replace(after, version=-1 if more else version)
         return News(place, reached, runs(self._db, "trashed is null", ()), scalars, more)
 
     def _look_at_run(self, place: Place, run_id: int) -> tuple[Place, list[tuple[str, int, float]], bool]:
@@ -151,5 +156,7 @@ class Follower(QObject):
         evaluations = self._db.execute(
             "select count(*), max(id) from evaluations where run_id = ?", (run_id,)
         ).fetchone()
-        reached = Place(run_id, place.version, upto, row[0] if row is not None else place.status, evaluations)
+        charts = self._db.execute(CHARTS, (run_id,)).fetchone()
+        status = row[0] if row is not None else place.status
+        reached = Place(run_id, place.version, upto, status, evaluations, charts)
         return reached, [(name, step, nan if value is None else value) for name, step, value in rows], upto < newest

@@ -59,6 +59,7 @@ class Session(QObject):
     status_changed = Signal(str)
     scalars_arrived = Signal(list)  # [(name, step, value), ...]
     evaluations_changed = Signal()
+    charts_changed = Signal()
 
     def __init__(
         self,
@@ -94,6 +95,7 @@ class Session(QObject):
         self.follower.status_changed.connect(self.status_changed)
         self.follower.scalars_arrived.connect(self.scalars_arrived)
         self.follower.evaluations_changed.connect(self._hear_evaluations)
+        self.follower.charts_changed.connect(self.charts_changed)
         self.follower.failed.connect(self.notify)
 
     # Workspace and catalog

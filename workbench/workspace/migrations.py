@@ -88,6 +88,14 @@ def m001_first_schema(db: Database) -> None:
             db.execute(statement.strip().removesuffix(";"))
 
 
+@migration()
+def m002_charts(db: Database) -> None:
+    db.execute(
+        "create table charts (run_id integer not null references runs(id) on delete cascade, step integer not null, "
+        "charts text not null, primary key (run_id, step)) without rowid"
+    )
+
+
 def migrate(connection: Connection, path: Path | None = None) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
     db = Database(connection)

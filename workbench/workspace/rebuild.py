@@ -73,7 +73,13 @@ def _entry(db: Connection, folder: Path, run_id: int, entry: dict[str, Any]) -> 
                 "values (?, (select id from metrics where name = ?), ?, ?)",
                 (run_id, name, step, value),
             )
+    if "charts" in entry:
+        db.execute(
+            "insert or replace into charts (run_id, step, charts) values (?, ?, ?)",
+            (run_id, entry["step"], entry["charts"]),
+        )
     if "forget" in entry:
+        db.execute("delete from charts where run_id = ? and step > ?", (run_id, entry["forget"]))
         db.execute("delete from scalar_points where run_id = ? and step > ?", (run_id, entry["forget"]))
         db.execute("delete from evaluations where run_id = ? and step > ?", (run_id, entry["forget"]))
     if "run" in entry:

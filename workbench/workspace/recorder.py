@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench import files
 from workbench.control import Control
-from workbench.events import Ended, Evaluated, Event, Progress, Resumed, Saved, Scalar, Status, Waiting
+from workbench.events import Charted, Ended, Evaluated, Event, Progress, Resumed, Saved, Scalar, Status, Waiting
 from workbench.problem import Problem
 from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.dataset_copy import keep_dataset
@@ -38,6 +38,7 @@ class Recorder:
         self._folder = workspace.folder(run_id)
         self._journal: IO[str] = (self._folder / "journal.jsonl").open("a", encoding="utf-8")
         self._scalars: list[tuple[str, int, float | None]] = []
+        self._charts: dict[int, str] = {}
         self._changes: dict[str, Any] = {}
         self._metric_ids: dict[str, int] = {}
         self._rows: dict[int, int] = {}
@@ -49,6 +50,8 @@ class Recorder:
         match event:
             case Scalar(name, step, value):
                 self._scalars.append((name, step, value if math.isfinite(value) else None))
+            case Charted(step, charts):
+                self._charts[step] = json.dumps([chart.plain() for chart in charts])
             case Progress():
                 self._progress(event)
             case Status(text):
@@ -95,6 +98,7 @@ class Recorder:
         """Drop what an interrupted run recorded after the checkpoint it resumes from: it will be recorded again."""
         with self._workspace.writing() as db:
             db.execute("delete from scalar_points where run_id = ? and step > ?", (self.run_id, step))
+            db.execute("delete from charts where run_id = ? and step > ?", (self.run_id, step))
             db.execute(
                 "delete from projections where evaluation_id in "
                 "(select id from evaluations where run_id = ? and step > ?)",
@@ -142,6 +146,7 @@ class Recorder:
             )
         else:
             self._scalars.clear()
+            self._charts.clear()
             self._changes.clear()
 
     def _write(self, db: Connection) -> None:
@@ -153,12 +158,18 @@ class Recorder:
             "insert into scalar_points (run_id, metric_id, step, value) values (?, ?, ?, ?)",
             [(self.run_id, self._metric_ids[name], step, value) for name, step, value in self._scalars],
         )
+        db.executemany(
+            "insert or replace into charts (run_id, step, charts) values (?, ?, ?)",
+            [(self.run_id, step, charts) for step, charts in self._charts.items()],
+        )
         columns = ", ".join(f'"{column}" = ?' for column in self._changes)
         db.execute(f"update runs set {columns} where id = ?", (*self._changes.values(), self.run_id))
 
     def _write_journal(self) -> None:
         if self._scalars:
             self._line({"scalars": self._scalars})
+        for step, charts in self._charts.items():
+            self._line({"charts": charts, "step": step})
         self._line({"run": self._changes})
         self._journal.flush()
 

@@ -15,6 +15,7 @@ import numpy as np
 import psutil
 
 from workbench import files
+from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
 from workbench.workspace import reading
 from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, writing
@@ -110,6 +111,19 @@ class Workspace:
         """One curve: steps [n] int64 and values [n] float64 with NaN where training met one."""
         with self._reading() as db:
             return reading.scalars(db, run_id, name)
+
+    def chart_steps(self, run_id: int) -> list[int]:
+        """The steps at which the run's method drew its own pictures, rising."""
+        with self._reading() as db:
+            return [step for (step,) in db.execute("select step from charts where run_id = ? order by step", (run_id,))]
+
+    def charts(self, run_id: int, step: int) -> list[Chart]:
+        """What the run's method drew at that step. Raises Problem when it drew nothing then."""
+        with self._reading() as db:
+            row = db.execute("select charts from charts where run_id = ? and step = ?", (run_id, step)).fetchone()
+        if row is None:
+            raise Problem(f"Run {run_id} has no charts at step {step}.")
+        return [from_plain(each) for each in json.loads(row[0])]
 
     def evaluations(self, run_id: int) -> list[Evaluation]:
         with self._reading() as db:

@@ -18,6 +18,7 @@ from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import RunHeader, TroubleBanner
+from workbench.ui.pages.train.method import MethodPanel
 from workbench.ui.session import Session
 from workbench.ui.widgets.card import EmptyHint
 from workbench.workspace.rows import Run
@@ -45,11 +46,13 @@ class TrainPage(QStackedWidget):
         )
         self.header = RunHeader()
         self.banner = TroubleBanner()
-        self.curves, self.anatomy = Curves(), AnatomyPanel()
+        self.curves, self.anatomy, self.method = Curves(), AnatomyPanel(), MethodPanel()
         self.views = QTabWidget()
         self.views.setDocumentMode(True)
         self.views.addTab(self.curves, "Curves")
         self.views.addTab(self.anatomy, "Anatomy")
+        self.views.addTab(self.method, "Method")
+        self.views.setTabToolTip(2, "Pictures that only this method has: weights, prototypes, distances, projections")
         self.views.setTabToolTip(1, "What the loss does to the embeddings: PCE, parts of Table 2, mutual information")
         self.model = EpochTable(self.curves.accuracy_at)
         self.table = QTableView()
@@ -97,6 +100,8 @@ class TrainPage(QStackedWidget):
         self.session.run_changed.connect(self._show_run)
         self.session.scalars_arrived.connect(self.curves.add)
         self.session.scalars_arrived.connect(self.anatomy.add)
+        self.session.charts_changed.connect(self._show_charts)
+        self.method.step_chosen.connect(self._show_charts_of)
         self.session.runs_changed.connect(self._refresh)
         self.session.evaluations_changed.connect(self._show_evaluations)
 
@@ -106,6 +111,7 @@ class TrainPage(QStackedWidget):
         """Another run: empty plots; the follower tells its points from the first one on."""
         self.curves.clear()
         self.anatomy.clear()
+        self._show_charts()
         self.setCurrentIndex(0 if run_id is None else 1)
         self._show_evaluations()
         self._refresh()
@@ -140,6 +146,14 @@ class TrainPage(QStackedWidget):
         if found:
             first = self.model.index(0, 0)
             self.table.selectionModel().setCurrentIndex(first, QItemSelectionModel.SelectionFlag.NoUpdate)
+
+    def _show_charts(self) -> None:
+        run_id = self.session.run_id
+        self.method.show_steps([] if run_id is None else self.session.workspace.chart_steps(run_id))
+
+    def _show_charts_of(self, step: int) -> None:
+        if self.session.run_id is not None:
+            self.method.show_charts(self.session.workspace.charts(self.session.run_id, step))
 
     def _run(self) -> Run | None:
         try:

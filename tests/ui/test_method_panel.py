@@ -1,0 +1,81 @@
+"""The Method panel: charts as the run stores them, from the loss to the picture; earlier steps by the slider."""
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from workbench.charts import Chart, Marks, from_plain
+from workbench.config import RunConfig
+from workbench.events import Charted, Status
+from workbench.ui.pages.train import TrainPage
+from workbench.ui.pages.train.method import MethodPanel
+from workbench.workspace.recorder import Recorder
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+def chart(height=1.0, title="Weights", note=""):
+    return Chart(
+        title, "cosine",
+        (
+            Marks("positives", "bars", (0.1, 0.2, 0.3), (height, 2.0, 3.0)),
+            Marks("V", "line", (0.0, 1.0), (0.0, 1.0)),
+            Marks("beta", "vertical", (0.5,), ()),
+            Marks("next", "circles", (0.0, 1.0), (1.0, 0.0), classes=(0, 7)),
+            Marks("converged", "boxes", (0.5,), (0.5,)),
+        ),
+        note,
+    )  # fmt: skip
+
+
+def test_a_chart_comes_back_as_it_was_written():
+    assert from_plain(chart(note="β = 0.5").plain()) == chart(note="β = 0.5")
+
+
+@pytest.fixture
+def panel(qtbot):
+    made = MethodPanel()
+    qtbot.addWidget(made)
+    made.resize(900, 500)
+    made.show()
+    return made
+
+
+def test_every_look_is_drawn_with_legend_and_note(panel):
+    panel.show_steps([200])
+    panel.show_charts([chart(note="β = 0.5"), chart(title="Other")])
+    assert [view.note.text() for view in panel.charts] == ["β = 0.5", ""]
+    assert len(panel.charts[0]._legend.items) == 5
+    QApplication.processEvents()
+    assert not panel.charts[0].grab().isNull()
+
+
+def test_the_newest_is_followed_until_an_earlier_one_is_looked_at(panel):
+    asked = []
+    panel.step_chosen.connect(asked.append)
+    panel.show_steps([0])
+    panel.show_steps([0, 200])
+    assert asked == [0, 200]
+    panel.slider.setValue(0)
+    panel.show_steps([0, 200, 400])
+    assert asked == [0, 200, 0], "the person looks at the first"
+    assert panel.words.text() == "Step 0"
+    panel.show_steps([])
+    assert panel.currentIndex() == 0
+
+
+def test_charts_of_a_run_reach_the_page(qtbot, session):
+    run_id = session.workspace.create_run(RunConfig())
+    recorder = Recorder(session.workspace, run_id)
+    page = TrainPage(session)
+    qtbot.addWidget(page)
+    session.show_run(run_id)
+    assert page.method.currentIndex() == 0
+    recorder(Charted(0, (chart(),)))
+    recorder(Charted(200, (chart(5.0),)))
+    recorder._commit()
+    qtbot.waitUntil(lambda: page.method.words.text() == "Step 200", timeout=3000)
+    assert session.workspace.charts(run_id, 200) == [chart(5.0)]
+    recorder.forget_after(100)
+    recorder(Status("Training"))
+    assert session.workspace.chart_steps(run_id) == [0]
+    recorder._journal.close()

@@ -1,0 +1,85 @@
+"""The Method panel of the Train page: the pictures that a method describes of itself, step by step."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QStackedWidget, QVBoxLayout, QWidget
+
+from workbench.charts import Chart
+from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.chart_view import ChartView
+
+COLUMNS = 2
+
+
+class MethodPanel(QStackedWidget):
+    """A grid of charts, and a slider over the steps of their drawing; it follows the newest until it is moved."""
+
+    step_chosen = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._steps: list[int] = []
+        self._shown: int | None = None
+        self._titles: tuple[str, ...] = ()
+        self.charts: list[ChartView] = []
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setAccessibleName("Step of the pictures")
+        self.slider.setToolTip("Go back to earlier pictures; at the right end the newest is followed")
+        self.slider.valueChanged.connect(self._moved)
+        self.words = QLabel()
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        row = QHBoxLayout()
+        row.addWidget(self.words)
+        row.addWidget(self.slider, 1)
+        self._grid = QGridLayout()
+        self._grid.setSpacing(8)
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.addLayout(self._grid, 1)
+        column.addLayout(row)
+        self.addWidget(
+            EmptyHint(
+                "Nothing is drawn by this method",
+                "ICE, CCP, PSCE and RankMI draw weights, proxies, prototypes and distances here as they train.",
+            )
+        )
+        self.addWidget(content)
+
+    def show_steps(self, steps: list[int]) -> None:
+        """Steps at which charts were stored, rising; the newest is asked for unless an earlier one is looked at."""
+        at_end = not self._steps or self.slider.value() == self.slider.maximum()
+        self._steps = steps
+        self.setCurrentIndex(1 if steps else 0)
+        if not steps:
+            self._shown = None
+            return
+        self.slider.blockSignals(True)
+        self.slider.setRange(0, len(steps) - 1)
+        if at_end:
+            self.slider.setValue(len(steps) - 1)
+        self.slider.blockSignals(False)
+        self._moved(self.slider.value())
+
+    def show_charts(self, charts: list[Chart]) -> None:
+        """Draw them; views are kept as long as the titles stay the same."""
+        titles = tuple(chart.title for chart in charts)
+        if titles != self._titles:
+            self._make_views(titles)
+        for view, chart in zip(self.charts, charts, strict=True):
+            view.show_chart(chart)
+
+    def _make_views(self, titles: tuple[str, ...]) -> None:
+        for view in self.charts:
+            self._grid.removeWidget(view)
+            view.deleteLater()
+        self._titles = titles
+        self.charts = [ChartView(title) for title in titles]
+        for place, view in enumerate(self.charts):
+            self._grid.addWidget(view, place // COLUMNS, place % COLUMNS)
+
+    def _moved(self, place: int) -> None:
+        step = self._steps[place]
+        self.words.setText(f"Step {step:,}")
+        if step != self._shown:
+            self._shown = step
+            self.step_chosen.emit(step)
