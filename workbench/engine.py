@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch  # noqa: TID253 - only experiment.py imports this file, inside functions
@@ -19,11 +19,13 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import decoded
 from workbench.datasets.split import Split
 from workbench.evaluation.retrieval import retrieve
-from workbench.events import Emit, Evaluated, Saved, Scalar, Status
+from workbench.events import Charted, Emit, Evaluated, Event, Saved, Scalar, Status
 from workbench.losses import build_loss
 from workbench.losses.anatomy import spce
 from workbench.losses.anatomy_view import anatomy
+from workbench.losses.ccp import CCP, bounded
 from workbench.problem import Problem
+from workbench.projections import Projected, Projections, projection_charts
 from workbench.training import checkpoint, device
 from workbench.training.feed import Feed
 from workbench.training.optimisers import build_optimiser, build_schedule
@@ -31,6 +33,7 @@ from workbench.training.probe import Probe, embed
 from workbench.training.trainer import Parts, train
 
 Tell = Callable[[str, int, int], None]
+VALIDATED = 2048  # training images on which CCP's projections are checked
 MULTIPLIED = ("recall@1", "recall@2", "recall@4", "recall@8", "P@1", "P@R", "MAP@R")
 
 
@@ -116,6 +119,7 @@ class Engine:
         self.test_ids = data.images.sample_ids[test_rows]
         self.best = -1.0
         settings = config.evaluation
+        self.projections = self._projected(labels) if isinstance(self.parts.loss, CCP) else None
         self.probe = Probe(
             self.parts.model, self.parts.loss, self.feed, self.augmentation,
             size=settings.probe_size, every=settings.probe_every, num_classes=len(self.classes), seed=config.seed,
@@ -128,11 +132,15 @@ class Engine:
         if self.parts.step == 0 and self.config.evaluation.untrained:
             self.evaluate(0)
         self.probe.measure(self.parts.step)
+        penalty = self.projections.penalty if self.projections else lambda: None
+        if self.projections:
+            self.projections.begin()
         batches = self.feed.training(self.sampler, self.augmentation, self.config.seed, self.config.training.views)
         try:
             train(
                 self.parts, batches, epochs=self.config.training.epochs, steps_per_epoch=self.sampler.steps_per_epoch,
-                control=self.control, emit=self.emit, after_step=self.probe.after_step, after_epoch=self._after_epoch,
+                control=self.control, emit=self.emit, penalty=penalty, after_step=self._after_step,
+                after_epoch=self._after_epoch,
             )  # fmt: skip
         except (RuntimeError, MemoryError) as error:
             if not device.is_out_of_memory(error):
@@ -195,6 +203,7 @@ class Engine:
                 "loss": parts.loss.state_dict(),
                 "optimiser": parts.optimiser.state_dict(),
                 "schedule": {"last_epoch": parts.schedule.last_epoch},
+                "projections": self.projections.state_dict() if self.projections else {},
                 "random": checkpoint.rng_state(),
                 "step": parts.step,
                 "epoch": epoch,
@@ -213,12 +222,41 @@ class Engine:
             parts.model.load_state_dict(state["model"])
             parts.loss.load_state_dict(state["loss"])
             parts.optimiser.load_state_dict(state["optimiser"])
+            if self.projections:
+                self.projections.load_state_dict(state["projections"])
         except (KeyError, RuntimeError, ValueError) as error:
             reason = str(error).partition("\n")[0]
             raise Problem(f"{path} does not fit this run ({reason}).", kept="It was not changed.") from None
         parts.go_to(int(state["step"]))
         self.best = float(state["best"])
         checkpoint.set_rng_state(state["random"])
+
+    def _projected(self, labels: np.ndarray) -> Projections:
+        """CCP's projections; MAP@R is checked on the probe's images, never on the test half."""
+        loss, model, feed = cast(CCP, self.parts.loss), self.parts.model, self.feed
+        held = np.sort(np.random.default_rng([self.config.seed, 1]).permutation(len(feed))[:VALIDATED])
+
+        def validate() -> float:
+            found = bounded(embed(model, feed, self.augmentation, held)).cpu().numpy()
+            where = str(self.parts.device)
+            return retrieve(found, labels[held], held, k=1, distance="l2", device=where).metrics["MAP@R"]
+
+        def hear(event: Event | Projected) -> None:
+            if isinstance(event, Projected):
+                self.emit(Charted(event.step, projection_charts(event, made.history)))
+            else:
+                self.emit(event)
+
+        made = Projections(
+            model, loss, lambda rows: model(self.augmentation.evaluate(feed.images(rows))), labels, validate,
+            loss.params, self.config.seed, hear,
+        )  # fmt: skip
+        return made
+
+    def _after_step(self, step: int) -> None:
+        self.probe.after_step(step)
+        if self.projections:
+            self.projections.after_step(step)
 
     def _after_epoch(self, epoch: int) -> None:
         self.probe.measure(self.parts.step)

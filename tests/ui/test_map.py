@@ -31,7 +31,7 @@ class Analysis:
         self.requests = []
         self.cancelled = []
 
-    def request(self, op, fields, on_progress, on_result, on_error):
+    def request(self, op, fields, on_progress, on_result, on_error, owner):
         self.requests.append((op, fields, on_progress, on_result, on_error))
         handle = type("Handle", (), {})()
         handle.cancel = partial(self.cancelled.append, len(self.requests) - 1)

@@ -6,6 +6,7 @@ from time import sleep
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QObject
 
 from workbench.config import RunConfig
 from workbench.control import Cancelled
@@ -355,6 +356,19 @@ def test_answers_come_on_the_windows_thread_in_order(qtbot, analysis):
     qtbot.waitUntil(lambda: len(told) == 2, timeout=2000)
     assert told == [("progress", True), ("result", True)]
     assert process.asked == [("project", {"seed": 1})]
+
+
+def test_nothing_is_told_to_an_owner_that_is_gone(qtbot, analysis):
+    client, process = analysis
+    told = []
+    owner = QObject()
+    client.request("project", {}, told.append, told.append, owner=owner)
+    owner.deleteLater()
+    qtbot.wait(20)
+    process.answer(id=1, event="result", projection=5)
+    qtbot.wait(50)
+    assert told == []
+    assert process.cancelled == [1]
 
 
 def test_a_dead_process_is_told_as_a_problem(qtbot, analysis):

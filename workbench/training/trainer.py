@@ -47,6 +47,7 @@ def train(
     steps_per_epoch: int,
     control: Control,
     emit: Emit,
+    penalty: Callable[[], Tensor | None] = lambda: None,
     after_step: Callable[[int], None] = lambda step: None,
     after_epoch: Callable[[int], None] = lambda epoch: None,
 ) -> None:
@@ -59,6 +60,7 @@ def train(
         steps_per_epoch: length of `batches(epoch, 0)`.
         control: asked between steps; a pause waits here, a cancel raises Cancelled.
         emit: told the loss of every step and, every few steps, the progress.
+        penalty: added to the loss where it gives a scalar (CCP's pull to the last projection's weights).
         after_step: called with the number of steps done (probe curves).
         after_epoch: called with the epoch (evaluation, checkpoints).
 
@@ -76,6 +78,8 @@ def train(
             parts.loss.train()
             with autocast(parts.device, parts.precision):
                 value = parts.loss(parts.model(images), labels)
+                if (pull := penalty()) is not None:
+                    value = value + pull
             parts.optimiser.zero_grad(set_to_none=True)
             value.backward()
             if parts.clip_norm:

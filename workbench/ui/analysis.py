@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
@@ -63,13 +64,19 @@ class AnalysisClient(QObject):
         on_progress: Callable[[Answer], None] | None = None,
         on_result: Callable[[Answer], None] | None = None,
         on_error: Callable[[Problem], None] | None = None,
+        owner: QObject | None = None,
     ) -> Request:
-        """Ask for `op` with `fields` (plain data). Raises Problem when the process cannot be started."""
+        """Ask for `op` with `fields` (plain data); discarded when its `owner` is destroyed.
+
+        Raises Problem when the process cannot be started.
+        """
         number = self._process.request(op, **fields)
         self._open[number] = Callbacks(on_progress, on_result, on_error)
+        if owner is not None:
+            owner.destroyed.connect(partial(self.cancel, number))
         return Request(self, number)
 
-    def cancel(self, number: int) -> None:
+    def cancel(self, number: int, _destroyed: object = None) -> None:
         """Discard a request; nothing happens when it was answered already."""
         if self._open.pop(number, None) is not None:
             self._process.cancel(number)

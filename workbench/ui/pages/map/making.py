@@ -92,7 +92,7 @@ class MapMaker(QObject):
         self._asked = (self._evaluation, self._wanted)
         try:
             self._request = self._session.analysis.request(
-                "project", fields, self._progress, self._projected, self._not_projected
+                "project", fields, self._progress, self._projected, self._not_projected, owner=self
             )
         except Problem as problem:
             self._session.notify(problem)

@@ -1,0 +1,83 @@
+"""Centres that cover a pool of embeddings: greedy k-center, and the geometry that CCP reports."""
+
+import numpy as np
+
+from workbench.evaluation import geometry
+from workbench.problem import Problem
+
+
+def k_center(pool: np.ndarray, count: int, given: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Choose centres among a pool, each time the sample that is farthest from its nearest centre.
+
+    Algorithm 2 of Gürbüz et al. 2023 (CCP) for one class, there after Sener and Savarese, 2018; Gonzalez, 1985.
+
+    Args:
+        pool: [b, d] finite embeddings, taken as they are.
+        count: centres to choose, 1 to b; no sample is chosen twice.
+        given: [g, d] centres that already stand and are not chosen again (rho_c). Without any, the first centre is
+            the sample whose farthest one is nearest, so that the radius is at most twice the least possible.
+
+    Returns:
+        indices: [count] int64 into the pool, in the order of choice.
+        radii: [count] Euclidean: the largest distance from a sample to its nearest centre after each choice, the
+            given ones included. It never grows.
+
+    Raises:
+        Problem: an empty or non-finite pool, given centres of other dimensions, count out of range.
+    """
+    vectors = _finite(pool, "A pool")
+    if not 1 <= count <= len(vectors):
+        raise Problem(f"From a pool of {len(vectors)} samples 1 to {len(vectors)} centres can be chosen, not {count}.")
+    nearest = np.full(len(vectors), np.inf)  # squared
+    if given is not None and len(given):
+        standing = _finite(given, "Given centres")
+        if standing.shape[1] != vectors.shape[1]:
+            raise Problem(f"Centres of {standing.shape[1]} dimensions cannot stand among {vectors.shape[1]}.")
+        for centre in standing:
+            nearest = np.minimum(nearest, _squares(vectors, centre))
+        start = int(nearest.argmax())
+    else:
+        start = int(np.argmin([_squares(vectors, centre).max() for centre in vectors]))
+    free = np.ones(len(vectors), dtype=bool)
+    indices, radii = np.empty(count, dtype=np.int64), np.empty(count)
+    for place in range(count):
+        chosen = int(np.where(free, nearest, -1).argmax()) if place else start
+        free[chosen] = False
+        nearest = np.minimum(nearest, _squares(vectors, vectors[chosen]))
+        indices[place], radii[place] = chosen, np.sqrt(nearest.max())
+    return indices, radii
+
+
+def covering_radii(embeddings: np.ndarray) -> np.ndarray:
+    """Radii [n] of one class [n, d] covered by 1, 2, ... n of its own samples, chosen greedily; the last one is 0.
+
+    Their mean over counts and classes is the covering radius of CCP's supplement, Section 1.2. Raises Problem as
+    `geometry.covering_radii` does.
+    """
+    return geometry.covering_radii(embeddings, centres=max(1, len(embeddings)))[0]
+
+
+def class_distance(embeddings: np.ndarray, labels: np.ndarray) -> float:
+    """Mean over pairs of classes of the mean Euclidean distance between their samples; NaN with one class.
+
+    Args:
+        embeddings: [n, d] finite. labels: [n] int. Memory grows with the square of the number of classes.
+
+    Raises:
+        Problem: empty or non-finite embeddings, lengths that differ.
+    """
+    apart = geometry.class_distances(embeddings, labels)
+    between = apart[~np.eye(len(apart), dtype=bool)]
+    return float(between.mean()) if len(between) else float("nan")
+
+
+def _finite(vectors: np.ndarray, what: str) -> np.ndarray:
+    found = np.asarray(vectors, dtype=np.float64)
+    if found.ndim != 2 or 0 in found.shape or not np.isfinite(found).all():
+        raise Problem(f"{what} must be a table of finite embeddings with at least one row.")
+    return found
+
+
+def _squares(vectors: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    squares: np.ndarray = ((vectors - centre) ** 2).sum(axis=1)
+    return squares

@@ -1,0 +1,229 @@
+"""The projections of CCP: when one has ended, its best weights come back and the next proxies are chosen."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch  # noqa: TID253 - only engine.py imports this file
+from torch import Tensor, nn  # noqa: TID253
+
+from workbench.charts import Chart, Marks
+from workbench.evaluation.k_center import class_distance, covering_radii, k_center
+from workbench.events import Scalar
+from workbench.losses.ccp import CCP, CCPParams, bounded
+from workbench.problem import Problem
+
+BATCH = 512
+PICTURED = 20  # classes in the picture of the proxies
+MEASURED = 256  # classes: the distance between classes takes memory and time with their square
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Projected:
+    """A projection has ended; arrays are this event's own copies, vectors are `ccp.bounded` (no longer than 1)."""
+
+    index: int  # of the projection, from 0
+    step: int  # optimiser steps done
+    radius: float  # mean covering radius of a class by 1 to b of its samples, on the fresh pool
+    distance: float  # mean distance between samples of two classes, on the fresh pool; NaN with one class
+    map_at_r: float  # the projection's best, a fraction; NaN where no check gave a number
+    converged: np.ndarray  # [K * m, d] float32: the proxies as they were trained (boxes in Figure 2)
+    next: np.ndarray  # [K * m, d] float32: where the next projection's start (circles in Figure 2)
+    classes: np.ndarray  # [K * m] int64
+
+
+class Projections:
+    """Algorithm 1 of Gürbüz et al. 2023 (CCP) around a training loop that knows nothing of it.
+
+    A projection ends with `patience` checks in a row whose MAP@R is not above its best. The optimiser's moments stay:
+    the paper does not speak of them. One object per run, used by the thread that trains.
+
+    Args:
+        model: what is trained; its weights are changed in place when a projection ends.
+        loss: holds the proxies.
+        embed_rows: places in the training half, [r] int64 -> embeddings [r, d], by a plain pass through `model`.
+            Called in evaluation mode without gradients, and, for the variant "samples", in training mode with them.
+        labels: [n] int64, class 0..K-1 of every place of the training half; each class occurs.
+        validate: MAP@R now, a fraction; must leave the model and every random state as they were.
+        seed: of the pools; pools differ from projection to projection.
+        emit: told MAP@R of every check, and when a projection ends three Scalars and Projected (`projection_charts`).
+
+    Raises:
+        Problem: a class without a sample.
+    """
+
+    def __init__(
+        self, model: nn.Module, loss: CCP, embed_rows: Callable[[np.ndarray], Tensor], labels: np.ndarray,
+        validate: Callable[[], float], params: CCPParams, seed: int, emit: Callable[[Any], None],
+    ) -> None:  # fmt: skip
+        self._model, self._loss, self._embed_rows = model, loss, embed_rows
+        self._validate, self._params, self._seed, self._emit = validate, params, seed, emit
+        self._members = [np.flatnonzero(labels == each) for each in range(loss.num_classes)]
+        if not all(len(rows) for rows in self._members):
+            raise Problem("CCP needs at least one training image of every class.")
+        self._index, self._since, self._unimproved, self._best = 0, 0, 0, -1.0
+        self._best_model: dict[str, Tensor] = {}  # of the projection that runs; empty before its first number
+        self._best_proxies = loss.proxies.detach().clone()
+        self._previous: list[Tensor] = []  # weights at the end of the last projection; empty in the first one
+        self.history: list[dict[str, float]] = []  # of the projections that ended
+        self._chosen = torch.zeros(0, dtype=torch.int64)  # [K * m] places of the samples at which the proxies started
+        if params.variant == "samples":
+            loss.follow(lambda: embed_rows(self._chosen.numpy()))
+
+    def begin(self) -> None:
+        """Choose the first proxies, away from random samples; nothing where a resumed run has some already."""
+        if not self._loss.begun:
+            rng = np.random.default_rng([self._seed, 0])
+            random = self._embed(self._draw(rng, self._params.proxies))
+            self._place(*self._pool(rng), random)
+
+    def after_step(self, step: int) -> None:
+        """Check MAP@R every `check_every` steps; maybe end the projection. Raises RuntimeError before `begin`."""
+        if not self._loss.begun:
+            raise RuntimeError("begin() chooses the first proxies and must come before training")
+        if step % self._params.check_every:
+            return
+        self._refresh()
+        value = self._validate()
+        self._emit(Scalar("validation/MAP@R", step, value))
+        if value > self._best:
+            self._best, self._unimproved = value, 0
+            self._best_model = {name: each.detach().clone() for name, each in self._model.state_dict().items()}
+            self._best_proxies = self._loss.proxies.detach().clone()
+        else:
+            self._unimproved += 1
+        if self._unimproved >= self._params.patience:
+            self._end(step)
+
+    def penalty(self) -> Tensor | None:
+        """What is added to the loss: Eq. 4.11's pull to the last projection's weights; None in the first projection."""
+        if not self._previous or not self._params.penalty:
+            return None
+        return self._loss.penalty(self._weights(), self._previous)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Tensors and plain numbers with which another object goes on bit for bit; the loss keeps its own state."""
+        return {
+            "index": self._index,
+            "since": self._since,
+            "unimproved": self._unimproved,
+            "best": self._best,
+            "best_model": dict(self._best_model),
+            "best_proxies": self._best_proxies,
+            "previous": list(self._previous),
+            "chosen": self._chosen,
+            "history": [dict(each) for each in self.history],
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from `state_dict()`. Raises KeyError or ValueError when it is of another run."""
+        previous = [value.clone() for value in state["previous"]]
+        weights = self._weights()
+        if previous and [value.shape for value in previous] != [weight.shape for weight in weights]:
+            raise ValueError("the last projection's weights are of another model")
+        self._previous = [value.to(weight.device) for value, weight in zip(previous, weights, strict=False)]
+        self._index, self._since, self._unimproved = int(state["index"]), int(state["since"]), int(state["unimproved"])
+        self._best, self._chosen = float(state["best"]), state["chosen"].clone()
+        self.history = [dict(each) for each in state["history"]]
+        self._best_model = {name: value.clone() for name, value in state["best_model"].items()}
+        self._best_proxies = state["best_proxies"].clone()
+
+    def _end(self, step: int) -> None:
+        """Back to the best weights, then a fresh pool: measure it, choose from it, tell."""
+        if self._best_model:
+            self._model.load_state_dict(self._best_model)
+            self._loss.place(self._best_proxies)
+        self._refresh()
+        converged = self._loss.class_proxies()[0].detach()
+        rows, vectors = self._pool(np.random.default_rng([self._seed, self._index + 1]))
+        radius = float(np.mean([covering_radii(of_class).mean() for of_class in vectors]))
+        distance = self._distance(vectors)
+        self._place(rows, vectors, converged.double().cpu().numpy().reshape(len(vectors), -1, vectors.shape[2]))
+        after, classes = self._loss.class_proxies()
+        for name, value in (("steps", step - self._since), ("covering_radius", radius), ("class_distance", distance)):
+            self._emit(Scalar(f"projection/{name}", step, float(value)))
+        best = self._best if self._best_model else float("nan")
+        self.history.append({"steps": float(step - self._since), "radius": radius, "distance": distance, "MAP@R": best})
+        arrays = _array(converged), _array(after), classes.cpu().numpy().copy()
+        self._emit(Projected(self._index, step, radius, distance, best, *arrays))
+        self._previous = [weight.detach().clone() for weight in self._weights()]
+        self._index, self._since, self._unimproved, self._best, self._best_model = self._index + 1, step, 0, -1.0, {}
+
+    def _draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """[K, count] places, drawn without repeats within a class as long as it has enough samples."""
+        return np.stack([np.resize(rng.permutation(rows), count) for rows in self._members])
+
+    def _pool(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Places [K, b] and their embeddings [K, b, d]."""
+        rows = self._draw(rng, max(self._params.pool, self._params.proxies))
+        return rows, self._embed(rows)
+
+    def _place(self, rows: np.ndarray, vectors: np.ndarray, given: np.ndarray) -> None:
+        """Algorithm 2: the next proxies are samples of the pool, far from the `given` [K, m, d] and from each other."""
+        count = self._params.proxies
+        found = [k_center(pool, count, standing)[0] for pool, standing in zip(vectors, given, strict=True)]
+        each = np.arange(len(rows))[:, None], np.stack(found)
+        self._chosen = torch.from_numpy(rows[each].ravel())
+        self._loss.place(torch.from_numpy(vectors[each]).to(self._loss.proxies))
+
+    def _refresh(self) -> None:
+        """In the variant "samples" the proxies that are shown are the chosen samples as they are embedded now."""
+        if self._params.variant == "samples":
+            vectors = self._embed(self._chosen.numpy().reshape(len(self._members), -1))
+            self._loss.place(torch.from_numpy(vectors).to(self._loss.proxies))
+
+    @torch.no_grad()
+    def _embed(self, rows: np.ndarray) -> np.ndarray:
+        """Embeddings [K, b, d] float64 of places [K, b], bounded, in evaluation mode; the model's mode is put back."""
+        training = self._model.training
+        self._model.eval()
+        parts = np.array_split(rows.ravel(), -(-rows.size // BATCH))
+        found = torch.cat([bounded(self._embed_rows(part).float()) for part in parts])
+        self._model.train(training)
+        return found.double().cpu().numpy().reshape(*rows.shape, -1)
+
+    def _distance(self, vectors: np.ndarray) -> float:
+        spread = np.unique(np.linspace(0, len(vectors) - 1, MEASURED).round().astype(int))
+        labels = np.arange(len(spread)).repeat(vectors.shape[1])
+        return class_distance(vectors[spread].reshape(len(labels), -1), labels)
+
+    def _weights(self) -> list[nn.Parameter]:
+        return [weight for weight in self._model.parameters() if weight.requires_grad]
+
+
+def _array(vectors: Tensor) -> np.ndarray:
+    return vectors.detach().float().cpu().numpy().copy()
+
+
+def projection_charts(ended: Projected, history: list[dict[str, float]]) -> tuple[Chart, ...]:
+    """Figure 2 of the paper in 2-D (by principal components where d is more), and how the projections went."""
+    pictured = ended.classes < PICTURED
+    both = np.concatenate([ended.converged[pictured], ended.next[pictured]])
+    if both.shape[1] > 2:
+        centred = both - both.mean(0)
+        both = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
+    points = np.pad(both, ((0, 0), (0, 2 - both.shape[1])))
+    classes = tuple(ended.classes[pictured].tolist())
+    half = len(classes)
+    x, y = (tuple(points[:, axis].tolist()) for axis in range(2))
+    marks = [
+        Marks("converged", "boxes", x[:half], y[:half], classes),
+        Marks("next", "circles", x[half:], y[half:], classes),
+    ]
+    first = "Proxies, 2-D" if ended.converged.shape[1] == 2 else "Proxies, first two principal components"
+    note = f"Projection {ended.index + 1}: {history[-1]['steps']:,.0f} steps, validation MAP@R {ended.map_at_r:.1%}."
+    numbers = tuple(float(place) for place in range(1, len(history) + 1))
+
+    def over(*curves: tuple[str, str]) -> tuple[Marks, ...]:
+        return tuple(Marks(title, "line", numbers, tuple(each[name] for each in history)) for title, name in curves)
+
+    return (
+        Chart(first, "", tuple(marks), note),
+        Chart(
+            "Covering radius and class distance", "projection",
+            over(("covering radius", "radius"), ("class distance", "distance")),
+        ),
+        Chart("Validation MAP@R at the end of each projection", "projection", over(("MAP@R", "MAP@R"))),
+        Chart("Steps of each projection", "projection", over(("steps", "steps"))),
+    )  # fmt: skip
