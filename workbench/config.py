@@ -65,6 +65,9 @@ class EmbeddingParams(Params):
         help="Batch-norm without scale and shift on the embedding; Fig. 1 of CE vs pairwise needs it.",
     )
     dropout: float = param(0.0, ge=0, lt=1, help="Share of the embedding's numbers set to zero in training.")
+    bounded: bool = param(
+        False, label="Within the unit ball", help="Divide embeddings longer than 1 by their length, as CCP does."
+    )
     normalise: bool = param(False, label="Unit length", help="Divide every embedding by its L2 norm before the loss.")
 
 

@@ -44,6 +44,8 @@ CATALOG = {
         {"margin": field(0.5, minimum=0, symbol="m"), "reduction": field("active", "string", enum=["active", "paper"])},
         needs_pairs=True,
     ),
+    "loss/ccp": entry("CCP", {"proxies": field(8, "integer"), "pool": field(12, "integer")}, needs_pairs=True),
+    "backbone/preact_resnet20": entry("ResNet-20"),
     "sampler/random": entry("Random"),
     "sampler/classes_images": entry("Classes x images", {"images_per_class": field(4, "integer", minimum=2)}),
     "augmentation/none": entry("None"),

@@ -1,4 +1,4 @@
-"""From features to embeddings: a linear layer, dropout, batch-norm without affine, unit length."""
+"""From features to embeddings: a linear layer, dropout, batch-norm without affine, a bound on the length."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ class EmbeddingHead(nn.Module):
     Args:
         features: f, of the backbone.
         params: size d (0 keeps f and adds no layer) and how the layer starts, dropout, batch-norm without scale and
-            shift, unit length.
+            shift, length of at most 1 (v / max(1, |v|), CCP Section 4.4) or of exactly 1.
     """
 
     def __init__(self, features: int, params: "EmbeddingParams") -> None:
@@ -28,10 +28,12 @@ class EmbeddingHead(nn.Module):
             nn.init.zeros_(self.linear.bias)
         self.dropout = nn.Dropout(params.dropout)
         self.norm = nn.BatchNorm1d(self.dim, affine=False) if params.batch_norm else nn.Identity()
-        self.normalise = params.normalise
+        self.bounded, self.normalise = params.bounded, params.normalise
 
     def forward(self, features: Tensor) -> Tensor:
         embeddings = self.dropout(self.linear(features))
         with torch.autocast(embeddings.device.type, enabled=False):
             embeddings = self.norm(embeddings.float())
+            if self.bounded:
+                embeddings = embeddings / embeddings.norm(dim=1, keepdim=True).clamp_min(1)
             return F.normalize(embeddings) if self.normalise else embeddings

@@ -46,6 +46,18 @@ def test_a_layer_that_starts_as_the_identity_keeps_the_features(dim):
     torch.testing.assert_close(model(images)[:, :kept], features[:, :kept])
 
 
+def test_a_bounded_embedding_is_never_longer_than_1_and_keeps_shorter_ones():
+    free, bounded = (
+        build_model("conv4", {}, EmbeddingParams(dim=2, batch_norm=False, bounded=on), 1).eval() for on in (False, True)
+    )
+    bounded.load_state_dict(free.state_dict())
+    images = torch.rand(32, 1, 16, 16) * torch.linspace(0, 30, 32)[:, None, None, None]
+    before, after = free(images), bounded(images)
+    lengths = before.norm(dim=1, keepdim=True)
+    assert 0 < (lengths > 1).sum() < 32
+    torch.testing.assert_close(after, torch.where(lengths > 1, before / lengths, before))
+
+
 def test_frozen_batch_norm_stays_frozen_in_training():
     model = build_model("resnet18", {"frozen_batch_norm": True}, EmbeddingParams(dim=0, batch_norm=False), 3).train()
     before = {name: value.clone() for name, value in model.state_dict().items() if "running" in name}

@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QFont
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QGraphicsItem, QWidget
 
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
@@ -98,6 +98,8 @@ class PlotCanvas(pg.PlotWidget):
         self.item.getAxis("bottom").setHeight(BOTTOM_PX)
         self.item.getAxis("bottom").enableAutoSIPrefix(False)
         self.item.getAxis("left").enableAutoSIPrefix(False)
+        for side in ("left", "bottom", "right"):  # ticks and grid are the dearest to draw, and change least
+            self.item.getAxis(side).setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
         self.lines = {each.name: Line(each) for each in series}
         self._right: Any = None
         for line in self.lines.values():
