@@ -13,6 +13,7 @@ import torch  # noqa: TID253 - only experiment.py imports this file, inside func
 from workbench import registry
 from workbench.backbones.model import build_model
 from workbench.catalog import cache_folder
+from workbench.ccp_projections import Projected, Projections, projection_charts
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.datasets.image_set import ImageSet
@@ -25,7 +26,6 @@ from workbench.losses.anatomy import spce
 from workbench.losses.anatomy_view import anatomy
 from workbench.losses.ccp import CCP, bounded
 from workbench.problem import Problem
-from workbench.projections import Projected, Projections, projection_charts
 from workbench.training import checkpoint, device
 from workbench.training.feed import Feed
 from workbench.training.optimisers import build_optimiser, build_schedule

@@ -63,3 +63,17 @@ def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:
         energy.backward()
         optimiser.step()
     return F.normalize(points.detach()).float()
+
+
+def uniform(num_classes: int, dim: int, seed: int = 0) -> Tensor:
+    """Prototypes [C, D] of unit length in random directions.
+
+    Raises:
+        ValueError: no class or no dimension.
+
+    Source:
+        Prototype softmax cross entropy, the random prototypes of Table 8.
+    """
+    if num_classes < 1 or dim < 1:
+        raise ValueError(f"prototypes need classes and dimensions: got {num_classes} and {dim}")
+    return F.normalize(torch.randn(num_classes, dim, generator=torch.Generator().manual_seed(seed)))

@@ -26,7 +26,9 @@ def trained(name, batch):
         optimiser = torch.optim.SGD(weights, lr=0.1)
         for _ in range(20):
             optimiser.zero_grad()
-            loss(*batch).backward()
+            value = loss(*batch)
+            if value.requires_grad:
+                value.backward()
             optimiser.step()
     return loss.eval()
 

@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch import nn
 
+from workbench.ccp_projections import Projected, Projections
 from workbench.evaluation.k_center import k_center
 from workbench.events import Scalar
 from workbench.losses import build_loss
 from workbench.losses.ccp import bounded
 from workbench.problem import Problem
-from workbench.projections import Projected, Projections
 from workbench.training import checkpoint
 
 K, M, B, D = 3, 2, 5, 4

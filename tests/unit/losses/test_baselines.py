@@ -1,0 +1,295 @@
+"""Every baseline against its equation written out in loops, in float64; value and gradient."""
+
+import math
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from workbench.losses import build_loss
+from workbench.losses.distance_weighted import times_drawn
+from workbench.losses.memory import Memory
+
+N, D, K = 12, 5, 3
+
+
+@pytest.fixture
+def batch():
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(N, D, generator=generator, dtype=torch.float64), torch.arange(N) % K
+
+
+def loss_of(name, **params):
+    torch.manual_seed(0)
+    return build_loss(name, num_classes=K, embedding_dim=D, **params).eval()
+
+
+def agree(loss, reference, batch):
+    """Value and gradient of `loss` in float32 and float64 against `reference(z, y)`."""
+    z, y = batch
+    z = z.clone().requires_grad_()
+    expected = reference(z, y)
+    (slope,) = torch.autograd.grad(expected, z)
+    assert slope.abs().max() > 1e-3, "the reference says something"
+    for dtype, tolerance in ((torch.float32, 1e-5), (torch.float64, 1e-9)):
+        other = z.detach().to(dtype).requires_grad_()
+        value = loss.to(dtype)(other, y)
+        (found,) = torch.autograd.grad(value, other)
+        torch.testing.assert_close(value.double(), expected.detach(), rtol=tolerance, atol=tolerance)
+        torch.testing.assert_close(found.double(), slope, rtol=10 * tolerance, atol=tolerance)
+
+
+def unit(z):
+    return [each / each.norm() for each in z]
+
+
+def positives(y, a):
+    return [i for i in range(N) if i != a and y[i] == y[a]]
+
+
+def negatives(y, a):
+    return [i for i in range(N) if y[i] != y[a]]
+
+
+def lse(values):
+    return torch.logsumexp(torch.stack(values), 0)
+
+
+def test_triplet_takes_the_semi_hard_negative(batch):
+    def reference(z, y):
+        u, terms = unit(z), []
+        for a in range(N):
+            for p in positives(y, a):
+                pulled = (u[a] - u[p]).square().sum()
+                far = {n: (u[a] - u[n]).square().sum() for n in negatives(y, a)}
+                beyond = {n: each for n, each in far.items() if each > pulled}
+                chosen = min(beyond.values()) if beyond else max(far.values())
+                terms.append((pulled - chosen + 0.2).clamp_min(0))
+        return torch.stack(terms).mean()
+
+    agree(loss_of("triplet", margin=0.2), reference, batch)
+
+
+def test_lifted_is_eq_8(batch):
+    def reference(z, y):
+        u, terms = unit(z), []
+        for a in range(N):
+            far = lse([(u[a] - u[p]).norm() for p in positives(y, a)])
+            near = lse([1.0 - (u[a] - u[n]).norm() for n in negatives(y, a)])
+            terms.append((far + near).clamp_min(0))
+        return torch.stack(terms).mean()
+
+    agree(loss_of("lifted", margin=1.0), reference, batch)
+
+
+def test_npairs_is_eq_6_over_all_pairs(batch):
+    def reference(z, y):
+        terms = [
+            torch.log(1 + sum(torch.exp(z[a] @ z[n] - z[a] @ z[p]) for n in negatives(y, a)))
+            for a in range(N)
+            for p in positives(y, a)
+        ]
+        return torch.stack(terms).mean() + 0.01 * sum(each @ each for each in z) / N
+
+    agree(loss_of("npairs", l2=0.01), reference, batch)
+
+
+def test_angular_is_eq_8(batch):
+    t = math.tan(math.radians(40)) ** 2
+
+    def reference(z, y):
+        u, terms = unit(z), []
+        for a in range(N):
+            for p in positives(y, a):
+                of = [4 * t * (u[a] + u[p]) @ u[n] - 2 * (1 + t) * u[a] @ u[p] for n in negatives(y, a)]
+                terms.append(torch.log(1 + sum(each.exp() for each in of)))
+        return torch.stack(terms).mean()
+
+    agree(loss_of("angular", angle=40.0), reference, batch)
+
+
+def test_angular_is_the_same_in_pieces(batch, monkeypatch):
+    z, y = batch
+    whole = loss_of("angular")(z, y)
+    monkeypatch.setattr("workbench.losses.angular.PAIRS_AT_ONCE", 3)
+    torch.testing.assert_close(loss_of("angular")(z, y), whole)
+
+
+def test_margin_is_eq_4_with_the_expected_negative(batch):
+    def reference(z, y):
+        u, total, counted = unit(z), 0.0, 0.0
+        for a in range(N):
+            apart = {i: (u[a] - u[i]).norm() for i in range(N) if i != a}
+            for p in positives(y, a):
+                pull = (apart[p] - 1.25 + 0.25).clamp_min(0)
+                total, counted = total + pull, counted + float(pull > 0)
+            near = {n: apart[n].item() for n in negatives(y, a) if apart[n] < 1.4}
+            if not near:
+                continue
+            clamped = {n: min(max(d, 0.5), 1.4) for n, d in near.items()}
+            weight = {n: d ** (2 - D) * (1 - d * d / 4) ** ((3 - D) / 2) for n, d in clamped.items()}
+            for n, each in weight.items():
+                times = len(positives(y, a)) * each / sum(weight.values())
+                push = (1.25 - apart[n] + 0.25).clamp_min(0)
+                total, counted = total + times * push, counted + times * float(push > 0)
+        return total / counted
+
+    agree(loss_of("margin", margin=0.25, boundary=1.25), reference, batch)
+
+
+def test_distance_weighted_draws_have_the_expected_frequencies():
+    torch.manual_seed(0)
+    points = F.normalize(torch.randn(6, 8))
+    apart = torch.cdist(points, points)
+    negative = ~torch.eye(6, dtype=torch.bool)
+    wanted = torch.tensor([3, 0, 1, 1, 1, 1])
+    expected = times_drawn(apart, negative, wanted, 8, training=False)
+    drawn = sum(times_drawn(apart, negative, wanted, 8, training=True) for _ in range(4000)) / 4000
+    torch.testing.assert_close(drawn, expected, atol=0.05, rtol=0.1)
+    assert (drawn[1] == 0).all()
+    assert (drawn.sum(1)[(apart < 1.4).logical_and(negative).any(1)] > 0).sum() == 5
+
+
+def test_nca_is_the_log_of_eq_1(batch):
+    def reference(z, y):
+        u, terms = unit(z), []
+        for a in range(N):
+            of = {i: torch.exp(-8 * (u[a] - u[i]).square().sum()) for i in range(N) if i != a}
+            terms.append(-torch.log(sum(of[p] for p in positives(y, a)) / sum(of.values())))
+        return torch.stack(terms).mean()
+
+    agree(loss_of("nca", scale=8.0), reference, batch)
+
+
+def naive_snca(z, y, kept, kept_labels):
+    u, terms = unit(z), []
+    for a in range(N):
+        others = [(u[i], y[i]) for i in range(N) if i != a] + list(zip(kept, kept_labels, strict=True))
+        own = lse([u[a] @ v / 0.1 for v, label in others if label == y[a]])
+        terms.append(lse([u[a] @ v / 0.1 for v, _ in others]) - own)
+    return torch.stack(terms).mean()
+
+
+def test_snca_is_the_equation_within_the_batch_and_with_its_memory(batch):
+    agree(loss_of("snca", temperature=0.1), lambda z, y: naive_snca(z, y, [], []), batch)
+    z, y = batch
+    loss = loss_of("snca", temperature=0.1, memory=8).double().train()
+    loss(z, y)
+    kept, labels = [z[i] / z[i].norm() for i in range(4, N)], y[4:]
+    torch.testing.assert_close(loss(2 - z, y), naive_snca(2 - z, y, kept, labels))
+
+
+def test_a_memory_is_a_queue_of_the_last():
+    memory = Memory(5, 1)
+    memory.add(torch.tensor([[0.0], [1.0], [2.0]]), torch.tensor([0, 1, 2]))
+    assert memory.contents()[1].tolist() == [0, 1, 2]
+    memory.add(torch.tensor([[3.0], [4.0], [5.0]]), torch.tensor([3, 4, 5]))
+    assert sorted(memory.contents()[1].tolist()) == [1, 2, 3, 4, 5]
+    memory.add(torch.arange(7.0)[:, None], torch.arange(7))
+    assert sorted(memory.contents()[1].tolist()) == [2, 3, 4, 5, 6]
+    assert memory.contents()[0][:, 0].tolist() == memory.contents()[1].tolist()
+
+
+def test_supcon_is_eq_2(batch):
+    def reference(z, y):
+        u, terms = unit(z), []
+        for a in range(N):
+            every = lse([u[a] @ u[i] / 0.1 for i in range(N) if i != a])
+            terms.append(-sum(u[a] @ u[p] / 0.1 - every for p in positives(y, a)) / len(positives(y, a)))
+        return torch.stack(terms).mean()
+
+    agree(loss_of("supcon", temperature=0.1), reference, batch)
+    agree(loss_of("kcl", temperature=0.1), reference, batch)
+
+
+def test_center_is_eq_5(batch):
+    loss = loss_of("center", weight=0.5)
+    torch.nn.init.normal_(loss.centres)
+    weight, bias = loss.classifier.weight.detach().double(), loss.classifier.bias.detach().double()
+    centres = loss.centres.detach().double()
+
+    def reference(z, y):
+        ce = -sum((weight @ z[i] + bias).log_softmax(0)[y[i]] for i in range(N)) / N
+        return ce + 0.25 * sum((z[i] - centres[y[i]]).square().sum() for i in range(N)) / N
+
+    agree(loss, reference, batch)
+
+
+def test_proxy_nca_is_eq_6(batch):
+    loss = loss_of("proxy_nca", temperature=1 / 9)
+    proxies = [p / p.norm() for p in loss.proxies.detach().double()]
+
+    def reference(z, y):
+        u = unit(z)
+        of = [torch.stack([-9 * (u[i] - p).square().sum() for p in proxies]) for i in range(N)]
+        return -sum(of[i].log_softmax(0)[y[i]] for i in range(N)) / N
+
+    agree(loss, reference, batch)
+
+
+def test_soft_triple_is_eq_7_and_9(batch):
+    loss = loss_of("soft_triple", centres=3, scale=20.0, gamma=0.1, margin=0.01, merging=0.2)
+    centres = F.normalize(loss.centres.detach().double(), dim=2)
+
+    def reference(z, y):
+        u, total = unit(z), 0.0
+        for i in range(N):
+            scores = []
+            for c in range(K):
+                cosines = centres[c] @ u[i]
+                scores.append((torch.softmax(cosines / 0.1, 0) * cosines).sum())
+            shifted = torch.stack([20 * (s - (0.01 if c == y[i] else 0)) for c, s in enumerate(scores)])
+            total = total - shifted.log_softmax(0)[y[i]]
+        pairs = [(c, s, t) for c in range(K) for t in range(3) for s in range(t + 1, 3)]
+        spread = sum((2 - 2 * centres[c, s] @ centres[c, t]).sqrt() for c, s, t in pairs) / len(pairs)
+        return total / N + 0.2 * spread
+
+    agree(loss, reference, batch)
+
+
+@pytest.mark.parametrize("inner", ["contrastive", "contrastive_positive_margin", "multi_similarity"])
+def test_xbm_without_memory_is_a_pair_loss_and_adds_the_memory_s_pairs(inner, batch):
+    z, y = batch
+    loss = loss_of("xbm", inner=inner, memory=20, warm_up=1, margin=1.0).double()
+    if inner == "contrastive":
+        torch.testing.assert_close(loss(z, y), loss_of("contrastive", margin=1.0)(z, y))
+    if inner == "contrastive_positive_margin":
+        same = {"positive_margin": 0.3, "negative_margin": 1.0}
+        torch.testing.assert_close(loss(z, y), loss_of(inner, **same)(z, y))
+    within = loss(2 - z, y)
+    loss.train()
+    loss(z, y)  # fills the memory; the next step uses it
+    value = loss(2 - z, y)
+    assert value > within
+    if inner == "contrastive":
+        u, kept, pulls, pushes = unit(2 - z), unit(z), [], []
+        for a in range(N):
+            for m in range(N):
+                apart = (u[a] - kept[m]).norm()
+                if y[a] == y[m]:
+                    pulls.append(apart**2)
+                elif apart < 1:
+                    pushes.append((1 - apart) ** 2)
+        torch.testing.assert_close(value - within, torch.stack(pulls).mean() + torch.stack(pushes).mean())
+
+
+@pytest.mark.parametrize("name", ["triplet", "lifted", "angular", "nca", "snca", "supcon", "margin", "xbm", "npairs"])
+def test_turning_all_embeddings_changes_nothing(name, batch):
+    z, y = batch
+    turn = torch.linalg.qr(torch.randn(D, D, generator=torch.Generator().manual_seed(1), dtype=torch.float64)).Q
+    loss = loss_of(name).double()
+    torch.testing.assert_close(loss(z @ turn, y), loss(z, y))
+
+
+@pytest.mark.parametrize("name", ["triplet", "lifted", "angular", "nca", "supcon", "npairs", "kcl", "ice"])
+def test_naming_the_classes_otherwise_changes_nothing(name, batch):
+    z, y = batch
+    loss = loss_of(name).double()
+    torch.testing.assert_close(loss(z, (y + 1) % K), loss(z, y))
+
+
+@pytest.mark.parametrize("name", ["nca", "snca", "supcon", "npairs", "lifted", "proxy_nca", "center", "soft_triple"])
+def test_the_gradient_is_the_slope(name, batch):
+    z, y = batch
+    loss = loss_of(name).double()
+    assert torch.autograd.gradcheck(lambda each: loss(each, y), z.clone().requires_grad_())

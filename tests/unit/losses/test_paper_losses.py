@@ -1,0 +1,278 @@
+"""ICE, PSCE and its relatives, and RankMI against the papers' equations written out."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from workbench.losses import build_loss
+from workbench.problem import Problem
+
+N, D, K = 12, 5, 3
+
+
+@pytest.fixture
+def batch():
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(N, D, generator=generator, dtype=torch.float64), torch.arange(N) % K
+
+
+def loss_of(name, dim=D, classes=K, **params):
+    torch.manual_seed(0)
+    return build_loss(name, num_classes=classes, embedding_dim=dim, **params).eval()
+
+
+def naive_ice(z, y, s):
+    """Eq. 5 averaged, and the weights of Eq. 11 to 14, in loops."""
+    u = F.normalize(z)
+    terms, plus, minus = [], torch.zeros(N, N, dtype=z.dtype), torch.zeros(N, N, dtype=z.dtype)
+    for a in range(N):
+        pos = [i for i in range(N) if i != a and y[i] == y[a]]
+        neg = [j for j in range(N) if y[j] != y[a]]
+        among = sum(torch.exp(s * u[a] @ u[j]) for j in neg)
+        p = {i: torch.exp(s * u[a] @ u[i]) / (torch.exp(s * u[a] @ u[i]) + among) for i in pos}
+        missed = sum(1 - p[i] for i in pos)
+        for i in pos:
+            terms.append(-torch.log(p[i]))
+            plus[a, i] = (1 - p[i]) / missed / (2 * N)
+        for j in neg:
+            hits = sum(torch.exp(s * u[a] @ u[j]) / (torch.exp(s * u[a] @ u[i]) + among) for i in pos)
+            minus[a, j] = hits / missed / (2 * N)
+    return torch.stack(terms).mean(), plus, minus
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_ice_has_the_value_of_eq_5_and_the_gradient_of_eq_15(batch, dtype):
+    z, y = batch
+    value, plus, minus = naive_ice(z, y, 8.0)
+    u = F.normalize(z)
+    of_unit = (minus - plus).T @ u  # Eq. 15: every anchor's vector times the weight it gives
+    of_unit = of_unit - (of_unit * u).sum(1, keepdim=True) * u  # through the normalisation
+    slope = of_unit / z.norm(dim=1, keepdim=True)
+    other = z.to(dtype).requires_grad_()
+    loss = loss_of("ice", scale=8.0).to(dtype)
+    found = loss(other, y)
+    (gradient,) = torch.autograd.grad(found, other)
+    torch.testing.assert_close(found.double(), value, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(gradient.double(), slope, rtol=1e-4, atol=1e-7)
+
+
+@given(seed=st.integers(0, 1000), scale=st.sampled_from([1.0, 64.0, 1000.0]), n=st.integers(4, 30))
+def test_ice_s_weights_sum_to_half_of_one_anchor_s_share(seed, scale, n):
+    generator = torch.Generator().manual_seed(seed)
+    z, y = torch.randn(n, 4, generator=generator), torch.arange(n) % 2
+    loss = loss_of("ice", classes=2, dim=4, scale=scale)
+    for weights in loss.weights(z, y):
+        torch.testing.assert_close(weights.sum(1), torch.full((n,), 1 / (2 * n)))
+
+
+def test_ice_counts_the_anchors_that_it_leaves_out(batch):
+    loss = loss_of("ice", scale=8.0)
+    z = batch[0]
+    loss(z, torch.tensor([0, 0, 0, 0, 1, 2] + [0] * 6))
+    assert loss.left_out == 2
+    assert loss(z, torch.zeros(N, dtype=torch.int64)).item() == 0
+    assert loss.left_out == N
+    (chart,) = loss.charts(*batch)
+    assert [marks.title for marks in chart.marks] == ["positives", "negatives"]
+    assert all(sum(marks.y) == pytest.approx(1) for marks in chart.marks)
+
+
+def test_psce_with_canonical_prototypes_is_cross_entropy_on_the_raw_outputs():
+    z, y = torch.randn(N, K, generator=torch.Generator().manual_seed(0)), torch.arange(N) % K
+    torch.testing.assert_close(loss_of("psce", dim=K, prototypes="canonical")(z, y), F.cross_entropy(z, y))
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+@pytest.mark.parametrize("without", [False, True])
+def test_psce_and_its_ablations_are_eq_4(batch, normalised, without):
+    z, y = batch
+    loss = loss_of("psce", normalised=normalised, without_own_class=without).double()
+    p = loss.prototypes
+    total = 0.0
+    for i in range(N):
+        v = z[i] / z[i].norm() if normalised else z[i]
+        of = [torch.exp(v @ p[k]) for k in range(K) if not (without and k == y[i])]
+        total = total - torch.log(torch.exp(v @ p[y[i]]) / sum(of))
+    torch.testing.assert_close(loss(z, y), total / N)
+    assert torch.autograd.gradcheck(lambda each: loss(each, y), z.clone().requires_grad_())
+
+
+@pytest.mark.parametrize(("classes", "dim"), [(3, 2), (3, 3), (10, 9), (10, 64), (100, 128)])
+def test_simplex_prototypes_are_equally_far_apart(classes, dim):
+    loss = loss_of("psce", classes=classes, dim=dim)
+    apart = torch.pdist(loss.prototypes.double())
+    torch.testing.assert_close(apart, torch.full_like(apart, math.sqrt(2 * classes / (classes - 1))), atol=1e-6, rtol=0)
+    assert loss.spread() < 2e-6
+
+
+def test_repelling_prototypes_are_farther_apart_than_random_ones():
+    nearest = {kind: torch.pdist(loss_of("psce", classes=10, dim=4, prototypes=kind).prototypes).min() for kind in
+               ("repelling", "random")}  # fmt: skip
+    assert nearest["repelling"] > 1.5 * nearest["random"]
+
+
+def test_prototypes_that_do_not_fit_are_a_sentence(tmp_path):
+    with pytest.raises(Problem, match="3 dimensions, not 5"):
+        loss_of("psce", prototypes="canonical")
+    with pytest.raises(Problem, match="does not fit into 2"):
+        loss_of("psce", classes=9, dim=2, prototypes="simplex")
+    with pytest.raises(Problem, match="cannot be read"):
+        loss_of("psce", prototypes="file", file=str(tmp_path / "none.npy"))
+    np.save(tmp_path / "p.npy", np.eye(3, 4, dtype=np.float32))
+    with pytest.raises(Problem, match=r"shape \[3, 4\].*need \[3, 5\]"):
+        loss_of("psce", prototypes="file", file=str(tmp_path / "p.npy"))
+    np.save(tmp_path / "nan.npy", np.full((3, 5), np.nan, np.float32))
+    with pytest.raises(Problem, match="no number"):
+        loss_of("psce", prototypes="file", file=str(tmp_path / "nan.npy"))
+    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(Problem, match="cannot be read"):
+        loss_of("psce", prototypes="file", file=str(tmp_path / "objects.npy"))
+    np.savetxt(tmp_path / "own.csv", np.eye(3, 5), delimiter=",")
+    assert torch.equal(loss_of("psce", prototypes="file", file=str(tmp_path / "own.csv")).prototypes, torch.eye(3, 5))
+
+
+def test_psc_is_eq_2(batch):
+    z, y = batch
+    loss = loss_of("psc", temperature=0.5).double()
+    c = F.normalize(loss.prototypes.detach())
+    total = 0.0
+    for i in range(N):
+        of = [torch.exp(z[i] / z[i].norm() @ c[k] / 0.5) for k in range(K)]
+        total = total - torch.log(of[y[i]] / sum(of[k] for k in range(K) if k != y[i]))
+    torch.testing.assert_close(loss(z, y), total / N)
+
+
+def test_kcl_draws_k_and_one_positives_in_training():
+    z, y = torch.randn(40, D, generator=torch.Generator().manual_seed(0)), torch.zeros(40, dtype=torch.int64)
+    loss = loss_of("kcl", positives=3)
+    settled = loss(z, y)
+    loss.train()
+    torch.manual_seed(1)
+    drawn = torch.stack([loss(z, y) for _ in range(300)])
+    assert drawn.std() > 0
+    assert drawn.mean().item() == pytest.approx(settled.item(), rel=0.02), "evaluation is the expectation"
+
+
+def test_tsc_is_eq_3(batch):
+    z, y = batch
+    loss = loss_of("tsc", temperature=0.5, positives=3, weight=2.0).double()
+    u, t = F.normalize(z), loss.targets
+    total = 0.0
+    for i in range(N):
+        every = torch.logsumexp(torch.stack([u[i] @ u[j] / 0.5 for j in range(N) if j != i]), 0)
+        pos = [j for j in range(N) if j != i and y[j] == y[i]]  # 3 = N / K - 1
+        total = total - sum(u[i] @ u[j] / 0.5 - every for j in pos) / len(pos)
+        total = total - 2.0 / 4 * (u[i] @ t[y[i]] / 0.5 - every)
+    torch.testing.assert_close(loss(z, y), total / N)
+
+
+def test_tsc_gives_each_class_the_target_that_lies_nearest():
+    loss = loss_of("tsc", dim=K).train()
+    turned = torch.tensor([2, 0, 1])
+    y = torch.arange(N) % K
+    for _ in range(100):
+        loss(loss.targets[turned[y]].clone(), y)
+    assert loss.assigned.tolist() == turned.tolist()
+
+
+def test_rankmi_is_eq_4_up_to_its_constant(batch):
+    z, y = batch
+    loss = loss_of("rankmi").double()
+    with torch.no_grad():
+        for weight in loss.statistics.parameters():
+            weight.add_(0.1 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(1)).double())
+    u = F.normalize(z)
+    apart = torch.stack(
+        [torch.stack([(u[i] - u[j]).norm() if i != j else u[i, 0] * 0 for j in range(N)]) for i in range(N)]
+    )
+
+    def t_of(d):
+        return math.log(2) - torch.log(1 + torch.exp(-loss.statistics(d[None])[0]))
+
+    pairs = [(i, j) for i in range(N) for j in range(N) if i != j]
+    pos = torch.stack([t_of(apart[i, j]) for i, j in pairs if y[i] == y[j]]).mean()
+    neg = torch.stack([torch.log(2 - torch.exp(t_of(apart[i, j]))) for i, j in pairs if y[i] != y[j]]).mean()
+    assert loss.jsd_bound(z, y) == pytest.approx(max(0.0, (pos + neg).item()), abs=1e-9)
+
+
+@given(seed=st.integers(0, 500), n=st.integers(1, 30), scale=st.sampled_from([0.0, 1.0, 100.0]))
+def test_the_jsd_bound_lies_between_0_and_2_log_2(seed, n, scale):
+    generator = torch.Generator().manual_seed(seed)
+    loss = loss_of("rankmi")
+    with torch.no_grad():
+        loss.statistics.line.copy_(scale * torch.randn(2, generator=generator))
+    bound = loss.jsd_bound(torch.randn(n, D, generator=generator), torch.randint(0, K, (n,), generator=generator))
+    assert 0 <= bound <= 2 * math.log(2)
+
+
+def test_the_jsd_bound_of_parted_classes_nears_2_log_2():
+    loss = loss_of("rankmi", dim=3)
+    with torch.no_grad():
+        loss.statistics.line.copy_(torch.tensor([20.0, -28.0]))
+    assert loss.jsd_bound(torch.eye(3)[torch.arange(N) % 3], torch.arange(N) % 3) == pytest.approx(
+        2 * math.log(2), abs=1e-3
+    )
+
+
+@pytest.mark.parametrize(("offset", "slope"), [(2.0, -2.0), (1.0, -4.0), (5.0, -3.0)])
+def test_beta_by_newton_is_beta_by_bisection(offset, slope):
+    loss = loss_of("rankmi")
+    with torch.no_grad():
+        loss.statistics.line.copy_(torch.tensor([offset, slope]))
+        torch.nn.init.normal_(loss.statistics.layers[-1].weight, std=0.01)
+    low, high = 0.0, 2.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        above = loss.statistics(torch.tensor([middle])).item() > 0
+        low, high = (middle, high) if above else (low, middle)
+    assert loss.find_boundary() == pytest.approx(low, abs=1e-4)
+    assert loss.boundary_found
+
+
+def test_a_root_outside_the_sphere_or_a_flat_network_keeps_the_last_beta():
+    loss = loss_of("rankmi")
+    with torch.no_grad():
+        loss.statistics.line.copy_(torch.tensor([6.0, -2.0]))  # V = 0 at a distance of 3
+    assert loss.find_boundary() == 1.0
+    assert not loss.boundary_found
+    with torch.no_grad():
+        loss.statistics.line.copy_(torch.tensor([1.0, 0.0]))
+    assert loss.find_boundary() == 1.0
+    assert not loss.boundary_found
+
+
+def test_order_loss_is_eq_10(batch):
+    z, y = batch
+    plain, ordered = loss_of("rankmi").double(), loss_of("rankmi", order=2.0).double()
+    for loss in (plain, ordered):
+        with torch.no_grad():
+            loss.statistics.line.copy_(torch.tensor([0.0, 1.5]))
+    # V rises by 1.5 at every distance: the mean over P and the mean over N add up to 3.
+    torch.testing.assert_close(ordered(z, y) - plain(z, y), torch.tensor(2.0 * 3.0, dtype=torch.float64))
+
+
+def test_rankmi_changes_the_network_and_the_embeddings_in_turn(batch):
+    z, y = batch[0].float().requires_grad_(), batch[1]
+    loss = loss_of("rankmi", ratio=2).train()
+    changed = []
+    for _ in range(6):
+        z.grad = None
+        loss.zero_grad()
+        loss(z, y).backward()
+        of_network = any(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in loss.parameters())
+        changed.append(("network" if of_network else "") + ("embeddings" if z.grad is not None else ""))
+    assert changed == ["network", "network", "embeddings"] * 2
+
+
+def test_rankmi_draws_its_panel(batch):
+    loss = loss_of("rankmi")
+    loss.charts(batch[0].float(), batch[1])
+    distances, network, over_time = loss.charts(batch[0].float(), batch[1])
+    assert [marks.title for marks in distances.marks] == ["positives, share", "negatives, share", "β"]
+    assert [marks.title for marks in network.marks] == ["V", "T", "β"]
+    assert len(over_time.marks[0].y) == 2

@@ -1,0 +1,53 @@
+"""Angular loss: the angle at the negative of every triangle."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
+
+from workbench.losses.batch import checked, keep_nan, pair_masks
+from workbench.params import Params, param
+from workbench.registry import register
+
+PAIRS_AT_ONCE = 2048  # bounds the memory: pairs x n numbers
+
+
+class AngularParams(Params):
+    angle: float = param(40.0, gt=0, lt=90, symbol="α", unit="°", help="Largest angle wanted at the negative.")
+
+
+@register(
+    "loss", "angular", title="Angular", params=AngularParams, has_proxies=False, needs_pairs=True,
+    source="Wang et al. 2017, Eq. 8",
+)  # fmt: skip
+class Angular(nn.Module):
+    """Mean over positive pairs of log(1 + sum_n exp(4 tan^2 α (a + p) n - 2 (1 + tan^2 α) a p)), on the unit sphere.
+
+    The negatives of a pair are all images of other classes. Without a positive pair the value is 0.
+    """
+
+    def __init__(self, params: AngularParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.squared_tangent = math.tan(math.radians(params.angle)) ** 2
+        self.num_classes = num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            unit = F.normalize(embeddings)
+            alike = unit @ unit.T
+            positive, negative = pair_masks(labels)
+            anchors, partners = positive.triu().nonzero(as_tuple=True)  # (a + p) n is the same from both ends
+            total = alike.sum() * 0
+            for part in torch.arange(len(anchors), device=labels.device).split(PAIRS_AT_ONCE):
+                chosen = (alike, negative, anchors[part], partners[part])
+                total = total + checkpoint(self._of_pairs, *chosen, use_reentrant=False)
+            return keep_nan(total / max(1, len(anchors)), embeddings)
+
+    def _of_pairs(self, alike: Tensor, negative: Tensor, anchors: Tensor, partners: Tensor) -> Tensor:
+        t = self.squared_tangent
+        exponents = 4 * t * (alike[anchors] + alike[partners])  # [pairs, n]
+        exponents = exponents.masked_fill(~negative[anchors], torch.finfo(alike.dtype).min / 4)
+        return F.softplus(exponents.logsumexp(1) - 2 * (1 + t) * alike[anchors, partners]).sum()

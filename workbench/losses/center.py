@@ -1,0 +1,50 @@
+"""Center loss: cross-entropy, and a pull of every embedding to the learned centre of its class."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class CenterParams(Params):
+    weight: float = param(0.01, ge=0, le=100, symbol="λ", help="Weight of the pull beside the cross-entropy.")
+    proxy_lr: float = param(
+        5.0, gt=0, le=1e4, label="Centre learning rate", unit="×",
+        help="Learning rate of centres and classifier, as a multiple.",
+    )  # fmt: skip
+
+
+@register(
+    "loss", "center", title="Center", params=CenterParams, has_proxies=True, needs_pairs=False,
+    source="Wen et al. 2016, Eq. 5",
+)  # fmt: skip
+class Center(nn.Module):
+    """Softmax cross-entropy of a linear classifier plus λ / 2 times the mean squared distance to the class's centre.
+
+    Centres are learned by the optimiser with their own rate; the paper moves them by a rule of its own (Eq. 4) with
+    the same direction.
+    """
+
+    def __init__(self, params: CenterParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.classifier = nn.Linear(embedding_dim, num_classes)
+        self.centres = nn.Parameter(torch.zeros(num_classes, embedding_dim))
+        self.weight, self.proxy_lr_multiplier = params.weight, params.proxy_lr
+
+    def logits(self, embeddings: Tensor) -> Tensor:
+        """Scores [n, K] of embeddings [n, d]."""
+        with torch.autocast(embeddings.device.type, enabled=False):
+            return F.linear(embeddings.to(self.classifier.weight.dtype), self.classifier.weight, self.classifier.bias)
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, len(self.centres))
+        with torch.autocast(embeddings.device.type, enabled=False):
+            pull = (embeddings - self.centres[labels]).square().sum(1).mean()
+            return F.cross_entropy(self.logits(embeddings), labels) + self.weight / 2 * pull
+
+    def class_proxies(self) -> tuple[Tensor, Tensor]:
+        """Centres [K, d] and their classes [K]."""
+        return self.centres, torch.arange(len(self.centres))

@@ -1,0 +1,37 @@
+"""Distance-weighted sampling of negatives: all distances on the sphere are seen about equally often."""
+
+import torch
+from torch import Tensor
+
+NEAREST, FARTHEST = 0.5, 1.4  # distances between which the weights follow 1 / q
+
+
+def times_drawn(apart: Tensor, negative: Tensor, wanted: Tensor, dim: int, training: bool) -> Tensor:
+    """How often each negative is drawn; [n, n], rows add up to `wanted` where a negative nearer than 1.4 exists.
+
+    Args:
+        apart: [n, n] distances on the unit sphere, without a gradient.
+        negative: [n, n] bool.
+        wanted: [n] int64, negatives for each anchor.
+        dim: d of the embeddings, on which the density of distances depends.
+        training: draw by torch's global generator; else the expectation.
+
+    Source:
+        Wu et al. 2017, Section 4.1: weights 1 / q(D), q(D) ~ D^(d-2) (1 - D^2 / 4)^((d-3) / 2), cut at 0.5 and 1.4.
+    """
+    clamped = apart.clamp(NEAREST, FARTHEST)
+    log_density = (max(dim, 2) - 2) * clamped.log() + (max(dim, 2) - 3) / 2 * (1 - clamped.square() / 4).log()
+    reachable = negative & (apart < FARTHEST) & (wanted > 0)[:, None]
+    some = reachable.any(1)
+    weights = (-log_density).masked_fill(~reachable, -torch.inf)
+    shares = torch.where(some[:, None], weights, 0.0).softmax(1) * some[:, None]
+    if not training:
+        return shares * wanted[:, None]
+    times = torch.zeros_like(shares)
+    rows = some.nonzero()[:, 0]
+    most = int(wanted.max()) if len(rows) else 0
+    if most:
+        drawn = torch.multinomial(shares[rows], most, replacement=True)
+        counts = (torch.arange(most, device=drawn.device) < wanted[rows, None]).to(times.dtype)
+        times[rows] = torch.zeros_like(shares[rows]).scatter_add_(1, drawn, counts)
+    return times

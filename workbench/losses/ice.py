@@ -1,0 +1,81 @@
+"""Instance cross-entropy (ICE): every positive of an anchor against all its negatives, with weights of their own."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.charts import Chart, Marks
+from workbench.losses.batch import checked, keep_nan, mean_of, pair_masks
+from workbench.params import Params, param
+from workbench.registry import register
+
+BINS = 40
+SMALLEST = -12.0  # log10 of the smallest weight in the histogram
+
+
+class ICEParams(Params):
+    scale: float = param(
+        64.0, ge=1, le=1000, symbol="s", help="Similarities are multiplied by it: 16 to 80 in the paper."
+    )
+
+
+@register(
+    "loss", "ice", title="Instance cross-entropy (ICE)", params=ICEParams, has_proxies=False, needs_pairs=True,
+    source="Wang et al. 2019 (instance cross-entropy), Eq. 5 for the value, Eq. 11 to 15 for the gradient",
+)  # fmt: skip
+class ICE(nn.Module):
+    """Value: mean over positive pairs of -log p(i | a), Eq. 5 with s times the cosine; gradient: Eq. 15.
+
+    The gradient treats anchors and weights as constants, so it is not that of the value. The weights of an anchor's
+    positives sum to 1 / 2N, and so do those of its negatives. Anchors without a positive or a negative are left out
+    and counted in `left_out`; with none left the value is 0.
+    """
+
+    def __init__(self, params: ICEParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.scale, self.num_classes, self.left_out = params.scale, num_classes, 0
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            unit = F.normalize(embeddings)
+            with torch.no_grad():
+                value, of_positives, of_negatives = self._weighed(unit, labels)
+            pulled = unit.detach() @ unit.T  # only the second of each pair gets a gradient
+            surrogate = ((of_negatives - of_positives) * pulled).sum()
+            return keep_nan(value + surrogate - surrogate.detach(), embeddings)
+
+    def weights(self, embeddings: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """Weights of Eq. 13 and 14, [n, n]: row a holds those of anchor a's positives, and of its negatives."""
+        _, of_positives, of_negatives = self._weighed(F.normalize(checked(embeddings, labels)), labels)
+        return of_positives, of_negatives
+
+    def charts(self, embeddings: Tensor, labels: Tensor) -> list[Chart]:
+        """How the weights of positives and negatives are distributed on the probe (first 512 images)."""
+        of_positives, of_negatives = self.weights(embeddings[:512], labels[:512])
+        bars = []
+        for title, weights in (("positives", of_positives), ("negatives", of_negatives)):
+            logs = weights[weights > 0].log10().clamp_min(SMALLEST).float().cpu()
+            counts = torch.histc(logs, BINS, SMALLEST, 0.0)
+            centres = SMALLEST + (torch.arange(BINS) + 0.5) * (-SMALLEST / BINS)
+            shares = counts / counts.sum().clamp_min(1)
+            bars.append(Marks(title, "bars", tuple(centres.tolist()), tuple(shares.tolist())))
+        note = f"{self.left_out} of the last batch's anchors had no positive or no negative."
+        return [Chart("Weights of positives and negatives, share of pairs", "log10 of the weight", tuple(bars), note)]
+
+    def _weighed(self, unit: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Eq. 5 averaged, and the weights of Eq. 13 and 14, all in log space: 1 - p underflows on solved queries."""
+        positive, negative = pair_masks(labels)
+        whole = positive.any(1) & negative.any(1)
+        self.left_out = int((~whole).sum())
+        scaled = self.scale * unit @ unit.T
+        lowest = torch.finfo(scaled.dtype).min / 4
+        among = scaled.masked_fill(~negative, lowest)
+        others = among.logsumexp(1, keepdim=True)
+        missed = (others - torch.logaddexp(scaled, others)).masked_fill(~positive, lowest)  # log(1 - p), Eq. 11
+        share = whole[:, None] / (2 * len(labels))
+        # In Eq. 14 the sum over positives cancels: what is left is the softmax over the negatives.
+        of_positives = missed.softmax(1) * positive * share
+        of_negatives = among.softmax(1) * negative * share
+        value = mean_of(F.softplus(others - scaled), positive & whole[:, None])
+        return value, of_positives, of_negatives

@@ -1,0 +1,51 @@
+"""K-positive contrastive loss (KCL): as many positives for every anchor, whatever the size of its class."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked, keep_nan, mean_of, pair_masks
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class KCLParams(Params):
+    temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by it.")
+    positives: int = param(6, ge=1, le=1000, symbol="k", help="Positives drawn for an anchor, beside its other view.")
+
+
+@register(
+    "loss", "kcl", title="K-positive contrastive (KCL)", params=KCLParams, has_proxies=False, needs_pairs=True,
+    source="Prototype softmax cross entropy, Eq. 3, first part, after Kang et al. 2021",
+)  # fmt: skip
+class KCL(nn.Module):
+    """SupCon with at most k + 1 positives for each anchor, drawn anew in every training step.
+
+    In evaluation all positives count, which is the expectation. Anchors without a positive are left out; with none
+    left the value is 0.
+    """
+
+    def __init__(self, params: KCLParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.temperature, self.positives, self.num_classes = params.temperature, params.positives, num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            own, every, some = k_positives(F.normalize(embeddings), labels, self)
+            return keep_nan(mean_of(every - own, some), embeddings)
+
+
+def k_positives(unit: Tensor, labels: Tensor, loss: nn.Module) -> tuple[Tensor, Tensor, Tensor]:
+    """Mean scaled cosine to the drawn positives [n], log-sum-exp over the others [n], who has a positive [n]."""
+    temperature, positives = float(loss.temperature), int(loss.positives)  # type: ignore[arg-type]
+    alike = unit @ unit.T / temperature
+    positive, negative = pair_masks(labels)
+    every = alike.masked_fill(~(positive | negative), torch.finfo(alike.dtype).min / 4).logsumexp(1)
+    if loss.training and positives + 1 < len(labels):
+        chance = torch.rand(positive.shape, device=unit.device).masked_fill(~positive, -1.0)
+        drawn = torch.zeros_like(positive).scatter_(1, chance.topk(positives + 1, 1).indices, True)
+        positive = positive & drawn
+    count = positive.sum(1)
+    own = torch.where(positive, alike, 0.0).sum(1) / count.clamp_min(1)
+    return own, every, count > 0

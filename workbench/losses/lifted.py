@@ -1,0 +1,39 @@
+"""Lifted structure loss: soft hardest positive and negative of every anchor."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked, distances, keep_nan, mean_of, pair_masks
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class LiftedParams(Params):
+    margin: float = param(1.0, gt=0, le=10, symbol="m", help="Distance that soft hardest negatives should keep.")
+
+
+@register(
+    "loss", "lifted", title="Lifted structure", params=LiftedParams, has_proxies=False, needs_pairs=True,
+    source="Hermans et al. 2017, Eq. 8 (generalised), after Song et al. 2016",
+)  # fmt: skip
+class Lifted(nn.Module):
+    """Mean over anchors of max(0, log sum_p exp D_ap + log sum_n exp(m - D_an)), on the unit sphere.
+
+    Anchors without a positive or a negative are left out; with none left the value is 0.
+    """
+
+    def __init__(self, params: LiftedParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.margin, self.num_classes = params.margin, num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            apart = distances(F.normalize(embeddings))
+            positive, negative = pair_masks(labels)
+            whole = positive.any(1) & negative.any(1)
+            lowest = torch.finfo(apart.dtype).min / 4  # minus infinity would give NaN gradients in rows left out
+            far = apart.masked_fill(~positive, lowest).logsumexp(1)
+            near = (self.margin - apart).masked_fill(~negative, lowest).logsumexp(1)
+            return keep_nan(mean_of((far + near).clamp_min(0), whole), embeddings)

@@ -1,0 +1,47 @@
+"""Margin loss with distance-weighted sampling of negatives."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked, distances, keep_nan, pair_masks
+from workbench.losses.distance_weighted import times_drawn
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class MarginParams(Params):
+    margin: float = param(0.2, gt=0, le=2, symbol="α", help="Half of the gap between positives and negatives.")
+    boundary: float = param(1.2, gt=0, le=2, symbol="β", help="Distance between the two, at the start; it is learned.")
+    proxy_lr: float = param(
+        1.0, gt=0, le=1e4, label="Boundary learning rate", unit="×", help="Learning rate of β, as a multiple."
+    )
+
+
+@register(
+    "loss", "margin", title="Margin", params=MarginParams, has_proxies=False, needs_pairs=True,
+    source="Wu et al. 2017, Eq. 4 and the sampling of Section 4.1",
+)  # fmt: skip
+class Margin(nn.Module):
+    """Mean shortfall max(0, α + D_ap - β) of positives and max(0, α + β - D_an) of as many negatives, of those above 0.
+
+    D is the distance on the unit sphere. In training one negative is drawn for each positive pair, with weights
+    1 / q(D) that even out the distances; in evaluation its expectation is taken. β is one number for all classes.
+    """
+
+    def __init__(self, params: MarginParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.margin, self.num_classes, self.dim = params.margin, num_classes, embedding_dim
+        self.boundary = nn.Parameter(torch.tensor(params.boundary))
+        self.proxy_lr_multiplier = params.proxy_lr
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            apart = distances(F.normalize(embeddings))
+            positive, negative = pair_masks(labels)
+            times = times_drawn(apart.detach(), negative, positive.sum(1), self.dim, self.training)
+            pull = torch.where(positive, (apart - self.boundary + self.margin).clamp_min(0), 0.0)
+            push = times * (self.boundary - apart + self.margin).clamp_min(0)
+            counted = (pull > 0).sum() + torch.where(push > 0, times, 0.0).sum()
+            return keep_nan((pull.sum() + push.sum()) / counted.clamp_min(1), embeddings)

@@ -1,0 +1,40 @@
+"""The last embeddings that passed, with their labels; part of the checkpoint."""
+
+import torch
+from torch import Tensor, nn
+
+
+class Memory(nn.Module):
+    """A queue of `size` embeddings [d]; the oldest make room."""
+
+    embeddings: Tensor
+    labels: Tensor
+
+    def __init__(self, size: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.register_buffer("embeddings", torch.zeros(size, embedding_dim))
+        self.register_buffer("labels", torch.full((size,), -1, dtype=torch.int64))
+        self.seen = 0  # a plain number: reading one from a GPU in every step would make it wait
+
+    def contents(self) -> tuple[Tensor, Tensor]:
+        """Embeddings [m, d] and labels [m], in no order; copies: the memory changes before the backward pass."""
+        count = min(self.seen, len(self.labels))
+        return self.embeddings[:count].clone(), self.labels[:count].clone()
+
+    @torch.no_grad()
+    def add(self, embeddings: Tensor, labels: Tensor) -> None:
+        """Keep embeddings [n, d] as they are now; of more than `size` the last ones."""
+        size = len(self.labels)
+        if not size:
+            return
+        embeddings, labels = embeddings.detach()[-size:], labels[-size:]
+        places = (self.seen + torch.arange(len(labels), device=labels.device)) % size
+        self.embeddings[places] = embeddings.to(self.embeddings.dtype)
+        self.labels[places] = labels
+        self.seen += len(labels)
+
+    def get_extra_state(self) -> dict[str, int]:
+        return {"seen": self.seen}
+
+    def set_extra_state(self, state: dict[str, int]) -> None:
+        self.seen = int(state["seen"])

@@ -1,0 +1,39 @@
+"""N-pairs loss: every positive pair against all negatives of its anchor."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked, keep_nan, mean_of, pair_masks
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class NPairsParams(Params):
+    l2: float = param(0.002, ge=0, le=10, symbol="λ", label="Length penalty", help="Weight of the squared lengths.")
+
+
+@register(
+    "loss", "npairs", title="N-pairs", params=NPairsParams, has_proxies=False, needs_pairs=True,
+    source="Sohn 2016, Eq. 6 and Section 3.2.2",
+)  # fmt: skip
+class NPairs(nn.Module):
+    """Mean over positive pairs of log(1 + sum_n exp(z_a z_n - z_a z_p)), plus λ times the mean squared length.
+
+    Inner products of embeddings as they are. The paper's batch has one pair of each class; here every positive pair
+    counts and every image of another class is its negative, which is the same for such a batch up to which end of a
+    negative pair is compared. Without a positive pair the value is the length penalty.
+    """
+
+    def __init__(self, params: NPairsParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.l2, self.num_classes = params.l2, num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            alike = embeddings @ embeddings.T
+            positive, negative = pair_masks(labels)
+            others = alike.masked_fill(~negative, torch.finfo(alike.dtype).min / 4).logsumexp(1, keepdim=True)
+            value = mean_of(F.softplus(others - alike), positive)
+            return keep_nan(value + self.l2 * embeddings.square().sum(1).mean(), embeddings)

@@ -1,0 +1,45 @@
+"""ProxyNCA++: softmax over the distances to one learned proxy per class."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class ProxyNCAParams(Params):
+    temperature: float = param(1 / 9, gt=0, le=10, symbol="T", help="Squared distances are divided by it.")
+    proxy_lr: float = param(
+        5.0, gt=0, le=1e4, label="Proxy learning rate", unit="×",
+        help="Learning rate of the proxies, as a multiple; the paper has 1000 at a rate of 0.004 / 1000.",
+    )  # fmt: skip
+
+
+@register(
+    "loss", "proxy_nca", title="ProxyNCA++", params=ProxyNCAParams, has_proxies=True, needs_pairs=False,
+    source="Teh et al. 2020, Eq. 6",
+)  # fmt: skip
+class ProxyNCA(nn.Module):
+    """Minus the mean log softmax of -D^2 / T to the proxy of one's own class, on the unit sphere."""
+
+    def __init__(self, params: ProxyNCAParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.proxies = nn.Parameter(torch.randn(num_classes, embedding_dim) / 8)
+        self.temperature, self.proxy_lr_multiplier = params.temperature, params.proxy_lr
+
+    def logits(self, embeddings: Tensor) -> Tensor:
+        """Scores [n, K] of embeddings [n, d]."""
+        with torch.autocast(embeddings.device.type, enabled=False):
+            proxies = F.normalize(self.proxies)
+            cosines = F.normalize(embeddings.to(proxies.dtype)) @ proxies.T
+            return (2 * cosines - 2) / self.temperature
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, len(self.proxies))
+        return F.cross_entropy(self.logits(embeddings), labels)
+
+    def class_proxies(self) -> tuple[Tensor, Tensor]:
+        """Proxies [K, d] and their classes [K]."""
+        return self.proxies, torch.arange(len(self.proxies))

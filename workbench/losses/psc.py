@@ -1,0 +1,44 @@
+"""Prototype supervised contrastive loss (PSC): towards the prototype of the own class, away from the others."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked
+from workbench.losses.psce import without_own_class
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class PSCParams(Params):
+    temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by it.")
+    proxy_lr: float = param(
+        5.0, gt=0, le=1e4, label="Prototype learning rate", unit="×", help="Learning rate of prototypes, as a multiple."
+    )
+
+
+@register(
+    "loss", "psc", title="Prototype supervised contrastive (PSC)", params=PSCParams, has_proxies=True,
+    needs_pairs=False, source="Prototype softmax cross entropy, Eq. 2, after Wang et al. 2021",
+)  # fmt: skip
+class PSC(nn.Module):
+    """Mean of log sum_{k != y} exp(cos(z, c_k) / τ) - cos(z, c_y) / τ over learned prototypes; may be negative."""
+
+    def __init__(self, params: PSCParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.prototypes = nn.Parameter(torch.randn(num_classes, embedding_dim) / embedding_dim**0.5)
+        self.temperature, self.proxy_lr_multiplier = params.temperature, params.proxy_lr
+
+    def logits(self, embeddings: Tensor) -> Tensor:
+        """Scores [n, C] of embeddings [n, D]."""
+        with torch.autocast(embeddings.device.type, enabled=False):
+            unit = F.normalize(embeddings.to(self.prototypes.dtype))
+            return unit @ F.normalize(self.prototypes).T / self.temperature
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, len(self.prototypes))
+        return without_own_class(self.logits(embeddings), labels)
+
+    def class_proxies(self) -> tuple[Tensor, Tensor]:
+        """Prototypes [C, D] and their classes [C]."""
+        return self.prototypes, torch.arange(len(self.prototypes))

@@ -1,0 +1,150 @@
+"""Prototype softmax cross-entropy (PSCE): fixed prototypes in place of a classifier's weights."""
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.charts import Chart, Marks
+from workbench.losses.batch import checked
+from workbench.losses.prototypes import canonical, repelling, simplex, uniform
+from workbench.params import Params, param
+from workbench.problem import Problem
+from workbench.registry import register
+
+
+class PSCEParams(Params):
+    prototypes: Literal["auto", "canonical", "simplex", "repelling", "random", "file"] = param(
+        "auto", symbol="P", help="auto: simplex where D is at least C - 1, else repelling. canonical needs D = C."
+    )
+    file: str = param("", help="CSV or .npy of the prototypes [C, D], row by class; for prototypes = file.")
+    normalised: bool = param(
+        False, label="Unit length", help="Ablation: embeddings at unit length, as other losses do."
+    )
+    without_own_class: bool = param(
+        False, label="Without own class", help="Ablation: leave the own class out of the denominator, as PSC does."
+    )
+    seed: int = param(0, ge=0, le=2**31 - 1, help="Of repelling and random prototypes.")
+
+
+@register(
+    "loss", "psce", title="Prototype softmax cross-entropy (PSCE)", params=PSCEParams, has_proxies=True,
+    needs_pairs=False, source="Prototype softmax cross entropy, Eq. 4 and Section 4; prototypes of Section 4.3",
+)  # fmt: skip
+class PSCE(nn.Module):
+    """Mean over the batch of -log softmax of z P^T at the own class; no bias, no temperature, P is fixed.
+
+    With canonical prototypes it equals softmax cross-entropy on the raw outputs. Without the own class in the
+    denominator it may be negative.
+    """
+
+    prototypes: Tensor
+
+    def __init__(self, params: PSCEParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.params = params
+        self.register_buffer("prototypes", made(params, num_classes, embedding_dim))
+
+    def logits(self, embeddings: Tensor) -> Tensor:
+        """z P^T, [n, C], of embeddings [n, D]."""
+        with torch.autocast(embeddings.device.type, enabled=False):
+            embeddings = embeddings.to(self.prototypes.dtype)
+            return (F.normalize(embeddings) if self.params.normalised else embeddings) @ self.prototypes.T
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, len(self.prototypes))
+        return self._value(self.logits(embeddings), labels)
+
+    def _value(self, logits: Tensor, labels: Tensor) -> Tensor:
+        if not self.params.without_own_class:
+            return F.cross_entropy(logits, labels)
+        return without_own_class(logits, labels)
+
+    def class_proxies(self) -> tuple[Tensor, Tensor]:
+        """Prototypes [C, D] and their classes [C]."""
+        return self.prototypes, torch.arange(len(self.prototypes))
+
+    def spread(self) -> float:
+        """Largest minus smallest distance between two prototypes (Table 8); 0 with one class."""
+        apart = torch.pdist(self.prototypes.double())
+        return (apart.max() - apart.min()).item() if len(apart) else 0.0
+
+    def charts(self, embeddings: Tensor, labels: Tensor) -> list[Chart]:
+        """How far apart the prototypes are (Table 8), and how long the embeddings have become."""
+        apart = torch.pdist(self.prototypes.double()[:512]).float().cpu()
+        kind, dim = self.params.prototypes, embeddings.shape[1]
+        note = f"Largest minus smallest distance: {self.spread():.6f} ({kind} prototypes, D = {dim})."
+        lengths = embeddings.norm(dim=1).float().cpu()
+        return [
+            Chart("Distances between prototypes", "distance", (_histogram("pairs", apart),), note),
+            Chart("Length of embeddings on the probe", "length", (_histogram("embeddings", lengths),)),
+        ]
+
+
+def made(params: PSCEParams, num_classes: int, dim: int) -> Tensor:
+    """The prototypes [C, D] that the parameters ask for. Raises Problem when there are none of that kind or shape."""
+    match params.prototypes:
+        case "canonical":
+            if dim != num_classes:
+                raise Problem(
+                    f"Canonical prototypes of {num_classes} classes have {num_classes} dimensions, not {dim}.",
+                    todo=f"Set the embedding's size to {num_classes}, or choose simplex.",
+                )
+            return canonical(num_classes)
+        case "simplex":
+            if num_classes < 2 or dim < num_classes - 1:
+                raise Problem(
+                    f"A simplex of {num_classes} classes does not fit into {dim} dimensions.",
+                    todo=f"Set the embedding's size to {max(1, num_classes - 1)} or more, or choose repelling.",
+                )
+            return simplex(num_classes, dim)
+        case "random":
+            return uniform(num_classes, dim, params.seed)
+        case "file":
+            return from_file(params.file, num_classes, dim)
+        case "auto" if num_classes > 1 and dim >= num_classes - 1:
+            return simplex(num_classes, dim)
+    return repelling(num_classes, dim, params.seed)
+
+
+def from_file(path: str, num_classes: int, dim: int) -> Tensor:
+    """Prototypes [C, D] that the person supplies. Raises Problem: unreadable, of another shape, or not finite."""
+    try:
+        if Path(path).suffix.lower() == ".npy":
+            found = np.load(path, allow_pickle=False)
+        else:
+            found = np.loadtxt(path, delimiter=",", ndmin=2)
+        found = np.asarray(found, np.float32)
+    except (OSError, ValueError) as error:
+        raise Problem(f"The prototypes {path!r} cannot be read ({str(error).partition(chr(10))[0]}).") from None
+    if found.shape != (num_classes, dim):
+        raise Problem(
+            f"The prototypes {path} have the shape {list(found.shape)}; {num_classes} classes and embeddings of "
+            f"{dim} numbers need [{num_classes}, {dim}]."
+        )
+    if not np.isfinite(found).all():
+        raise Problem(f"The prototypes {path} hold a value that is no number.")
+    return torch.from_numpy(found)
+
+
+def without_own_class(logits: Tensor, labels: Tensor) -> Tensor:
+    """Mean of log sum_{k != y} exp - own logit; 0 with one class."""
+    if logits.shape[1] == 1:
+        return logits.sum() * 0
+    own = F.one_hot(labels, logits.shape[1]).bool()
+    others = logits.masked_fill(own, torch.finfo(logits.dtype).min / 4).logsumexp(1)
+    return (others - logits[own]).mean()
+
+
+def _histogram(title: str, values: Tensor) -> Marks:
+    if not len(values):
+        return Marks(title, "bars", (), ())
+    low, high = values.min().item(), values.max().item()
+    if high - low < 1e-6:
+        low, high = low - 0.5, high + 0.5
+    counts = torch.histc(values, 40, low, high)
+    centres = low + (torch.arange(40) + 0.5) * (high - low) / 40
+    return Marks(title, "bars", tuple(centres.tolist()), tuple(counts.tolist()))

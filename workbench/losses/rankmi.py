@@ -1,0 +1,195 @@
+"""RankMI: a statistics network tells positive from negative distances, and the embeddings make that easy."""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from math import log
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn import functional as F
+
+from workbench.charts import Chart, Marks
+from workbench.losses.batch import checked, distances, keep_nan, pair_masks
+from workbench.losses.distance_weighted import times_drawn
+from workbench.params import Params, param
+from workbench.registry import register
+
+DEPTH, WIDTH = 5, 128
+NEWTON_STEPS, NEWTON_END = 100, 1e-6  # Algorithm 1
+FLAT = 1e-8  # slope of T from which a Newton step would leave the sphere
+BINS = 40
+
+
+class RankMIParams(Params):
+    ratio: int = param(1, ge=1, le=4, help="Updates of the statistics network for each update of the embeddings.")
+    order: float = param(0.0, ge=0, le=100, symbol="λ", label="Order loss", help="Weight of the penalty on rising V.")
+    proxy_lr: float = param(
+        1.0, gt=0, le=1e4, label="Network learning rate", unit="×",
+        help="Learning rate of the statistics network, as a multiple.",
+    )  # fmt: skip
+
+
+class Statistics(nn.Module):
+    """V_phi: distances [m] -> values [m]; an MLP of depth 5 and width 128, on top of a line that falls at the start.
+
+    The supplement gives depth and width; the line and its start, V = 2 - 2 d, are ours: V must fall with the distance.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        sizes = [1, *[WIDTH] * (DEPTH - 1), 1]
+        layers = [nn.Linear(*pair) for pair in pairwise(sizes)]
+        nn.init.zeros_(layers[-1].weight)
+        nn.init.zeros_(layers[-1].bias)
+        self.layers = nn.ModuleList(layers)
+        self.line = nn.Parameter(torch.tensor([2.0, -2.0]))
+
+    def forward(self, apart: Tensor) -> Tensor:
+        hidden = apart[:, None]
+        for layer in self.layers[:-1]:
+            hidden = layer(hidden).relu()
+        return self.layers[-1](hidden)[:, 0] + self.line[0] + self.line[1] * apart
+
+
+@register(
+    "loss", "rankmi", title="RankMI", params=RankMIParams, has_proxies=False, needs_pairs=True,
+    source="Kemertas et al. 2020 (RankMI), supplement: Eq. 4, 6, 10, 11 and Algorithm 1",
+)  # fmt: skip
+class RankMI(nn.Module):
+    """2 log 2 minus the estimate of Eq. 4: -mean_P logsigmoid(V) - mean_N logsigmoid(-V), plus λ times the order loss.
+
+    With T = log 2 - log(1 + exp(-V)). In training the module alternates: `ratio` steps change the network alone, then
+    one changes the embeddings alone; in evaluation the value depends on both. Negatives are drawn by distance, one
+    for each positive pair (their expectation in evaluation). A part without pairs is 0.
+    """
+
+    boundary: Tensor
+
+    def __init__(self, params: RankMIParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.ratio, self.order, self.dim = params.ratio, params.order, embedding_dim
+        self.num_classes, self.proxy_lr_multiplier = num_classes, params.proxy_lr
+        self.statistics = Statistics()
+        self.register_buffer("boundary", torch.tensor(1.0))
+        self.boundary_found = True
+        self.steps = 0
+        self.bounds: list[tuple[int, float]] = []  # (steps, JSD bound) of every look at the probe
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            if not self.training:
+                return keep_nan(self._value(embeddings, labels, dict(self.statistics.named_parameters())), embeddings)
+            self.steps += 1
+            if self.steps % (self.ratio + 1):
+                network = dict(self.statistics.named_parameters())
+                return keep_nan(self._value(embeddings.detach(), labels, network), embeddings.detach())
+            fixed = {name: weight.detach() for name, weight in self.statistics.named_parameters()}
+            return keep_nan(self._value(embeddings, labels, fixed), embeddings)
+
+    def _value(self, embeddings: Tensor, labels: Tensor, network: Mapping[str, Tensor]) -> Tensor:
+        apart = distances(F.normalize(embeddings))
+        positive, negative = pair_masks(labels)
+        times = times_drawn(apart.detach(), negative, positive.sum(1), self.dim, self.training)
+        first, second = apart[positive], apart[times > 0]
+        weights = times[times > 0]
+        together = torch.cat([first, second])
+        v = self._v(together, network)
+        shares = torch.cat([torch.full_like(first, 1 / max(1, len(first))), weights / weights.sum().clamp_min(1e-12)])
+        signs = torch.cat([torch.ones_like(first), -torch.ones_like(second)])
+        value = -(shares * F.logsigmoid(signs * v)).sum() + 0 * apart.sum()
+        return value + self.order * self._order(together, shares, network) if self.order else value
+
+    def _v(self, apart: Tensor, network: Mapping[str, Tensor]) -> Tensor:
+        found: Tensor = functional_call(self.statistics, dict(network), (apart,))
+        return found
+
+    def _order(self, apart: Tensor, shares: Tensor, network: Mapping[str, Tensor]) -> Tensor:
+        """Eq. 10: mean positive slope of V at the distances of positives and of negatives."""
+        if not len(apart):
+            return apart.sum()
+        at = apart.detach().requires_grad_()
+        (slope,) = torch.autograd.grad(self._v(at, network).sum(), at, create_graph=True)
+        return (shares * slope.clamp_min(0)).sum()
+
+    @torch.no_grad()
+    def jsd_bound(self, embeddings: Tensor, labels: Tensor) -> float:
+        """Lower bound on the Jensen-Shannon divergence of the two kinds of distances, in nats, 0 to 2 log 2.
+
+        All negatives count. The bound is a supremum over V: where this V gives less than 0, V = 0 gives 0.
+        """
+        apart = distances(F.normalize(checked(embeddings, labels)))
+        positive, negative = pair_masks(labels)
+        if not positive.any() or not negative.any():
+            return 0.0
+        v_positive, v_negative = self.statistics(apart[positive]), self.statistics(apart[negative])
+        bound = 2 * log(2) + F.logsigmoid(v_positive).mean() + F.logsigmoid(-v_negative).mean()
+        return min(max(bound.item(), 0.0), 2 * log(2))
+
+    def find_boundary(self) -> float:
+        """beta, where T (and so V) is 0, by Newton's method from the last one (Algorithm 1).
+
+        A flat slope, or a root outside (0, 2), keeps the last one and clears `boundary_found`.
+        """
+        beta = self.boundary.double().item()
+        network = {name: weight.detach().double() for name, weight in self.statistics.named_parameters()}
+        for _ in range(NEWTON_STEPS):
+            at = torch.tensor([beta], dtype=torch.float64, device=self.boundary.device, requires_grad=True)
+            with torch.enable_grad():
+                t = log(2) + F.logsigmoid(self._v(at, network))
+                (slope,) = torch.autograd.grad(t.sum(), at)
+            if abs(slope.item()) < FLAT:
+                break
+            step = t.item() / slope.item()
+            beta -= step
+            if not -2 < beta < 4:  # far outside the sphere the network was never asked
+                break
+            if abs(step) <= NEWTON_END:
+                self.boundary_found = 0 < beta < 2
+                if self.boundary_found:
+                    self.boundary.fill_(beta)
+                return self.boundary.item()
+        self.boundary_found = False
+        return self.boundary.item()
+
+    @torch.no_grad()
+    def charts(self, embeddings: Tensor, labels: Tensor) -> list[Chart]:
+        """V, T and beta over the distances of the probe's pairs (first 512 images), and the JSD bound over time."""
+        embeddings, labels = embeddings[:512], labels[:512]
+        beta = self.find_boundary()
+        self.bounds.append((self.steps, self.jsd_bound(embeddings, labels)))
+        apart = distances(F.normalize(embeddings))
+        masks = pair_masks(labels)
+        centres = (torch.arange(BINS) + 0.5) * 2 / BINS
+        marks = []
+        for title, mask in zip(("positives, share", "negatives, share"), masks, strict=True):
+            counts = torch.histc(apart[mask].float().cpu(), BINS, 0.0, 2.0)
+            shares = counts / counts.sum().clamp_min(1)
+            marks.append(Marks(title, "bars", tuple(centres.tolist()), tuple(shares.tolist())))
+        v = self.statistics(centres.to(apart)).float().cpu()
+        t = log(2) + F.logsigmoid(v)
+        kept = "" if self.boundary_found else " (not found now: the last one)"
+        curves = (
+            Marks("V", "line", tuple(centres.tolist()), tuple(v.tolist())),
+            Marks("T", "dashed", tuple(centres.tolist()), tuple(t.tolist())),
+            Marks("β", "vertical", (beta,), ()),
+        )
+        steps, bounds = zip(*self.bounds, strict=True)
+        over_time = Marks("JSD bound", "line", tuple(float(step) for step in steps), tuple(bounds))
+        return [
+            Chart("Distances on the probe, share of pairs", "distance", (*marks, Marks("β", "vertical", (beta,), ()))),
+            Chart("Statistics network", "distance", curves, f"β = {beta:.4f}{kept}"),
+            Chart(
+                "Bound on the Jensen-Shannon divergence, nats", "step", (over_time,), f"Now {bounds[-1]:.4f} of 1.3863."
+            ),
+        ]
+
+    def get_extra_state(self) -> dict[str, object]:
+        return {"steps": self.steps, "bounds": [list(each) for each in self.bounds], "found": self.boundary_found}
+
+    def set_extra_state(self, state: dict[str, object]) -> None:
+        self.steps, self.boundary_found = int(str(state["steps"])), bool(state["found"])
+        bounds = state["bounds"]
+        assert isinstance(bounds, list)
+        self.bounds = [(int(step), float(bound)) for step, bound in bounds]

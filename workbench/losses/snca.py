@@ -1,0 +1,51 @@
+"""Scalable NCA: neighbours among the batch and a memory of embeddings seen before."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked, keep_nan, mean_of, pair_masks
+from workbench.losses.memory import Memory
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class SNCAParams(Params):
+    temperature: float = param(0.1, gt=0, le=10, symbol="σ", help="Cosines are divided by it.")
+    memory: int = param(1024, ge=0, le=1_000_000, unit="embeddings", help="Last embeddings that are kept; 0 is none.")
+
+
+@register(
+    "loss", "snca", title="SNCA with memory", params=SNCAParams, has_proxies=False, needs_pairs=True,
+    source="Wu et al. 2018 (scalable NCA), Eq. 2 to 6; Boudiaf et al. 2020, Table 2",
+)  # fmt: skip
+class SNCA(nn.Module):
+    """Minus the mean log probability of a neighbour of one's own class, softmax over cosine / σ.
+
+    Neighbours are the other images of the batch and, in training, the last `memory` embeddings, as they were when
+    they passed (the paper keeps one slot for each image; a queue needs no image numbers). Anchors without a positive
+    are left out; with none left the value is 0.
+    """
+
+    def __init__(self, params: SNCAParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.temperature, self.num_classes = params.temperature, num_classes
+        self.memory = Memory(params.memory, embedding_dim)
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            unit = F.normalize(embeddings)
+            positive, negative = pair_masks(labels)
+            alike = unit @ unit.T
+            if self.training:
+                kept, kept_labels = self.memory.contents()
+                same = labels[:, None] == kept_labels[None, :]
+                alike = torch.cat([alike, unit @ kept.to(unit.dtype).T], 1)
+                positive, negative = torch.cat([positive, same], 1), torch.cat([negative, ~same], 1)
+                self.memory.add(unit, labels)
+            alike = alike / self.temperature
+            lowest = torch.finfo(alike.dtype).min / 4
+            own = alike.masked_fill(~positive, lowest).logsumexp(1)
+            every = alike.masked_fill(~(positive | negative), lowest).logsumexp(1)
+            return keep_nan(mean_of(every - own, positive.any(1)), embeddings)

@@ -1,0 +1,68 @@
+"""SoftTriple: softmax over soft assignments to several centres per class."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class SoftTripleParams(Params):
+    centres: int = param(10, ge=1, le=100, symbol="K", unit="per class", help="Centres of each class at the start.")
+    scale: float = param(20.0, gt=0, le=1000, symbol="λ", help="Sharpness of the softmax over classes.")
+    gamma: float = param(0.1, gt=0, le=10, symbol="γ", help="Softness of the assignment to the centres of a class.")
+    margin: float = param(0.01, ge=0, le=1, symbol="δ", help="Cosine margin of the own class.")
+    merging: float = param(0.2, ge=0, le=10, symbol="τ", help="Weight of the pull that merges centres of a class.")
+    proxy_lr: float = param(
+        5.0, gt=0, le=1e4, label="Centre learning rate", unit="×",
+        help="Learning rate of the centres, as a multiple; the paper has 100 at a rate of 1e-4.",
+    )  # fmt: skip
+
+
+@register(
+    "loss", "soft_triple", title="SoftTriple", params=SoftTripleParams, has_proxies=True, needs_pairs=False,
+    source="Qian et al. 2019, Eq. 6, 7 and 9",
+)  # fmt: skip
+class SoftTriple(nn.Module):
+    """Cross-entropy of λ (S_c - δ [c = y]) plus τ times the mean distance between the centres of one class.
+
+    S_c is the mean cosine to the centres of class c, weighed by their softmax at 1 / γ.
+    """
+
+    def __init__(self, params: SoftTripleParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.params = params
+        self.centres = nn.Parameter(torch.randn(num_classes, params.centres, embedding_dim))
+        self.proxy_lr_multiplier = params.proxy_lr
+
+    def logits(self, embeddings: Tensor) -> Tensor:
+        """Scores λ S [n, C] of embeddings [n, d]."""
+        with torch.autocast(embeddings.device.type, enabled=False):
+            centres = F.normalize(self.centres, dim=2).flatten(0, 1)
+            cosines = F.normalize(embeddings.to(centres.dtype)) @ centres.T
+            cosines = cosines.view(len(embeddings), *self.centres.shape[:2])
+            return self.params.scale * ((cosines / self.params.gamma).softmax(2) * cosines).sum(2)
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, len(self.centres))
+        with torch.autocast(embeddings.device.type, enabled=False):
+            scores = self.logits(embeddings)
+            margin = self.params.scale * self.params.margin * F.one_hot(labels, scores.shape[1])
+            return F.cross_entropy(scores - margin, labels) + self.params.merging * self._spread()
+
+    def _spread(self) -> Tensor:
+        """Mean distance between two centres of one class; 0 with one centre."""
+        count = self.centres.shape[1]
+        if count == 1:
+            return self.centres.sum() * 0
+        unit = F.normalize(self.centres, dim=2)
+        first, second = torch.triu_indices(count, count, 1, device=unit.device)
+        alike = (unit @ unit.transpose(1, 2))[:, first, second]
+        return (2 - 2 * alike).clamp_min(1e-5).sqrt().mean()  # a root of 0 has no gradient
+
+    def class_proxies(self) -> tuple[Tensor, Tensor]:
+        """Centres [C K, d] and their classes [C K]."""
+        classes = torch.arange(len(self.centres)).repeat_interleave(self.centres.shape[1])
+        return self.centres.flatten(0, 1), classes

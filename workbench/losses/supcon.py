@@ -1,0 +1,39 @@
+"""Supervised contrastive loss."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked, keep_nan, mean_of, pair_masks
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class SupConParams(Params):
+    temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by it.")
+
+
+@register(
+    "loss", "supcon", title="Supervised contrastive (SupCon)", params=SupConParams, has_proxies=False,
+    needs_pairs=True, source="Khosla et al. 2020, Eq. 2 (L_out); prototype softmax cross entropy, Eq. 1 (SCL)",
+)  # fmt: skip
+class SupCon(nn.Module):
+    """Mean over anchors of minus the mean log softmax of their positives, over cosine / τ.
+
+    Anchors without a positive are left out; with none left the value is 0.
+    """
+
+    def __init__(self, params: SupConParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.temperature, self.num_classes = params.temperature, num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            unit = F.normalize(embeddings)
+            alike = unit @ unit.T / self.temperature
+            positive, negative = pair_masks(labels)
+            every = alike.masked_fill(~(positive | negative), torch.finfo(alike.dtype).min / 4).logsumexp(1)
+            count = positive.sum(1)
+            own = torch.where(positive, alike, 0.0).sum(1) / count.clamp_min(1)
+            return keep_nan(mean_of(every - own, count > 0), embeddings)

@@ -1,0 +1,42 @@
+"""Triplet loss with semi-hard negatives."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked, distances, keep_nan, mean_of, pair_masks
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class TripletParams(Params):
+    margin: float = param(0.2, gt=0, le=2, symbol="α", help="How much farther than the positive a negative must be.")
+
+
+@register(
+    "loss", "triplet", title="Triplet, semi-hard", params=TripletParams, has_proxies=False, needs_pairs=True,
+    source="Schroff et al. 2015 (FaceNet), Eq. 3 with the semi-hard negatives of Section 3.2",
+)  # fmt: skip
+class Triplet(nn.Module):
+    """Mean over positive pairs of max(0, D_ap^2 - D_an^2 + margin), on the unit sphere.
+
+    The negative of a pair is the nearest one that is farther than the positive, or the farthest of all where none is.
+    A pair without a negative is left out; a batch without a pair has the value 0.
+    """
+
+    def __init__(self, params: TripletParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.margin, self.num_classes = params.margin, num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            apart = distances(F.normalize(embeddings)).square()  # [n, n]
+            positive, negative = pair_masks(labels)
+            # Sorted negatives find the semi-hard one of every pair without an n x n x n tensor.
+            ranked, order = apart.detach().masked_fill(~negative, torch.inf).sort(1)
+            nearest_beyond = torch.searchsorted(ranked, apart.detach().contiguous(), right=True)
+            count = negative.sum(1, keepdim=True)
+            chosen = order.gather(1, torch.minimum(nearest_beyond, (count - 1).clamp_min(0)))
+            shortfall = (apart - apart.gather(1, chosen) + self.margin).clamp_min(0)
+            return keep_nan(mean_of(shortfall, positive & (count > 0)), embeddings)

@@ -1,0 +1,78 @@
+"""Targeted supervised contrastive loss (TSC): KCL, and a pull to fixed targets that lie evenly on the sphere."""
+
+import torch
+from scipy.optimize import linear_sum_assignment
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked, keep_nan, mean_of
+from workbench.losses.kcl import KCLParams, k_positives
+from workbench.losses.prototypes import repelling, simplex
+from workbench.params import param
+from workbench.registry import register
+
+KEPT = 0.9  # of the running class means, per step
+REASSIGN_EVERY = 100  # steps
+
+
+class TSCParams(KCLParams):
+    weight: float = param(1.0, ge=0, le=100, symbol="λ", help="Weight of the pull to the targets.")
+
+
+@register(
+    "loss", "tsc", title="Targeted supervised contrastive (TSC)", params=TSCParams, has_proxies=True, needs_pairs=True,
+    source="Prototype softmax cross entropy, Eq. 3, after Li et al. 2022",
+)  # fmt: skip
+class TSC(nn.Module):
+    """KCL's part plus λ / (k + 1) times -log of the softmax of the own class's target over the batch, by cosine / τ.
+
+    Classes are matched to targets in training, every 100 steps, so that the running class means lie nearest.
+    """
+
+    targets: Tensor
+    assigned: Tensor
+    means: Tensor
+
+    def __init__(self, params: TSCParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.temperature, self.positives, self.weight = params.temperature, params.positives, params.weight
+        fits = num_classes > 1 and embedding_dim >= num_classes - 1
+        self.register_buffer(
+            "targets", simplex(num_classes, embedding_dim) if fits else repelling(num_classes, embedding_dim)
+        )
+        self.register_buffer("assigned", torch.arange(num_classes))
+        self.register_buffer("means", torch.zeros(num_classes, embedding_dim))
+        self.steps = 0
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, len(self.targets))
+        with torch.autocast(embeddings.device.type, enabled=False):
+            unit = F.normalize(embeddings)
+            if self.training:
+                self._follow(unit.detach(), labels)
+            own, every, some = k_positives(unit, labels, self)
+            goals = self.targets[self.assigned[labels]].to(unit.dtype)
+            pull = every - (unit * goals).sum(1) / self.temperature
+            value = mean_of(every - own, some) + self.weight / (self.positives + 1) * pull.mean()
+            return keep_nan(value, embeddings)
+
+    @torch.no_grad()
+    def _follow(self, unit: Tensor, labels: Tensor) -> None:
+        present, place = labels.unique(return_inverse=True)
+        sums = unit.new_zeros(len(present), unit.shape[1]).index_add_(0, place, unit)
+        fresh = F.normalize(sums).to(self.means.dtype)
+        self.means[present] = KEPT * self.means[present] + (1 - KEPT) * fresh
+        self.steps += 1
+        if self.steps % REASSIGN_EVERY == 0:
+            alike = (F.normalize(self.means) @ self.targets.T).cpu().numpy()
+            self.assigned.copy_(torch.from_numpy(linear_sum_assignment(-alike)[1]))
+
+    def class_proxies(self) -> tuple[Tensor, Tensor]:
+        """Targets [C, D] in the order of the classes, and the classes [C]."""
+        return self.targets[self.assigned], torch.arange(len(self.targets))
+
+    def get_extra_state(self) -> dict[str, int]:
+        return {"steps": self.steps}
+
+    def set_extra_state(self, state: dict[str, int]) -> None:
+        self.steps = int(state["steps"])

@@ -1,0 +1,79 @@
+"""Cross-batch memory: a pair loss between the batch and the embeddings of earlier batches."""
+
+from typing import Literal
+
+import torch
+from pytorch_metric_learning.losses import ContrastiveLoss, MultiSimilarityLoss
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked, keep_nan, mean_of, pair_masks
+from workbench.losses.memory import Memory
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class XBMParams(Params):
+    inner: Literal["contrastive", "contrastive_positive_margin", "multi_similarity"] = param(
+        "contrastive", label="Pair loss", help="The pair loss inside."
+    )
+    memory: int = param(2048, ge=1, le=1_000_000, symbol="M", unit="embeddings", help="Last embeddings that are kept.")
+    warm_up: int = param(
+        200, ge=0, le=1_000_000, unit="steps", help="Steps before the memory is used: embeddings drift too fast first."
+    )
+    margin: float = param(1.0, gt=0, le=2, symbol="m", help="Distance from which negatives are left alone.")
+    positive_margin: float = param(
+        0.3, ge=0, le=2, help="Distance up to which positives are left alone; contrastive with positive margin."
+    )
+
+
+@register(
+    "loss", "xbm", title="Cross-batch memory (XBM)", params=XBMParams, has_proxies=False, needs_pairs=True,
+    source="Wang et al. 2020 (XBM), Eq. 3 and Algorithm 1",
+)  # fmt: skip
+class XBM(nn.Module):
+    """The pair loss within the batch, plus, after the warm-up, the same between the batch and the memory.
+
+    The memory holds embeddings at unit length, as they were; it is filled, and counts steps, in training only.
+    """
+
+    def __init__(self, params: XBMParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.params, self.num_classes = params, num_classes
+        self.memory = Memory(params.memory, embedding_dim)
+        self.hinges = ContrastiveLoss(params.positive_margin, params.margin)
+        self.similarity = MultiSimilarityLoss(alpha=2, beta=50, base=0.5)
+        self.steps = 0
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with torch.autocast(embeddings.device.type, enabled=False):
+            unit = F.normalize(embeddings)
+            value = self._pairs(unit, labels, unit, labels, *pair_masks(labels))
+            if self.training:
+                self.steps += 1
+                if self.steps > self.params.warm_up:
+                    kept, kept_labels = self.memory.contents()
+                    same = labels[:, None] == kept_labels[None, :]
+                    value = value + self._pairs(unit, labels, kept.to(unit.dtype), kept_labels, same, ~same)
+                self.memory.add(unit, labels)
+            return keep_nan(value, embeddings)
+
+    def _pairs(
+        self, unit: Tensor, labels: Tensor, others: Tensor, other_labels: Tensor, positive: Tensor, negative: Tensor
+    ) -> Tensor:
+        if self.params.inner == "contrastive":
+            squared = (2 - 2 * unit @ others.T).clamp_min(0)
+            apart = torch.where(squared <= 1e-6, 0.0, torch.where(squared <= 1e-6, 1.0, squared).sqrt())
+            pull, push = squared, (self.params.margin - apart).clamp_min(0).square()
+            return mean_of(pull, positive & (pull > 1e-6)) + mean_of(push, negative & (push > 0))
+        pairs = (*positive.nonzero(as_tuple=True), *negative.nonzero(as_tuple=True))
+        loss = self.similarity if self.params.inner == "multi_similarity" else self.hinges
+        value: Tensor = loss(unit, labels, pairs, ref_emb=others, ref_labels=other_labels)
+        return value
+
+    def get_extra_state(self) -> dict[str, int]:
+        return {"steps": self.steps}
+
+    def set_extra_state(self, state: dict[str, int]) -> None:
+        self.steps = int(state["steps"])
