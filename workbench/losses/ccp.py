@@ -59,7 +59,7 @@ class CCPParams(Params):
     source="Gürbüz et al. 2023 (CCP), Eq. 4.11, Algorithms 1 and 2; pytorch-metric-learning for the pair losses",
 )  # fmt: skip
 class CCP(nn.Module):
-    """A pair loss between the batch and all m * K proxies, which `workbench.ccp_projections` chooses anew again and again.
+    """A pair loss between the batch and all m * K proxies, chosen anew by `workbench.ccp_projections`.
 
     Embeddings and proxies are compared after `bounded`. In the variant "proxies" the proxies are trained with the
     network at its own learning rate (Eq. 4.11, g_rho in Algorithm 1); in "samples" they are the chosen samples
