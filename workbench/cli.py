@@ -94,6 +94,39 @@ def sample(folder: Path | None, epochs: int | None) -> None:
         workspace.close()
 
 
+@cli.group()
+def benchmark() -> None:
+    """Compare methods on real data. What is done is not repeated."""
+
+
+@benchmark.command("methods")
+@workspace_option
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    required=True,
+    help="Folder with mnist/, omniglot/, caltech101/ and weights/.",
+)
+@click.option(
+    "--on", "benches", multiple=True, type=click.Choice(["omniglot", "mnist", "caltech"]), default=["omniglot"]
+)
+@click.option("--method", "methods", multiple=True, help="A loss by name; all by default.")
+@click.option("--seeds", type=click.IntRange(1, 100), default=3, show_default=True, help="Runs of each method.")
+def benchmark_methods(
+    folder: Path | None, data: Path, benches: tuple[str, ...], methods: tuple[str, ...], seeds: int
+) -> None:
+    """Train every method with the same backbone and budget, and print R@1, MAP@R, NMI, time and memory as Markdown."""
+    from workbench import benchmark as comparison
+
+    chosen = list(methods) or sorted(key.partition("/")[2] for key in catalogs.current() if key.startswith("loss/"))
+    with Workspace(folder or default_workspace(), create=True) as workspace:
+        for bench in benches:
+            rows = comparison.compare(
+                workspace, bench, chosen, list(range(seeds)), data, lambda words: click.echo(words, err=True)
+            )
+            click.echo(f"## {bench}, {seeds} seeds\n\n{comparison.table(rows)}")
+
+
 @cli.command("report")
 @click.argument("run_id", metavar="RUN", type=int)
 @workspace_option

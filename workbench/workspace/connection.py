@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic, sleep, time
 from typing import TYPE_CHECKING
 
 from workbench.problem import Problem
@@ -18,6 +19,7 @@ else:
 APPLICATION_ID = 0x444D4C57  # "DMLW": tells a workspace from any other SQLite file
 CHECKED_UP_TO = 64 << 20  # bytes; the whole-file check of a larger database would delay the window
 WAIT = 10.0  # seconds for another writer
+IN_THE_MAKING = 2.0  # seconds that a new database may be empty
 
 Connection = sqlite3.Connection
 DatabaseError = sqlite3.DatabaseError
@@ -130,12 +132,22 @@ class Damaged(Problem):
         )
 
 
+def _gets_a_size(path: Path) -> bool:
+    """Whether the file holds anything, at once or soon: another program may be making it at this moment."""
+    until = monotonic() + IN_THE_MAKING
+    while path.stat().st_size == 0:
+        if time() - path.stat().st_mtime > IN_THE_MAKING or monotonic() > until:
+            return False
+        sleep(0.01)
+    return True
+
+
 def _look_before_opening(path: Path, create: bool) -> None:
     if not path.exists():
         if create:
             return
         raise Problem(f"{path.parent} is not a workspace: it holds no {path.name}.", todo="Choose or make another.")
-    if path.stat().st_size == 0 and not create:
+    if not create and not _gets_a_size(path):
         raise Damaged(path)
     if not os.access(path, os.R_OK):
         raise Problem(f"The workspace {path.parent} may not be read.", todo="Ask for the right to read it.")

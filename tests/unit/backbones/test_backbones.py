@@ -47,11 +47,12 @@ def test_a_layer_that_starts_as_the_identity_keeps_the_features(dim):
 
 
 def test_a_bounded_embedding_is_never_longer_than_1_and_keeps_shorter_ones():
+    torch.manual_seed(0)
     free, bounded = (
         build_model("conv4", {}, EmbeddingParams(dim=2, batch_norm=False, bounded=on), 1).eval() for on in (False, True)
     )
     bounded.load_state_dict(free.state_dict())
-    images = torch.rand(32, 1, 16, 16) * torch.linspace(0, 30, 32)[:, None, None, None]
+    images = torch.rand(32, 1, 16, 16) * torch.linspace(0, 300, 32)[:, None, None, None]
     before, after = free(images), bounded(images)
     lengths = before.norm(dim=1, keepdim=True)
     assert 0 < (lengths > 1).sum() < 32

@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -299,6 +300,7 @@ def test_all_or_nothing(workspace):
 
 KILLED = """
 import sys
+import threading
 from workbench.config import RunConfig
 from workbench.events import Scalar
 from workbench.workspace import Workspace
@@ -388,3 +390,18 @@ def test_writing_reports_a_lock(workspace, monkeypatch):
     with pytest.raises(Problem, match="another program"), writing(workspace._db):
         pass
     blocker.close()
+
+
+def test_a_database_that_another_program_is_making_is_waited_for(tmp_path):
+    """SQLite makes the file empty and fills it a moment later: that is no damage."""
+    with Workspace(tmp_path / "whole", create=True) as made:
+        made._db.execute("pragma wal_checkpoint(truncate)")
+        whole = made.database.read_bytes()
+    folder = tmp_path / "making"
+    folder.mkdir()
+    (folder / "workspace.db").touch()
+    writer = threading.Timer(0.2, (folder / "workspace.db").write_bytes, [whole])
+    writer.start()
+    with Workspace(folder) as workspace:
+        assert workspace.runs() == []
+    writer.join()

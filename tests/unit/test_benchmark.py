@@ -1,0 +1,47 @@
+"""The comparison of methods: every loss has a run on every bench, done runs are kept, the table is Markdown."""
+
+import pytest
+
+from workbench import benchmark, catalog
+from workbench.benchmark import BENCHES, OWN, Bench, Row, compare, config_for, table
+from workbench.workspace import Workspace
+
+METHODS = sorted(key.partition("/")[2] for key in catalog.current() if key.startswith("loss/"))
+
+
+@pytest.mark.parametrize("bench", BENCHES)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_a_run_that_can_start(bench, method, tmp_path):
+    config = config_for(bench, method, 1, tmp_path)
+    assert (config.loss.name, config.seed) == (method, 1)
+    assert config.check(catalog.current()) == {}
+
+
+def test_the_special_cases_are_methods():
+    assert set(OWN) <= set(METHODS)
+
+
+def test_a_comparison_runs_each_method_once(tmp_path, monkeypatch):
+    short = {"training": {"epochs": 1, "batch_size": 40}, "evaluation": {"probe_size": 0}}
+    monkeypatch.setitem(benchmark.BENCHES, "digits", Bench("sample-digits", {}, short))
+    told = []
+    with Workspace(tmp_path, create=True) as workspace:
+        rows = compare(workspace, "digits", ["ce", "spce"], [0, 1], tmp_path, told.append)
+        assert len(told) == 4
+        again = compare(workspace, "digits", ["ce", "spce"], [0, 1], tmp_path, told.append)
+        assert len(told) == 4, "nothing is run twice"
+    assert again == rows
+    assert rows[0].method == "untrained"
+    assert {row.method for row in rows[1:]} == {"ce", "spce"}
+    assert all(len(row.map_at_r) == len(row.nmi) == 2 and 0 < row.nmi[0] <= 1 for row in rows)
+
+
+def test_the_table_has_mean_and_spread():
+    rows = [
+        Row("untrained", [0.5, 0.5], [0.1, 0.1], [0.3, 0.3], [0.0], 0),
+        Row("ce", [0.9, 0.8], [0.6, 0.5], [0.7, 0.6], [2.0, 4.0], 2**30),
+    ]
+    assert table(rows).splitlines()[2:] == [
+        "| untrained | 50.00 ± 0.00 | 10.00 ± 0.00 | 0.300 ± 0.000 |  |  |",
+        "| ce | 85.00 ± 7.07 | 55.00 ± 7.07 | 0.650 ± 0.071 | 3.0 | 1,024 MB |",
+    ]

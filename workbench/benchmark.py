@@ -1,0 +1,187 @@
+"""The comparison of all methods: the same data, backbone and budget for each, over seeds; nothing is run twice."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from statistics import mean, stdev
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from workbench import catalog as catalogs
+from workbench.config import RunConfig, presets
+from workbench.control import Control
+from workbench.experiment import make_job, prepare_run
+from workbench.jobs import AnalysisProcess
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Evaluation, Run
+
+Tell = Callable[[str], None]
+Changes = dict[str, dict[str, object]]  # by part of the config, then by field
+
+# What a method needs beside its defaults; an entry without a line here is run as it comes.
+OWN: dict[str, Changes] = {
+    "ce": {"loss": {"dropout": 0.0}},
+    "proxy_anchor": {"loss": {"proxy_lr": 5.0}},
+    "norm_ce": {"loss": {"proxy_lr": 5.0}},
+    "ccp": {"embedding": {"bounded": True}, "loss": {"proxies": 4, "pool": 12, "check_every": 50}},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A data set to compare on: a preset, where its data lies below the data folder, and how it is shortened."""
+
+    preset: str
+    data: dict[str, str]  # dotted field -> path below the data folder
+    changes: Changes = field(default_factory=dict)
+    of_method: dict[str, Changes] = field(default_factory=dict)
+
+
+BENCHES = {
+    "omniglot": Bench("omniglot-unseen", {"dataset.place": "omniglot/images_background_small1.zip"}),
+    "mnist": Bench(
+        "mnist-ce-spce", {"dataset.folder": "mnist"},
+        {"training": {"epochs": 1}, "evaluation": {"probe_every": 200, "anatomy_every": 0}},
+    ),
+    "caltech": Bench(
+        "photographs-unseen",
+        {"dataset.folder": "caltech101", "backbone.weights_file": "weights/squeezenet1_0.pth"},
+        {"evaluation": {"anatomy_every": 0}},
+        {"ce": {"loss": {"proxy_lr": 10.0}, "training": {"lr": 1e-3, "backbone_lr": 0.0}}},
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One method on one data set, over the seeds that are done."""
+
+    method: str
+    recall_at_1: list[float]
+    map_at_r: list[float]
+    nmi: list[float]
+    seconds_per_epoch: list[float]
+    memory_bytes: int
+
+
+def config_for(bench: str, method: str, seed: int, data: Path) -> RunConfig:
+    """The run of one method. Raises Problem when the two do not go together."""
+    known, chosen = catalogs.current(), BENCHES[bench]
+    values = next(each.config for each in presets() if each.key == chosen.preset).model_dump()
+    if values["loss"]["name"] != method:
+        values["loss"] = {"name": method}
+    pairs = known[f"loss/{method}"]["facts"].get("needs_pairs")
+    if pairs and values["sampler"]["name"] != "classes_images":
+        values["sampler"] = {"name": "classes_images", "images_per_class": 4}
+    elif not pairs and method != "spce":  # SPCE's class means need some images of each class
+        values["sampler"] = {"name": "random"}
+    for changes in (chosen.changes, OWN.get(method, {}), chosen.of_method.get(method, {})):
+        for part, fields in changes.items():
+            values[part] |= fields
+    for dotted, below in chosen.data.items():
+        part, _, name = dotted.partition(".")
+        values[part][name] = str(data / below)
+    values |= {"name": f"benchmark {bench} {method}, seed {seed}", "seed": seed}
+    config, errors = RunConfig.from_values(values, known)
+    if config is None:
+        raise Problem(f"{method} cannot be run on {bench}: {'; '.join(errors.values())}")
+    return config
+
+
+def compare(
+    workspace: Workspace, bench: str, methods: list[str], seeds: list[int], data: Path, tell: Tell
+) -> list[Row]:
+    """Run what is not done yet, and read everything back: the untrained network first, then by falling MAP@R.
+
+    Raises:
+        Problem: a run that failed, and why.
+    """
+    found: list[Row] = []
+    first: list[Run] = []
+    for method in methods:
+        done = [_run(workspace, config_for(bench, method, seed, data), tell) for seed in seeds]
+        first = first or done
+        found.append(_row(workspace, method, done, best=True))
+    untrained = _row(workspace, "untrained", first, best=False)
+    return [untrained, *sorted(found, key=lambda row: -mean(row.map_at_r))]
+
+
+def table(rows: list[Row]) -> str:
+    """The rows as Markdown; mean and standard deviation over seeds."""
+    lines = ["| method | R@1 % | MAP@R % | NMI | s / epoch | memory |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        trained = row.method != "untrained"
+        cells = [
+            row.method, _spread(row.recall_at_1, 100, 2), _spread(row.map_at_r, 100, 2), _spread(row.nmi, 1, 3),
+            f"{mean(row.seconds_per_epoch):.1f}" if trained else "",
+            f"{row.memory_bytes / 2**20:,.0f} MB" if trained else "",
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _run(workspace: Workspace, config: RunConfig, tell: Tell) -> Run:
+    """The finished run of that config: an earlier one, or one made here and now."""
+    wanted = config.filled(catalogs.current())
+    for run in workspace.runs():
+        if run.status == "done" and run.name == config.name and _same(run, wanted):
+            return run
+    run_id = prepare_run(config, workspace)
+    make_job(workspace, run_id, Control()).start().join()
+    run = workspace.run(run_id)
+    if run.status != "done":
+        raise Problem(f"{config.name}: {run.status}. {run.problem}", kept="The runs before it are kept.")
+    tell(f"{config.name}: MAP@R {run.best['MAP@R']:.2%} in {run.seconds:.0f} s")
+    return run
+
+
+def _same(run: Run, wanted: RunConfig) -> bool:
+    known = catalogs.current()
+    return RunConfig.from_toml_text(run.config, known=known).filled(known) == wanted
+
+
+def _row(workspace: Workspace, method: str, runs: list[Run], *, best: bool) -> Row:
+    chosen = []
+    for run in runs:
+        evaluations = workspace.evaluations(run.id)
+        chosen.append(max(evaluations, key=lambda each: each.metrics["MAP@R"]) if best else evaluations[0])
+    return Row(
+        method,
+        [each.metrics["recall@1"] for each in chosen],
+        [each.metrics["MAP@R"] for each in chosen],
+        _nmi(workspace, chosen),
+        [run.seconds / run.epochs for run in runs],
+        max(run.memory_bytes for run in runs),
+    )
+
+
+def _nmi(workspace: Workspace, evaluations: list[Evaluation]) -> list[float]:
+    """Agreement of k-means clusters with the classes, measured in the analysis process."""
+    answers: SimpleQueue[dict[str, Any]] = SimpleQueue()
+    process = AnalysisProcess(answers.put)
+    found = []
+    try:
+        with TemporaryDirectory() as folder:
+            vectors, classes = Path(folder) / "embeddings.npy", Path(folder) / "labels.npy"
+            for evaluation in evaluations:
+                _, labels, embeddings = workspace.embeddings(evaluation.id)
+                np.save(vectors, embeddings)
+                np.save(classes, labels)
+                process.request("nmi", embeddings=str(vectors), labels=str(classes), metric=evaluation.distance, seed=0)
+                while (answer := answers.get())["event"] == "progress":
+                    pass
+                if answer["event"] == "error":
+                    raise Problem(answer["what"], kept=answer.get("kept", ""), todo=answer.get("todo", ""))
+                found.append(float(answer["nmi"]))
+    finally:
+        process.close()
+    return found
+
+
+def _spread(values: list[float], times: float, digits: int) -> str:
+    middle = f"{times * mean(values):.{digits}f}"
+    return f"{middle} ± {times * stdev(values):.{digits}f}" if len(values) > 1 else middle
