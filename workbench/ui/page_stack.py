@@ -65,6 +65,9 @@ class PageStack(QStackedWidget):
         """Make one page that is not there yet; False when all are."""
         for name in self._infos:
             if name not in self._pages:
-                self.page(name)
+                page = self.page(name)
+                page.resize(self.size())
+                for part in (page, *page.findChildren(QWidget)):  # styled now, not when it is first shown
+                    part.ensurePolished()
                 return True
         return False

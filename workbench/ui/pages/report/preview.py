@@ -1,6 +1,6 @@
 """The pages of the report as they will be printed, at the width of the page."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QImage, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
@@ -27,6 +27,8 @@ class Preview(QScrollArea):
         self._column.addWidget(self.status)
         self._column.addStretch(1)
         self._pages: list[tuple[QLabel, QPixmap]] = []
+        self._next = QTimer(self, singleShot=True, interval=0)
+        self._next.timeout.connect(self._fit)
         self.setWidget(inside)
 
     @property
@@ -57,8 +59,11 @@ class Preview(QScrollArea):
         self._fit()
 
     def _fit(self) -> None:
+        """Scale the pages to the width, one for each turn of the event loop: all at once would stop the window."""
         width = self.viewport().width() - 2 * MARGIN
         for sheet, page in self._pages:
             if width > 0 and sheet.pixmap().width() != min(width, page.width()):
                 mode = Qt.TransformationMode.SmoothTransformation
                 sheet.setPixmap(page.scaledToWidth(min(width, page.width()), mode))
+                self._next.start()
+                return
