@@ -55,6 +55,9 @@ class EmbeddingParams(Params):
     dim: int = param(
         100, ge=0, le=4096, symbol="d", label="Size", help="Numbers per embedding; 0 keeps the backbone's own."
     )
+    layers: Literal["one", "two"] = param(
+        "one", help="Linear, or two linear layers with a ReLU between: the projection head of two-stage training."
+    )
     start: Literal["random", "identity"] = param(
         "random",
         help="How the embedding's layer begins; identity keeps what pretrained features know, as far as its size goes.",
@@ -131,6 +134,9 @@ class EvaluationParams(Params):
         200, ge=0, le=1_000_000, label="Anatomy every", unit="steps",
         help="Steps between two looks at PCE, the parts of each loss and the information on the probe; 0 is off.",
     )  # fmt: skip
+    linear_probe: bool = param(
+        False, help="After the last epoch: a linear classifier and kNN on the frozen features before the embedding."
+    )
     untrained: bool = param(True, label="Evaluate untrained", help="Also evaluate before the first step, as epoch 0.")
 
 
@@ -223,6 +229,8 @@ class RunConfig(BaseModel):
             found["training.nesterov"] = "Nesterov needs a momentum above 0."
         if "loss.name" in errors or "sampler.name" in errors:
             return found
+        if self.evaluation.linear_probe and self.split.name == "classes":
+            found["evaluation.linear_probe"] = "The split leaves no class in both halves: use official or random."
         loss, views = known[f"loss/{self.loss.name}"], self.training.views
         if views > 1 and self.augmentation.name == "none":
             found["training.views"] = f"{views} views without an augmentation are the same image {views} times."

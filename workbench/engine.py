@@ -11,7 +11,7 @@ import numpy as np
 import torch  # noqa: TID253 - only experiment.py imports this file, inside functions
 
 from workbench import registry
-from workbench.backbones.model import build_model
+from workbench.backbones.model import EmbeddingModel, build_model
 from workbench.catalog import cache_folder
 from workbench.ccp_projections import Projected, Projections, projection_charts
 from workbench.config import RunConfig
@@ -19,6 +19,7 @@ from workbench.control import Control
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import decoded
 from workbench.datasets.split import Split
+from workbench.evaluation.linear_probe import linear_probe
 from workbench.evaluation.retrieval import retrieve
 from workbench.events import Charted, Emit, Evaluated, Event, Saved, Scalar, Status
 from workbench.losses import build_loss
@@ -165,6 +166,8 @@ class Engine:
             embeddings, labels, self.test_ids, k=settings.neighbours, distance=settings.distance,
             device=str(self.parts.device),
         )  # fmt: skip
+        if settings.linear_probe and epoch == self.config.training.epochs:
+            found.metrics.update(self._probed(labels))
         for name in MULTIPLIED:
             if name in found.metrics:
                 self.emit(Scalar(f"test/{name}", self.parts.step, found.metrics[name]))
@@ -230,6 +233,20 @@ class Engine:
         parts.go_to(int(state["step"]))
         self.best = float(state["best"])
         checkpoint.set_rng_state(state["random"])
+
+    def _probed(self, test_labels: np.ndarray) -> dict[str, float]:
+        """Stage 2: accuracies on the frozen features before the head."""
+        self.emit(Status("Training the linear probe"))
+        model = cast(EmbeddingModel, self.parts.model)
+        train, test = (
+            embed(model, feed, self.augmentation, by=model.features).cpu().numpy()
+            for feed in (self.feed, self.test_feed)
+        )
+        train_labels = self.classes[self.feed.labels.cpu().numpy()]
+        found = linear_probe(train, train_labels, test, test_labels, self.config.seed)
+        for name, value in found.items():
+            self.emit(Scalar(f"test/{name}", self.parts.step, value))
+        return found
 
     def _projected(self, labels: np.ndarray) -> Projections:
         """CCP's projections; MAP@R is checked on the probe's images, never on the test half."""

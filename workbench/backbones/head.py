@@ -15,14 +15,16 @@ class EmbeddingHead(nn.Module):
 
     Args:
         features: f, of the backbone.
-        params: size d (0 keeps f and adds no layer) and how the layer starts, dropout, batch-norm without scale and
-            shift, length of at most 1 (v / max(1, |v|), CCP Section 4.4) or of exactly 1.
+        params: size d (0 keeps f and adds no layer), one layer or two, how a single layer starts, dropout, batch-norm
+            without scale and shift, length of at most 1 (v / max(1, |v|), CCP Section 4.4) or of exactly 1.
     """
 
     def __init__(self, features: int, params: "EmbeddingParams") -> None:
         super().__init__()
         self.dim = params.dim or features
-        self.linear = nn.Linear(features, params.dim) if params.dim else nn.Identity()
+        self.linear: nn.Module = nn.Linear(features, params.dim) if params.dim else nn.Identity()
+        if params.dim and params.layers == "two":
+            self.linear = nn.Sequential(nn.Linear(features, features), nn.ReLU(), nn.Linear(features, params.dim))
         if isinstance(self.linear, nn.Linear) and params.start == "identity":
             nn.init.eye_(self.linear.weight)
             nn.init.zeros_(self.linear.bias)

@@ -26,8 +26,13 @@ class EmbeddingModel(nn.Module):
         self.register_buffer("mean", torch.tensor(mean).view(1, -1, 1, 1))
         self.register_buffer("std", torch.tensor(std).view(1, -1, 1, 1))
 
+    def features(self, images: Tensor) -> Tensor:
+        """Features [n, f] before the embedding head."""
+        found: Tensor = self.backbone((images - self.mean) / self.std)
+        return found
+
     def forward(self, images: Tensor) -> Tensor:
-        embeddings: Tensor = self.head(self.backbone((images - self.mean) / self.std))
+        embeddings: Tensor = self.head(self.features(images))
         return embeddings
 
 

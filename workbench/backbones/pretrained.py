@@ -25,6 +25,9 @@ class PretrainedParams(Params):
     download: bool = param(
         False, label="Allow download", help="Fetch the weights from the network when the cache has none."
     )
+    levels: Literal["last", "low_mid_high"] = param(
+        "last", help="low_mid_high puts the features of three depths side by side, as ICE does."
+    )
     frozen_batch_norm: bool = param(
         False, label="Freeze batch-norm", help="Keep the statistics of batch-norm as they were loaded."
     )

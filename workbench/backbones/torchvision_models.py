@@ -1,8 +1,10 @@
 """torchvision's backbones without their classifiers: mean over positions, grey images repeated to colour."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
+import torch
 from torch import Tensor, nn
 from torchvision import models
 
@@ -20,6 +22,8 @@ from workbench.params import param
 from workbench.problem import Problem
 from workbench.registry import register
 
+Cuts = tuple[int, int, int]  # children after which the low, mid and high levels end
+
 
 class FoldedParams(PretrainedParams):
     """As every torchvision backbone; MobileNet's published weights may have their batch-norm folded in."""
@@ -35,18 +39,45 @@ class ResNetParams(PretrainedParams):
     )
 
 
+class Levels(nn.Module):
+    """Means over positions of the features at three depths, side by side: [n, low + mid + high].
+
+    Source: instance cross-entropy, Section 4 (multi-level embeddings). The embedding head maps all three at once,
+    where the paper has one linear layer for each level and concatenates their outputs: the same family of maps.
+    """
+
+    def __init__(self, features: nn.Sequential, cuts: tuple[int, int, int]) -> None:
+        super().__init__()
+        layers = list(features)
+        self.parts = nn.ModuleList(nn.Sequential(*layers[low:high]) for low, high in pairwise((0, *cuts)))
+
+    def forward(self, images: Tensor) -> Tensor:
+        found = []
+        for part in self.parts:
+            images = part(images)
+            found.append(images.mean((2, 3)))
+        return torch.cat(found, 1)[:, :, None, None]  # as features at one position
+
+
 class Backbone(nn.Module):
     """Images [n, 1 or 3, H, W], normalised -> features [n, feature_dim]: the mean over positions.
 
     One channel is always repeated to three, so that the architecture does not depend on where the weights came from.
     """
 
-    def __init__(self, features: nn.Module, feature_dim: int, channels: int) -> None:
+    def __init__(
+        self, features: nn.Sequential, feature_dim: int, channels: int, params: PretrainedParams, cuts: Cuts
+    ) -> None:
         super().__init__()
+        body: nn.Module = features
+        if params.levels == "low_mid_high":
+            body = Levels(features, cuts)
+            with torch.no_grad():
+                feature_dim = body.eval()(torch.zeros(1, 3, 64, 64)).shape[1]
         self.feature_dim = feature_dim
         self.mean: tuple[float, ...] = MEAN if channels == 3 else (sum(MEAN) / 3,)
         self.std: tuple[float, ...] = STD if channels == 3 else (sum(STD) / 3,)
-        self.layers = nn.Sequential(GreyToColour(), features, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+        self.layers = nn.Sequential(GreyToColour(), body, nn.AdaptiveAvgPool2d(1), nn.Flatten())
 
     def forward(self, images: Tensor) -> Tensor:
         features: Tensor = self.layers(images)
@@ -71,7 +102,7 @@ def _resnet(
 ) -> Backbone:
     model = make(weights=None)
     _load(model, params, weights.url)
-    return Backbone(nn.Sequential(*list(model.children())[:-2]), width, channels)
+    return Backbone(nn.Sequential(*list(model.children())[:-2]), width, channels, params, (6, 7, 8))
 
 
 @register(
@@ -121,7 +152,7 @@ def squeezenet1_0(params: PretrainedParams, channels: int) -> Backbone:
     """Small network without batch-norm, 512 features; trains on a CPU."""
     model = models.squeezenet1_0(weights=None)
     _load(model, params, models.SqueezeNet1_0_Weights.IMAGENET1K_V1.url)
-    return Backbone(model.features, 512, channels)
+    return Backbone(model.features, 512, channels, params, (6, 12, 13))
 
 
 @register(
@@ -132,4 +163,4 @@ def mobilenet_v2(params: FoldedParams, channels: int) -> Backbone:
     """Small network of inverted residuals, 1,280 features."""
     model = models.mobilenet_v2(weights=None)
     _load(model, params, models.MobileNet_V2_Weights.IMAGENET1K_V1.url)
-    return Backbone(model.features, 1280, channels)
+    return Backbone(model.features, 1280, channels, params, (7, 14, 19))

@@ -14,7 +14,9 @@ from workbench.terminal import duration
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run
 
-SHOWN_METRICS = ("recall@1", "recall@2", "recall@4", "recall@8", "P@R", "MAP@R")
+SHOWN_METRICS = (
+    "recall@1", "recall@2", "recall@4", "recall@8", "P@R", "MAP@R", "linear/top-1", "linear/top-5", "kNN",
+)  # fmt: skip
 CURVES = (
     "probe/ce",
     "probe/spce",

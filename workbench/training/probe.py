@@ -14,11 +14,20 @@ BATCH = 512
 
 
 @torch.no_grad()
-def embed(model: nn.Module, feed: Feed, augmentation: Augmentation, index: np.ndarray | None = None) -> Tensor:
-    """Embeddings [n, d] float32 on the device, in evaluation mode; the model's mode is put back."""
+def embed(
+    model: nn.Module,
+    feed: Feed,
+    augmentation: Augmentation,
+    index: np.ndarray | None = None,
+    by: Callable[[Tensor], Tensor] | None = None,
+) -> Tensor:
+    """Embeddings [n, d] float32 on the device, in evaluation mode; the model's mode is put back.
+
+    With `by`, what that function of the model gives instead, such as its features.
+    """
     training = model.training
     model.eval()
-    found = [model(augmentation.evaluate(images)).float() for images in feed.in_order(BATCH, index)]
+    found = [(by or model)(augmentation.evaluate(images)).float() for images in feed.in_order(BATCH, index)]
     model.train(training)
     return torch.cat(found)
 

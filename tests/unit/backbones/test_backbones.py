@@ -36,6 +36,21 @@ def test_the_head_normalises_and_has_no_affine():
     torch.testing.assert_close(lengths, torch.ones(8))
 
 
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [("resnet18", (128, 256, 512)), ("squeezenet1_0", (256, 512, 512)), ("mobilenet_v2", (32, 96, 1280))],
+)
+def test_three_levels_stand_side_by_side_and_the_last_is_the_usual_feature(name, sizes):
+    torch.manual_seed(0)
+    plain = build_model(name, {}, EmbeddingParams(dim=0, batch_norm=False), 3).eval()
+    torch.manual_seed(0)
+    levels = build_model(name, {"levels": "low_mid_high"}, EmbeddingParams(dim=0, batch_norm=False), 3).eval()
+    images = torch.rand(2, 3, 64, 64)
+    found = levels(images)
+    assert found.shape == (2, sum(sizes))
+    torch.testing.assert_close(found[:, -sizes[-1] :], plain(images))
+
+
 @pytest.mark.parametrize("dim", [4, 256, 300])
 def test_a_layer_that_starts_as_the_identity_keeps_the_features(dim):
     params = EmbeddingParams(dim=dim, start="identity", batch_norm=False)
