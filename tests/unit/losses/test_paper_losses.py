@@ -116,6 +116,16 @@ def test_repelling_prototypes_are_farther_apart_than_random_ones():
     assert nearest["repelling"] > 1.5 * nearest["random"]
 
 
+def test_many_prototypes_repel_each_other_in_turns(monkeypatch):
+    monkeypatch.setattr("workbench.losses.prototypes.AT_ONCE", 8)
+    few = loss_of("psce", classes=20, dim=3, prototypes="repelling").prototypes
+    assert (
+        torch.pdist(few).min()
+        > 2 * torch.pdist(loss_of("psce", classes=20, dim=3, prototypes="random").prototypes).min()
+    )
+    assert torch.equal(few, loss_of("psce", classes=20, dim=3, prototypes="repelling").prototypes)
+
+
 def test_prototypes_that_do_not_fit_are_a_sentence(tmp_path):
     with pytest.raises(Problem, match="3 dimensions, not 5"):
         loss_of("psce", prototypes="canonical")
