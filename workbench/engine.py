@@ -164,7 +164,7 @@ class Engine:
         labels = self.test_feed.labels.cpu().numpy()
         found = retrieve(
             embeddings, labels, self.test_ids, k=settings.neighbours, distance=settings.distance,
-            device=str(self.parts.device),
+            device=str(self.parts.device), is_query=self.data.split.is_query,
         )  # fmt: skip
         if settings.linear_probe and epoch == self.config.training.epochs:
             found.metrics.update(self._probed(labels))

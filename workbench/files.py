@@ -1,24 +1,15 @@
-"""Files that are whole or not there: atomic writes, hashes, and archives that stay inside their folder."""
+"""Files that are whole or not there: atomic writes and hashes."""
 
 import contextlib
 import errno
 import os
-import re
-import shutil
 import uuid
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO
 
 from workbench.problem import Problem
-
-LARGEST_ARCHIVE = 64 << 30  # bytes, unpacked
-MOST_FILES = 2_000_000
-BOMB = 200  # times smaller than its contents: no honest archive of images
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)  # all that zipfile raises for a bad archive
 
 
 @contextlib.contextmanager
@@ -28,7 +19,7 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
     Raises:
         Problem: the disk is full, or the place cannot be written.
     """
-    part = _part(path)
+    part = part_of(path)
     try:
         with part.open("wb") as file:
             yield file
@@ -67,65 +58,7 @@ def digest(path: Path) -> str:
     return found.hexdigest()
 
 
-def check_archive(archive: zipfile.ZipFile, place: Path) -> None:
-    """Refuse an archive before anything of it is used.
-
-    Raises:
-        Problem: an entry that leaves the folder, a link, a password, a bomb, or too much of it.
-    """
-    total = 0
-    entries = archive.infolist()
-    if len(entries) > MOST_FILES:
-        raise _refused(place, f"it holds more than {MOST_FILES:,} files")
-    for entry in entries:
-        name = entry.filename
-        parts = name.replace("\\", "/").split("/")
-        if name.startswith(("/", "\\")) or ".." in parts or re.match("[A-Za-z]:", name):
-            raise _refused(place, f"its entry {name!r} leaves the folder")
-        if (entry.external_attr >> 16) & 0o170000 == 0o120000:
-            raise _refused(place, f"its entry {name!r} is a link")
-        if entry.flag_bits & 1:
-            raise _refused(place, "it has a password")
-        if entry.file_size > 1 << 20 and entry.file_size > BOMB * max(1, entry.compress_size):
-            raise _refused(place, f"its entry {name!r} unpacks to {entry.file_size:,} bytes")
-        total += entry.file_size
-    if total > LARGEST_ARCHIVE:
-        raise _refused(place, f"it unpacks to {total:,} bytes")
-
-
-def safe_unzip(place: Path, folder: Path, progress: Callable[[str, int, int], None]) -> None:
-    """Unpack a zip file into a new or empty folder: all of it, or nothing. `progress` may raise to give up.
-
-    Raises:
-        Problem: as `check_archive`; the archive is damaged, the folder holds something, or the disk is full.
-    """
-    part = _part(folder)
-    try:
-        with zipfile.ZipFile(place) as archive:
-            check_archive(archive, place)
-            entries = archive.infolist()
-            for done, entry in enumerate(entries, start=1):
-                archive.extract(entry, part)
-                progress(f"Unpacking {place.name}", done, len(entries))
-        part.mkdir(parents=True, exist_ok=True)  # an archive may be empty
-        if folder.exists():
-            folder.rmdir()
-        part.rename(folder)
-    except DAMAGED as error:
-        raise _refused(place, str(error)) from None
-    except OSError as error:
-        raise explain(error, folder) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-
-
-def _refused(place: Path, why: str) -> Problem:
-    return Problem(
-        f"The archive {place} is refused: {why}.", kept="Nothing of it was unpacked.", todo="Use another file."
-    )
-
-
-def _part(path: Path) -> Path:
+def part_of(path: Path) -> Path:
     """Where the unfinished file lies: no two writers share it, in one process or in several."""
     return path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
 

@@ -29,7 +29,7 @@ def param(
         label: words beside the editor; by default the field's name.
         unit: "px", "images", ...; shown after the value.
         symbol: the paper's letter for it.
-        path: "folder" or "file" where the text is a place on disk, so that the form offers Browse.
+        path: "folder", "file" or "place" (either) where the text is a place on disk, so that the form offers Browse.
         limits: gt, ge, lt, le, as in pydantic.
     """
     described: dict[str, Any] = {"unit": unit, "symbol": symbol, "label": label, "path": path}

@@ -1,5 +1,6 @@
 """Rules 1, 2, 4 and 7 of docs/architecture.md, read off the source; each is first shown to find a planted breach."""
 
+import re
 import subprocess
 
 import pytest
@@ -141,3 +142,15 @@ def test_no_tracked_file_names_a_machine_or_a_registry():
             continue
         found += rules.machine_places(name, text)
     assert found == []
+
+
+def test_no_test_brings_a_second_sqlite_library_into_the_process():
+    """Closing one library's file drops the locks of the other's: a reader was seen to die of a bus error."""
+    second = re.compile(r"^\s*(import sqlite3|from sqlite3 import|import pysqlite3)", re.MULTILINE)
+    assert second.search("import csv\nimport sqlite3\n")
+    guilty = [
+        path.name
+        for path in (ROOT / "tests").rglob("*.py")
+        if second.search(re.sub(r'"""(.|\n)*?"""', "", path.read_text("utf-8")))
+    ]
+    assert not guilty

@@ -30,20 +30,29 @@ class IdxParams(Params):
     )
 
 
-@register("dataset", "mnist", title="MNIST", params=IdxParams, source="LeCun et al. 1998, idx files")
+@register(
+    "dataset", "mnist", title="MNIST", params=IdxParams, source="LeCun et al. 1998, idx files",
+    markers=["mnist/train-images*", "MNIST/raw/train-images*"],
+)  # fmt: skip
 def mnist(params: IdxParams, *, progress: Progress) -> ImageSet:
     """70,000 handwritten digits of 28 x 28 pixels, with an official split."""
     return _read("mnist", params, [str(digit) for digit in range(10)], progress)
 
 
-@register("dataset", "fashion_mnist", title="Fashion-MNIST", params=IdxParams, source="Xiao et al. 2017, idx files")
+@register(
+    "dataset", "fashion_mnist", title="Fashion-MNIST", params=IdxParams, source="Xiao et al. 2017, idx files",
+    markers=["fashion*/train-images*", "FashionMNIST/raw/train-images*"],
+)  # fmt: skip
 def fashion_mnist(params: IdxParams, *, progress: Progress) -> ImageSet:
     """70,000 grey pictures of clothes in 10 classes, with an official split."""
     names = ["T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"]
     return _read("fashion_mnist", params, names, progress)
 
 
-@register("dataset", "kmnist", title="KMNIST", params=IdxParams, source="Clanuwat et al. 2018, idx files")
+@register(
+    "dataset", "kmnist", title="KMNIST", params=IdxParams, source="Clanuwat et al. 2018, idx files",
+    markers=["kmnist*/train-images*", "KMNIST/raw/train-images*"],
+)  # fmt: skip
 def kmnist(params: IdxParams, *, progress: Progress) -> ImageSet:
     """70,000 handwritten Japanese characters in 10 classes, with an official split."""
     return _read("kmnist", params, ["o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"], progress)

@@ -28,7 +28,7 @@ class ImageSet:
         channels: 1 (grey) or 3 (colour), of the decoded images.
         image_size: side in px of the decoded square images.
         read: `read(index)` gives uint8 [h, w] or [h, w, 3]; raises BadImage.
-        official: "train" or "test" per sample, where the data set has an official split.
+        official: "train", "test", "query", "gallery" or "" (neither half) per sample, where there is an official split.
         problems: (path, reason) of what was left out or is worth knowing.
         content: hash of the images where `root` is None, so that other images never meet an old cache.
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from workbench import files
+from workbench import archives
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import BadImage, decode, load, on_disk
 from workbench.datasets.pixels import Progress
@@ -34,6 +34,7 @@ class OmniglotParams(Params):
     title="Omniglot",
     params=OmniglotParams,
     source="Lake et al. 2015, folder or zip as published",
+    markers=["images_background*"],
 )
 def omniglot(params: OmniglotParams, *, progress: Progress) -> ImageSet:
     """Handwritten characters by 20 people each; a class is a character of an alphabet."""
@@ -73,8 +74,8 @@ def _from_zip(place: Path, size: int) -> ImageSet:
     """Images are read out of the zip as they are needed; nothing is unpacked to disk."""
     try:
         archive = zipfile.ZipFile(place)  # stays open as long as the set is in use
-        files.check_archive(archive, place)
-    except (*files.DAMAGED, OSError) as error:
+        archives.check_zip(archive, place)
+    except (*archives.DAMAGED, OSError) as error:
         raise Problem(
             f"{place} is no whole zip file ({error}).", kept="Nothing was started.", todo="Get it again."
         ) from None
@@ -86,7 +87,7 @@ def _from_zip(place: Path, size: int) -> ImageSet:
     def read(row: int) -> np.ndarray:
         try:
             data = archive.read(entries[paths[row]])
-        except (*files.DAMAGED, OSError) as error:
+        except (*archives.DAMAGED, OSError) as error:
             raise BadImage(f"cannot be read from the zip ({error})") from None
         return decode(io.BytesIO(data), 1)
 

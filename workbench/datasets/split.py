@@ -18,20 +18,23 @@ class Split:
     test: np.ndarray  # [b] int64
     classes_disjoint: bool
     note: str = ""
+    is_query: np.ndarray | None = None  # [b] bool: which test rows search the others; None: each searches all others
 
 
-# A person's word for a half -> "train", "test", or "val": the test half where there is no other.
+# A person's word for a half -> "train", "test", "query", "gallery", or "val": the test half where there is no other.
 WORDS = {
     **dict.fromkeys(("train", "training"), "train"),
-    **dict.fromkeys(("test", "testing", "query", "gallery"), "test"),
+    **dict.fromkeys(("test", "testing"), "test"),
+    **dict.fromkeys(("query", "queries"), "query"),
+    "gallery": "gallery",
     **dict.fromkeys(("val", "valid", "validation"), "val"),
 }
 
 
 def official_halves(words: list[str]) -> list[str]:
-    """Each of a person's words (all in WORDS) as "train", "test" or "" for neither: validation beside a test half."""
+    """Each of a person's words (all in WORDS) as in ImageSet; "" for neither half: validation beside a test half."""
     halves = [WORDS[word.lower()] for word in words]
-    validation = "" if "test" in halves else "test"
+    validation = "" if {"test", "query", "gallery"} & set(halves) else "test"
     return [validation if half == "val" else half for half in halves]
 
 
@@ -81,9 +84,27 @@ def official(params: NoParams, image_set: ImageSet, seed: int) -> Split:
             todo="Choose unseen classes or random.",
         )
     halves = np.array(image_set.official)
-    train, test = np.flatnonzero(halves == "train"), np.flatnonzero(halves == "test")
+    train, test = np.flatnonzero(halves == "train"), np.flatnonzero(np.isin(halves, ("test", "query", "gallery")))
     disjoint = not np.isin(image_set.labels[test], image_set.labels[train]).any()
-    return _checked(image_set, Split(train, test, disjoint, "the data set's own training and test images"))
+    is_query, note = _queries(image_set, halves[test], test)
+    return _checked(image_set, Split(train, test, disjoint, note, is_query))
+
+
+def _queries(image_set: ImageSet, halves: np.ndarray, test: np.ndarray) -> tuple[np.ndarray | None, str]:
+    """Which test rows are queries, and what is said of it. Raises Problem for queries without a gallery."""
+    is_query = halves == "query"
+    if not is_query.any() and not (halves == "gallery").any():
+        return None, "the data set's own training and test images"
+    for rows, word, other in ((is_query, "queries", "gallery"), (~is_query, "a gallery", "queries")):
+        if rows.all():
+            raise Problem(
+                f"{image_set.name} has {word} but no {other}.",
+                kept="Nothing was started.",
+                todo="Mend the list, or choose another split.",
+            )
+    alone = np.setdiff1d(image_set.labels[test[is_query]], image_set.labels[test[~is_query]])
+    note = f"{is_query.sum():,} queries search a gallery of {(~is_query).sum():,}"
+    return is_query, note + (f"; {len(alone):,} classes are not in the gallery" if len(alone) else "")
 
 
 @register("split", "random", title="Random images", params=RandomParams, source="Workbench 2026, stratified by class")
@@ -113,7 +134,11 @@ def _checked(image_set: ImageSet, split: Split) -> Split:
                 kept="Nothing was started.",
                 todo="Choose another split.",
             )
-    if np.bincount(image_set.labels[split.test]).max() < 2:
+    searched = image_set.labels[split.test]
+    alone = np.bincount(searched).max() < 2
+    if split.is_query is not None:
+        alone = not np.isin(searched[split.is_query], searched[~split.is_query]).any()
+    if alone:
         raise Problem(
             f"No class of the test half of {image_set.name} has two images, so nothing can be retrieved.",
             kept="Nothing was started.",

@@ -43,13 +43,18 @@ def retrieve(
     ks: Sequence[int] = (1, 2, 4, 8),
     distance: Distance = "cosine",
     device: str | torch.device = "cpu",
+    is_query: np.ndarray | None = None,
 ) -> Retrieval:
     """Every sample queries all others; itself is left out by identity, ties go to the lower sample id.
+
+    With `is_query` the protocol is query / gallery (In-shop): queries search the other samples only, and those others,
+    the gallery, count as no query: their AP is NaN, first hit and R are 0, and their neighbours are of the gallery.
 
     Args:
         embeddings: [n, d] finite. labels: [n] int. sample_ids: [n] int64, unique.
         k: neighbours kept per query, for browsing; metrics do not depend on it.
         ks: ranks of recall@k, each at least 1; a rank beyond the gallery means the whole gallery.
+        is_query: [n] bool, some true and some false.
 
     Returns:
         Retrieval. When no class has two samples every metric is NaN and "queries" is 0.
@@ -58,16 +63,51 @@ def retrieve(
         Problem: empty or non-finite embeddings, lengths that differ, ids that repeat, an unknown distance.
     """
     labels, sample_ids = np.asarray(labels), np.asarray(sample_ids)
+    if is_query is not None:
+        return _query_gallery(embeddings, labels, sample_ids, is_query, k, ks, distance, device)
     gallery = Gallery(embeddings, sample_ids, distance, device)
     ranked = _rank(gallery, embeddings, labels, labels, np.arange(gallery.count), k)
+    return _retrieval(ranked, _metrics(ranked, ks), sample_ids)
+
+
+def _retrieval(ranked: _Ranked, metrics: dict[str, float], sample_ids: np.ndarray) -> Retrieval:
+    """sample_ids: of the gallery."""
     return Retrieval(
-        metrics=_metrics(ranked, ks),
+        metrics=metrics,
         ap=ranked.ap.astype(np.float32),
         first_hit=ranked.first_hit.astype(np.int32),
         r=ranked.r.astype(np.int32),
         neighbours=sample_ids[ranked.rows],
         similarities=ranked.similarities,
     )
+
+
+def _query_gallery(
+    embeddings: np.ndarray,
+    labels: np.ndarray,
+    sample_ids: np.ndarray,
+    is_query: np.ndarray,
+    k: int,
+    ks: Sequence[int],
+    distance: Distance,
+    device: str | torch.device,
+) -> Retrieval:
+    """Queries against the gallery, then the gallery's own neighbours, put together in the order given."""
+    asks, searched = np.flatnonzero(is_query), np.flatnonzero(~is_query)
+    if not len(asks) or not len(searched):
+        raise Problem("Query / gallery needs at least one query and one image in the gallery.")
+    ids = sample_ids[searched]
+    gallery = Gallery(embeddings[searched], ids, distance, device)
+    k = min(k, gallery.count - 1)
+    found = _rank(gallery, embeddings[asks], labels[asks], labels[searched], None, k)
+    beside = _rank(gallery, embeddings[searched], labels[searched], labels[searched], np.arange(len(searched)), k)
+    beside.ap[:], beside.precision[:], beside.first_hit[:], beside.r[:] = np.nan, np.nan, 0, 0
+    order = np.argsort(np.concatenate([asks, searched]))
+    parts = (
+        np.concatenate([getattr(found, name), getattr(beside, name)])[order]
+        for name in ("ap", "precision", "first_hit", "r", "rows", "similarities")
+    )
+    return _retrieval(_Ranked(*parts), _metrics(found, ks), ids)
 
 
 def retrieval_metrics(

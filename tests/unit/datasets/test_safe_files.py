@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from listeners import silent
 
-from workbench import files
+from workbench import archives, files
 from workbench.problem import Problem
 
 
@@ -111,7 +111,7 @@ def test_the_digest_is_of_the_content(tmp_path):
 
 def test_a_good_archive_is_unpacked_with_progress(tmp_path):
     told = []
-    files.safe_unzip(
+    archives.unpack(
         zipped(tmp_path / "a.zip", "in/b.txt", b"b"), tmp_path / "out", lambda *words: told.append(words[1:])
     )
     assert (tmp_path / "out" / "in" / "b.txt").read_bytes() == b"b"
@@ -133,7 +133,7 @@ def test_a_good_archive_is_unpacked_with_progress(tmp_path):
 )
 def test_a_hostile_archive_writes_nothing(tmp_path, fault, words):
     with pytest.raises(Problem, match=words):
-        files.safe_unzip(zipped(tmp_path / "a.zip", **fault), tmp_path / "out", silent)
+        archives.unpack(zipped(tmp_path / "a.zip", **fault), tmp_path / "out", silent)
     assert os.listdir(tmp_path) == ["a.zip"]
 
 
@@ -143,10 +143,10 @@ def test_a_damaged_archive_leaves_no_half_folder(tmp_path):
     data[data.index(b"payload")] ^= 255
     place.write_bytes(data)
     with pytest.raises(Problem, match="refused"):
-        files.safe_unzip(place, tmp_path / "out", silent)
+        archives.unpack(place, tmp_path / "out", silent)
     place.write_bytes(data[:-30])
     with pytest.raises(Problem, match="refused"):
-        files.safe_unzip(place, tmp_path / "out", silent)
+        archives.unpack(place, tmp_path / "out", silent)
     assert os.listdir(tmp_path) == ["a.zip"]
 
 
@@ -157,11 +157,11 @@ def test_unpacking_can_be_given_up_and_never_mixes_with_what_is_there(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        files.safe_unzip(place, tmp_path / "out", stop)
+        archives.unpack(place, tmp_path / "out", stop)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "kept.txt").write_bytes(b"kept")
     with pytest.raises(Problem, match="mine"):
-        files.safe_unzip(place, tmp_path / "mine", silent)
+        archives.unpack(place, tmp_path / "mine", silent)
     assert sorted(os.listdir(tmp_path)) == ["a.zip", "mine"]
     assert os.listdir(tmp_path / "mine") == ["kept.txt"]
 
@@ -171,4 +171,4 @@ def test_an_archive_with_a_password_is_refused(tmp_path):
     with zipfile.ZipFile(place) as archive:
         archive.infolist()[1].flag_bits |= 1
         with pytest.raises(Problem, match="password"):
-            files.check_archive(archive, place)
+            archives.check_zip(archive, place)

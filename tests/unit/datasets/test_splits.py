@@ -94,7 +94,7 @@ def test_a_test_half_where_nothing_can_be_found_is_a_problem(in_memory):
 
 
 def test_every_word_for_a_half_is_understood():
-    assert official_halves(["Train", "TEST", "query", "gallery"]) == ["train", "test", "test", "test"]
+    assert official_halves(["Train", "TEST", "query", "gallery"]) == ["train", "test", "query", "gallery"]
     assert official_halves(["training", "valid"]) == ["train", "test"]
     assert official_halves(["training", "validation", "testing"]) == ["train", "", "test"]
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
 
 Field = dict[str, Any]  # one property of a JSON Schema, as in the catalog
 NARROW = 96  # px: the least that a number or a short word needs
@@ -109,7 +109,8 @@ class PathEditor(QWidget):
 
     def __init__(self, kind: str, recents: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._kind = kind  # "folder" or "file"
+        self._kind = kind  # "folder", "file" or "place": either
+        words = "folder or archive" if kind == "place" else kind
         self._place = QComboBox(editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
         self._place.addItems(list(recents))
         self._place.setMinimumContentsLength(8)
@@ -117,14 +118,20 @@ class PathEditor(QWidget):
         self._place.wheelEvent = _ignored  # type: ignore[method-assign]
         self._place.clearEditText()
         self.browse = QPushButton("Browse…")
-        self.browse.clicked.connect(self._browse)
-        self.browse.setAccessibleName(f"Browse for a {kind}")
+        if kind == "place":
+            menu = QMenu(self.browse)
+            menu.addAction("Folder…", self._browse_folder)
+            menu.addAction("Archive…", self._browse_file)
+            self.browse.setMenu(menu)
+        else:
+            self.browse.clicked.connect(self._browse_folder if kind == "folder" else self._browse_file)
+        self.browse.setAccessibleName(f"Browse for a {words}")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addWidget(self._place, 1)
         layout.addWidget(self.browse)
-        self._line().setPlaceholderText(f"Drop a {kind} here, or type its place")
+        self._line().setPlaceholderText(f"Drop a {words} here, or type its place")
         self._line().setAcceptDrops(False)  # its own drop would leave "file:///..."; ours is below
         self.setAcceptDrops(True)
         self.setFocusProxy(self._place)
@@ -163,12 +170,12 @@ class PathEditor(QWidget):
         assert line is not None  # the box is editable
         return line
 
-    def _browse(self) -> None:
-        if self._kind == "folder":
-            found = QFileDialog.getExistingDirectory(self, "Choose a folder", self.value())
-        else:
-            found, _ = QFileDialog.getOpenFileName(self, "Choose a file", self.value())
-        if found:
+    def _browse_folder(self) -> None:
+        if found := QFileDialog.getExistingDirectory(self, "Choose a folder", self.value()):
+            self.take(found)
+
+    def _browse_file(self) -> None:
+        if found := QFileDialog.getOpenFileName(self, "Choose a file", self.value())[0]:
             self.take(found)
 
     def _on_edit(self, _text: str) -> None:

@@ -1,0 +1,271 @@
+"""CUB, Cars, SOP and In-shop in their official layouts, written here in their real file formats and read back."""
+
+import shutil
+import tarfile
+import zipfile
+
+import numpy as np
+import pytest
+from listeners import silent
+from scipy.io import savemat
+
+from workbench import registry
+from workbench.problem import Problem
+
+
+def write(place, *lines):
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+@pytest.fixture
+def cub(tmp_path, draw):
+    """Four species with three photographs each; the first two of each are in the official training half."""
+    root = tmp_path / "CUB_200_2011"
+    paths = [f"{c:03d}.Bird_{c}/Bird_{c}_{n}.jpg" for c in range(1, 5) for n in range(3)]
+    for row, path in enumerate(paths):
+        draw(root / "images" / path, row)
+    write(root / "images.txt", *(f"{row + 1} {path}" for row, path in enumerate(paths)))
+    write(root / "image_class_labels.txt", *(f"{row + 1} {row // 3 + 1}" for row in range(12)))
+    write(root / "train_test_split.txt", *(f"{row + 1} {int(row % 3 < 2)}" for row in range(12)))
+    return root
+
+
+@pytest.fixture
+def cars(tmp_path, draw):
+    """Three models with two photographs each, as MATLAB's struct array."""
+    root = tmp_path / "cars"
+    fields = ["relative_im_path", "bbox_x1", "bbox_y1", "bbox_x2", "bbox_y2", "class", "test"]
+    rows = [(f"car_ims/{n + 1:06d}.jpg", 1, 1, 9, 9, n // 2 + 1, n % 2) for n in range(6)]
+    for row in rows:
+        draw(root / row[0])
+    save_cars(root, rows, fields)
+    return root
+
+
+def save_cars(root, rows, fields, names=("AM General Hummer SUV 2000", "Acura RL Sedan 2012", "Acura TL Sedan 2012")):
+    table = np.empty((1, len(rows)), dtype=[(field, object) for field in fields])
+    for at, row in enumerate(rows):
+        table[0, at] = row
+    named = np.empty((1, len(names)), dtype=object)
+    named[0, :] = names
+    savemat(root / "cars_annos.mat", {"annotations": table, "class_names": named})
+
+
+@pytest.fixture
+def sop(tmp_path, draw):
+    """Products 1 and 2 train, product 3 is searched; two photographs each."""
+    root = tmp_path / "Stanford_Online_Products"
+    header = "image_id class_id super_class_id path"
+    paths = {c: [f"bicycle_final/{c}_{n}.JPG" for n in range(2)] for c in (1, 2, 3)}
+    for several in paths.values():
+        for path in several:
+            draw(root / path)
+    write(root / "Ebay_train.txt", header, *(f"{c}{n} {c} 1 {paths[c][n]}" for c in (1, 2) for n in range(2)))
+    write(root / "Ebay_test.txt", header, *(f"3{n} 3 1 {paths[3][n]}" for n in range(2)))
+    return root
+
+
+@pytest.fixture
+def inshop(tmp_path, draw):
+    """Two garments train; two others are queries of one photograph and a gallery of two."""
+    root = tmp_path / "inshop"
+    rows = [(f"img/WOMEN/Dresses/id_{i:08d}/{n}.jpg", f"id_{i:08d}", "train") for i in (1, 2) for n in range(2)]
+    for i in (3, 4):
+        rows += [
+            (f"img/MEN/Shirts/id_{i:08d}/{n}.jpg", f"id_{i:08d}", "query" if n == 0 else "gallery") for n in range(3)
+        ]
+    for path, _, _ in rows:
+        draw(root / "Img" / path)
+    lines = [f"{path}   {item}  {status}" for path, item, status in rows]
+    write(root / "Eval" / "list_eval_partition.txt", str(len(rows)), "image_name item_id evaluation_status", *lines)
+    return root
+
+
+def split(name, image_set, **fields):
+    entry = registry.entry("split", name)
+    return entry.build(entry.params(**fields), image_set, 0)
+
+
+def counted(found):
+    """Problems that are not about the size of the whole set, which is small here."""
+    return [each for each in found.problems if "was published with" not in each[1]]
+
+
+def test_cub_is_read_back(build, cub):
+    found = build("cub", folder=str(cub.parent))
+    assert (len(found.paths), len(found.class_names)) == (12, 4)
+    assert found.paths[0] == "images/001.Bird_1/Bird_1_0.jpg"
+    assert found.labels.tolist() == np.repeat(range(4), 3).tolist()
+    assert found.official == ["train", "train", "test"] * 4
+    assert found.read(5)[0, 0].tolist() == [5, 5, 5]
+    halves = split("classes", found)
+    assert halves.train.tolist() == list(range(6))
+    assert not counted(found)
+    assert [reason for _, reason in found.problems] == [
+        "was published with 200 classes and has 4 here: 196 are missing",
+        "was published with 11,788 images and has 12 here: 11,776 are missing",
+    ]
+
+
+def test_cars_are_read_back(build, cars):
+    found = build("cars", folder=str(cars))
+    assert found.class_names[0] == "001 AM General Hummer SUV 2000"
+    assert found.labels.tolist() == [0, 0, 1, 1, 2, 2]
+    assert found.official == ["train", "test"] * 3
+    assert not counted(found)
+
+
+def test_sop_is_read_back(build, sop):
+    found = build("sop", folder=str(sop))
+    assert found.labels.tolist() == [0, 0, 1, 1, 2, 2]
+    halves = split("official", found)
+    assert (halves.train.tolist(), halves.test.tolist(), halves.classes_disjoint) == ([0, 1, 2, 3], [4, 5], True)
+    assert not counted(found)
+
+
+def test_inshop_is_read_back(build, inshop):
+    found = build("inshop", folder=str(inshop))
+    assert (found.root.name, len(found.paths), len(found.class_names)) == ("Img", 10, 4)
+    halves = split("official", found)
+    assert halves.train.tolist() == [6, 7, 8, 9]
+    assert halves.is_query.tolist() == [True, False, False] * 2
+    assert halves.note == "2 queries search a gallery of 4"
+    assert not counted(found)
+
+
+@pytest.mark.parametrize("kind", ["zip", "tgz"])
+def test_an_archive_is_unpacked_once(build, cub, tmp_path, monkeypatch, kind):
+    monkeypatch.setattr("workbench.datasets.place.cache_folder", lambda: tmp_path / "cache")
+    place = tmp_path / f"CUB_200_2011.{kind}"
+    files = [path for path in cub.rglob("*") if path.is_file()]
+    if kind == "zip":
+        with zipfile.ZipFile(place, "w") as archive:
+            for path in files:
+                archive.write(path, path.relative_to(cub.parent))
+    else:
+        with tarfile.open(place, "w:gz") as archive:
+            archive.add(cub, cub.name)
+    shutil.rmtree(cub)
+    first = build("cub", folder=str(place))
+    assert len(first.paths) == 12
+    (unpacked,) = (tmp_path / "cache" / "unpacked").iterdir()
+    stamp = unpacked.stat().st_mtime_ns
+    assert build("cub", folder=str(place)).fingerprint == first.fingerprint
+    assert unpacked.stat().st_mtime_ns == stamp
+
+
+def change(place, line, text):
+    """Write another text into a line (from 1) of a file."""
+    lines = place.read_text("utf-8").splitlines()
+    lines[line - 1 : line] = [text] if text is not None else []
+    write(place, *lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "text", "said"),
+    [
+        ("images.txt", 4, "4", r"images.txt, line 4: 1 columns instead of 2"),
+        ("images.txt", 4, "3 002.Bird_2/x.jpg", r"images.txt, line 4: the image number 3 is already in line 3"),
+        ("images.txt", 4, "4 001.Bird_1/Bird_1_0.jpg", r"images.txt, line 4: .* is of class 2 in image_class_labels"),
+        ("image_class_labels.txt", 7, "7 bird", r"image_class_labels.txt, line 7: .* 'bird' is no whole number"),
+        ("image_class_labels.txt", 7, "77 3", r"image_class_labels.txt, line 7: the image number 77 is not in images"),
+        ("image_class_labels.txt", 12, None, r"images.txt, line 12: the image number 12 is not in image_class_labels"),
+        ("train_test_split.txt", 2, "2 1 1", r"train_test_split.txt, line 2: 3 columns"),
+    ],
+)
+def test_a_wrong_line_of_cub_is_named(build, cub, name, line, text, said):
+    change(cub / name, line, text)
+    with pytest.raises(Problem, match=said):
+        build("cub", folder=str(cub))
+
+
+def test_a_listed_image_that_is_not_on_disk_is_left_out_by_name(build, cub):
+    (cub / "images/001.Bird_1/Bird_1_1.jpg").unlink()
+    found = build("cub", folder=str(cub))
+    assert ("images/001.Bird_1/Bird_1_1.jpg", "is in images.txt, line 2, but not on disk") in found.problems
+    assert len(found.paths) == 11
+
+
+def test_class_numbers_that_skip_are_told(build, sop, draw):
+    draw(sop / "bicycle_final/7_0.JPG")
+    with (sop / "Ebay_test.txt").open("a") as file:
+        file.write("70 7 1 bicycle_final/7_0.JPG\n")
+    found = build("sop", folder=str(sop))
+    assert ("class_id", "skips 3 class numbers (4, 5, 6): classes are counted without them") in found.problems
+    assert len(found.class_names) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("30 3 1", r"Ebay_test.txt, line 2: 3 columns instead of 4"),
+        ("30 1 1 bicycle_final/3_0.JPG", r"Ebay_test.txt, line 2: class 1 is in Ebay_train.txt, too"),
+        ("30 3 1 ../3_0.JPG", r"Ebay_test.txt, line 2: \.\./3_0.JPG lies outside"),
+        ("30 3 1 bicycle_final/1_0.JPG", r"Ebay_test.txt, line 2: .* is already in Ebay_train.txt, line 2"),
+    ],
+)
+def test_a_wrong_line_of_sop_is_named(build, sop, text, said):
+    change(sop / "Ebay_test.txt", 2, text)
+    with pytest.raises(Problem, match=said):
+        build("sop", folder=str(sop))
+
+
+def test_a_list_without_its_partner_is_named(build, sop):
+    (sop / "Ebay_test.txt").unlink()
+    with pytest.raises(Problem, match=r"Ebay_test.txt cannot be opened"):
+        build("sop", folder=str(sop))
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "said"),
+    [
+        (1, "many", r"line 1: the number of images 'many'"),
+        (5, "img/x.jpg id_1", r"list_eval_partition.txt, line 5: 2 columns instead of 3"),
+        (5, "img/x.jpg id_1 exam", r"line 5: the status 'exam' is none of train, query, gallery"),
+    ],
+)
+def test_a_wrong_line_of_inshop_is_named(build, inshop, line, text, said):
+    change(inshop / "Eval/list_eval_partition.txt", line, text)
+    with pytest.raises(Problem, match=said):
+        build("inshop", folder=str(inshop))
+
+
+def test_queries_without_a_gallery_are_refused(build, inshop):
+    place = inshop / "Eval/list_eval_partition.txt"
+    write(place, *(line for line in place.read_text().splitlines() if "gallery" not in line))
+    found = build("inshop", folder=str(inshop))
+    assert ("list_eval_partition.txt", "tells of 10 images and lists 6") in found.problems
+    with pytest.raises(Problem, match="inshop has queries but no gallery"):
+        split("official", found)
+
+
+def test_a_query_whose_class_is_not_in_the_gallery_is_told(build, inshop):
+    place = inshop / "Eval/list_eval_partition.txt"
+    write(place, *(line for line in place.read_text().splitlines() if "gallery" not in line or "id_00000003" in line))
+    halves = split("official", build("inshop", folder=str(inshop)))
+    assert halves.note == "2 queries search a gallery of 2; 1 classes are not in the gallery"
+
+
+@pytest.mark.parametrize("content", [b"", b"MATLAB 5.0 MAT-file" + bytes(200), b"not one"])
+def test_a_mat_file_that_is_not_one_is_named(build, cars, content):
+    (cars / "cars_annos.mat").write_bytes(content)
+    with pytest.raises(Problem, match=r"cars_annos.mat is no MATLAB file"):
+        build("cars", folder=str(cars))
+
+
+def test_a_class_without_a_name_is_named(build, cars):
+    save_cars(cars, [("car_ims/000001.jpg", 9, 0)], ["relative_im_path", "class", "test"])
+    with pytest.raises(Problem, match=r"cars_annos.mat, annotation 1: class 9 is none of the 3 class names"):
+        build("cars", folder=str(cars))
+
+
+@pytest.mark.parametrize("name", ["cub", "cars", "sop", "inshop", "cifar10", "cifar100"])
+def test_a_place_without_the_data_set_is_a_sentence(build, tmp_path, name):
+    (tmp_path / "notes.txt").write_text("nothing")
+    for place, said in (
+        ("", "No folder or archive is chosen"), (tmp_path / "gone", "There is no"),
+        (tmp_path / "notes.txt", "neither a folder nor an archive"), (tmp_path, "holds no"),
+    ):  # fmt: skip
+        with pytest.raises(Problem, match=said):
+            build(name, folder=str(place), progress=silent)

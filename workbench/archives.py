@@ -1,0 +1,135 @@
+"""Zip and tar archives that stay inside their folder: checked before anything is used, unpacked whole or not at all."""
+
+import re
+import shutil
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO
+
+from workbench import files
+from workbench.problem import Problem
+
+LARGEST = 64 << 30  # bytes, unpacked
+MOST_FILES = 2_000_000
+BOMB = 200  # times smaller than its contents: no honest archive of images
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)  # all that zipfile raises for a bad archive
+ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+Tell = Callable[[str, int, int], None]
+
+
+def is_archive(place: Path) -> bool:
+    """Whether the name is that of an archive that `unpack` reads."""
+    return place.name.lower().endswith(ENDINGS)
+
+
+def unpacked(place: Path, cache: Path, progress: Tell) -> Path:
+    """The folder of the archive's files below `cache`: unpacked now, or by an earlier call while it is unchanged.
+
+    Raises:
+        Problem: as `unpack`.
+    """
+    try:
+        facts = place.stat()
+    except OSError as error:
+        raise Problem(f"{place} cannot be opened ({error.strerror}).", todo="Choose it again.") from None
+    stamp = f"{place.resolve()} {facts.st_size} {facts.st_mtime_ns}"
+    folder = cache / f"{place.name.split('.')[0]}-{blake2b(stamp.encode(), digest_size=8).hexdigest()}"
+    if not folder.is_dir():
+        unpack(place, folder, progress)
+    return folder
+
+
+def unpack(place: Path, folder: Path, progress: Tell) -> None:
+    """Unpack an archive into a new or empty folder: all of it, or nothing. `progress` may raise to give up.
+
+    Raises:
+        Problem: an entry that leaves the folder, a link, a password, a bomb, damage, a folder that holds something,
+            or a full disk.
+    """
+    part = files.part_of(folder)
+    try:
+        part.mkdir(parents=True)
+        (_unzip if place.name.lower().endswith(".zip") else _untar)(place, part, progress)
+        if folder.exists():
+            folder.rmdir()
+        part.rename(folder)
+    except (*DAMAGED, tarfile.TarError) as error:
+        raise _refused(place, str(error)) from None
+    except OSError as error:
+        raise files.explain(error, folder) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def check_zip(archive: zipfile.ZipFile, place: Path) -> None:
+    """Refuse a zip before anything of it is used. Raises Problem as `unpack`."""
+    total = 0
+    entries = archive.infolist()
+    if len(entries) > MOST_FILES:
+        raise _refused(place, f"it holds more than {MOST_FILES:,} files")
+    for entry in entries:
+        _check_name(place, entry.filename)
+        if (entry.external_attr >> 16) & 0o170000 == 0o120000:
+            raise _refused(place, f"its entry {entry.filename!r} is a link")
+        if entry.flag_bits & 1:
+            raise _refused(place, "it has a password")
+        if entry.file_size > 1 << 20 and entry.file_size > BOMB * max(1, entry.compress_size):
+            raise _refused(place, f"its entry {entry.filename!r} unpacks to {entry.file_size:,} bytes")
+        total += entry.file_size
+    if total > LARGEST:
+        raise _refused(place, f"it unpacks to {total:,} bytes")
+
+
+def _unzip(place: Path, part: Path, progress: Tell) -> None:
+    with zipfile.ZipFile(place) as archive:
+        check_zip(archive, place)
+        entries = archive.infolist()
+        for done, entry in enumerate(entries, start=1):
+            archive.extract(entry, part)
+            progress(f"Unpacking {place.name}", done, len(entries))
+
+
+def _untar(place: Path, part: Path, progress: Tell) -> None:
+    """Members one after another by their checked names: a compressed tar cannot be looked through first."""
+    size = place.stat().st_size
+    total = 0
+    with place.open("rb") as file, tarfile.open(fileobj=file) as archive:
+        for member, content in _members(archive, place):
+            total += member.size
+            if total > LARGEST or (total > 64 << 20 and total > BOMB * size):
+                raise _refused(place, f"it unpacks to over {total:,} bytes")
+            into = part / member.name
+            into.parent.mkdir(parents=True, exist_ok=True)
+            with into.open("wb") as copy:
+                shutil.copyfileobj(content, copy)
+            progress(f"Unpacking {place.name}", min(file.tell(), size), size)
+
+
+def _members(archive: tarfile.TarFile, place: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
+    for number, member in enumerate(archive, start=1):
+        if number > MOST_FILES:
+            raise _refused(place, f"it holds more than {MOST_FILES:,} files")
+        _check_name(place, member.name)
+        if member.isdir():
+            continue
+        if not member.isreg():
+            raise _refused(place, f"its entry {member.name!r} is a link or no regular file")
+        content = archive.extractfile(member)
+        assert content is not None  # a regular file has content
+        yield member, content
+
+
+def _check_name(place: Path, name: str) -> None:
+    parts = name.replace("\\", "/").split("/")
+    if name.startswith(("/", "\\")) or ".." in parts or re.match("[A-Za-z]:", name):
+        raise _refused(place, f"its entry {name!r} leaves the folder")
+
+
+def _refused(place: Path, why: str) -> Problem:
+    return Problem(
+        f"The archive {place} is refused: {why}.", kept="Nothing of it was unpacked.", todo="Use another file."
+    )

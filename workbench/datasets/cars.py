@@ -1,0 +1,61 @@
+"""Cars-196: photographs of 196 car models, described by one MATLAB file."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.pixels import Progress
+from workbench.datasets.place import find_place
+from workbench.datasets.published import AGAIN, Counts, Line, PublishedParams, from_lines, skipped_numbers
+from workbench.problem import Problem
+from workbench.registry import register
+
+COUNTS = Counts(classes=196, images=16_185)
+LIST = "cars_annos.mat"
+FIELDS = ("relative_im_path", "class", "test")
+
+
+@register(
+    "dataset", "cars", title="Cars-196", params=PublishedParams, markers=[LIST],
+    source="Krause et al. 2013, cars_annos.mat as published",
+)  # fmt: skip
+def cars(params: PublishedParams, *, progress: Progress) -> ImageSet:
+    """16,185 photographs of 196 car models; the first 98 train and the others are searched."""
+    root = find_place(params.folder, LIST, "Cars-196", progress)
+    annotations, names = _read(root / LIST)
+    lines, numbers = [], []
+    for number, (path, label, test) in enumerate(annotations, start=1):
+        source = f"{LIST}, annotation {number}"
+        if not 1 <= label <= len(names):
+            raise Problem(
+                f"{root / LIST}, annotation {number}: class {label} is none of the {len(names)} class names.",
+                kept="Nothing was started.",
+                todo=AGAIN,
+            )
+        numbers.append(label)
+        lines.append(Line(path, f"{label:03d} {names[label - 1]}", "test" if test else "train", source))
+    problems = skipped_numbers(LIST, numbers) if numbers else []
+    return from_lines("cars", root, lines, COUNTS, params.image_size, progress, problems)
+
+
+def _read(place: Path) -> tuple[list[tuple[str, int, int]], list[str]]:
+    """(relative path, class from 1, test flag) of every image, and the class names."""
+    from scipy.io import loadmat
+
+    try:
+        whole: dict[str, Any] = loadmat(str(place), squeeze_me=True)
+        found = np.atleast_1d(whole["annotations"])
+        columns = [found[field].tolist() for field in FIELDS]
+        names = [str(name) for name in np.atleast_1d(whole["class_names"]).tolist()]
+        return [(str(path), int(label), int(test)) for path, label, test in zip(*columns, strict=True)], names
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - scipy raises ValueError, TypeError, NotImplementedError, zlib.error ...
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise Problem(
+            f"{place} is no MATLAB file with annotations and class_names ({reason}).",
+            kept="Nothing was started.",
+            todo=AGAIN,
+        ) from None

@@ -1,0 +1,182 @@
+"""CIFAR-10 and CIFAR-100 as published: the Python version, read without running what it says, or the binary one."""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.pickled_arrays import NotPlain, read_pickled
+from workbench.datasets.pixels import Progress
+from workbench.datasets.place import find_place
+from workbench.datasets.published import Counts, count_problems
+from workbench.params import Params, param
+from workbench.problem import Problem
+from workbench.registry import register
+
+SIDE = 32  # px
+LARGEST = 1 << 30  # bytes of one file
+AGAIN = "Get the file again."
+
+
+class CifarParams(Params):
+    folder: str = param(
+        "",
+        label="Folder or archive",
+        path="place",
+        help="The Python or the binary version; an archive is unpacked once.",
+    )
+    image_size: int = param(
+        32, ge=8, le=256, label="Image size", unit="px", help="Side of the images; the originals have 32."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where one of the two sets keeps what."""
+
+    name: str
+    train: tuple[str, ...]
+    test: tuple[str, ...]
+    meta: str
+    labels: str  # key of the labels, and of the names with "_names" (CIFAR-100: fine labels)
+    names: str
+    binary_train: tuple[str, ...]
+    binary_test: tuple[str, ...]
+    binary_meta: str
+    label_bytes: int  # before the pixels of a binary record; the last one is the label
+    counts: Counts
+
+
+TEN = Layout(
+    "cifar10", tuple(f"data_batch_{n}" for n in range(1, 6)), ("test_batch",), "batches.meta", "labels", "label_names",
+    tuple(f"data_batch_{n}.bin" for n in range(1, 6)), ("test_batch.bin",), "batches.meta.txt", 1, Counts(10, 60_000),
+)  # fmt: skip
+HUNDRED = Layout(
+    "cifar100", ("train",), ("test",), "meta", "fine_labels", "fine_label_names",
+    ("train.bin",), ("test.bin",), "fine_label_names.txt", 2, Counts(100, 60_000),
+)  # fmt: skip
+
+
+@register(
+    "dataset", "cifar10", title="CIFAR-10", params=CifarParams, source="Krizhevsky 2009, as published",
+    markers=["cifar-10-*/batches.meta*", "cifar-10-*.tar.gz"],
+)  # fmt: skip
+def cifar10(params: CifarParams, *, progress: Progress) -> ImageSet:
+    """60,000 colour pictures of 32 x 32 pixels in 10 classes; for CIFAR-10-LT choose the long-tailed sampler."""
+    return _read(TEN, params, progress)
+
+
+@register(
+    "dataset", "cifar100", title="CIFAR-100", params=CifarParams, source="Krizhevsky 2009, as published",
+    markers=["cifar-100-*/meta", "cifar-100-*/fine_label_names.txt", "cifar-100-*.tar.gz"],
+)  # fmt: skip
+def cifar100(params: CifarParams, *, progress: Progress) -> ImageSet:
+    """60,000 colour pictures of 32 x 32 pixels in 100 classes; for CIFAR-100-LT choose the long-tailed sampler."""
+    return _read(HUNDRED, params, progress)
+
+
+def _read(layout: Layout, params: CifarParams, progress: Progress) -> ImageSet:
+    try:
+        root, binary = find_place(params.folder, layout.meta, layout.name, progress), False
+    except Problem as python_version:
+        try:
+            root, binary = find_place(params.folder, layout.binary_meta, layout.name, progress), True
+        except Problem:
+            raise python_version from None
+    names = _names(root, layout, binary)
+    pixels: list[np.ndarray] = []
+    labels: list[np.ndarray] = []
+    paths: list[str] = []
+    halves: list[str] = []
+    parts = (layout.binary_train, layout.binary_test) if binary else (layout.train, layout.test)
+    read = _binary if binary else _python
+    for half, files in zip(("train", "test"), parts, strict=True):
+        for done, name in enumerate(files):
+            progress(f"Reading {layout.name}", done, len(files))
+            images, named = read(root / name, layout, len(names))
+            first = sum(each.startswith(half) for each in paths)
+            paths += [f"{half}/{row:05}.png" for row in range(first, first + len(images))]
+            halves += [half] * len(images)
+            pixels.append(images)
+            labels.append(named)
+    whole = np.concatenate(pixels)
+    return ImageSet(
+        name=layout.name,
+        root=None,
+        paths=paths,
+        labels=np.concatenate(labels),
+        class_names=names,
+        channels=3,
+        image_size=params.image_size,
+        read=lambda row: whole[row],
+        official=halves,
+        problems=count_problems(layout.name, layout.counts, len(names), len(whole)),
+        content=blake2b(whole.data, digest_size=16).hexdigest(),
+    )
+
+
+def _names(root: Path, layout: Layout, binary: bool) -> list[str]:
+    if binary:
+        text = _bytes(root / layout.binary_meta).decode("utf-8", "replace")
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    found = _unpickled(root / layout.meta)
+    names = found.get(layout.names)
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        raise _damaged(root / layout.meta, f"holds no {layout.names}")
+    return names
+
+
+def _python(place: Path, layout: Layout, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    found = _unpickled(place)
+    data, labels = found.get("data"), found.get(layout.labels)
+    if not isinstance(data, np.ndarray) or data.dtype != np.uint8 or data.ndim != 2 or data.shape[1] != 3 * SIDE**2:
+        raise _damaged(place, "holds no table of 3,072 bytes per image")
+    if not isinstance(labels, list) or not all(isinstance(each, int) for each in labels):
+        raise _damaged(place, f"holds no {layout.labels}")
+    return _checked(place, data, np.array(labels, np.int64), classes)
+
+
+def _binary(place: Path, layout: Layout, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    data = np.frombuffer(_bytes(place), np.uint8)
+    width = layout.label_bytes + 3 * SIDE**2
+    if not len(data) or len(data) % width:
+        raise _damaged(place, f"has {len(data):,} bytes, no whole number of records of {width:,}")
+    records = data.reshape(-1, width)
+    return _checked(
+        place, records[:, layout.label_bytes :], records[:, layout.label_bytes - 1].astype(np.int64), classes
+    )
+
+
+def _checked(place: Path, data: np.ndarray, labels: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Images [n, 32, 32, 3] and labels [n]."""
+    if len(data) != len(labels):
+        raise _damaged(place, f"holds {len(data):,} images and {len(labels):,} labels")
+    if len(labels) and not 0 <= labels.min() <= labels.max() < classes:
+        raise _damaged(place, f"holds the label {labels.max()}, but there are {classes} class names")
+    return np.ascontiguousarray(data.reshape(-1, 3, SIDE, SIDE).transpose(0, 2, 3, 1)), labels
+
+
+def _unpickled(place: Path) -> dict[str, Any]:
+    if place.is_file() and place.stat().st_size > LARGEST:
+        raise _damaged(place, "is over 1 GiB")
+    try:
+        found = read_pickled(_bytes(place))
+    except NotPlain as error:
+        raise _damaged(place, f"is no file of CIFAR ({error})") from None
+    if not isinstance(found, dict):
+        raise _damaged(place, "is no file of CIFAR")
+    return found
+
+
+def _bytes(place: Path) -> bytes:
+    try:
+        return place.read_bytes()
+    except OSError as error:
+        raise _damaged(place, f"cannot be read ({error.strerror})") from None
+
+
+def _damaged(place: Path, what: str) -> Problem:
+    return Problem(f"{place} {what}.", kept="Nothing was started.", todo=AGAIN)

@@ -1,0 +1,68 @@
+"""CUB-200-2011: 200 bird species, in the layout as published."""
+
+from pathlib import Path
+
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.pixels import Progress
+from workbench.datasets.place import find_place
+from workbench.datasets.published import (
+    Counts,
+    Line,
+    PublishedParams,
+    from_lines,
+    lines_of,
+    skipped_numbers,
+    whole_number,
+    wrong,
+)  # fmt: skip
+from workbench.registry import register
+
+COUNTS = Counts(classes=200, images=11_788)
+
+
+@register(
+    "dataset", "cub", title="CUB-200-2011", params=PublishedParams, source="Wah et al. 2011, lists as published",
+    markers=["image_class_labels.txt", "CUB_200_2011*.tgz"],
+)  # fmt: skip
+def cub(params: PublishedParams, *, progress: Progress) -> ImageSet:
+    """11,788 photographs of 200 bird species; the first 100 train and the others are searched."""
+    root = find_place(params.folder, "image_class_labels.txt", "CUB-200-2011", progress)
+    images = root / "images.txt"
+    paths: dict[str, tuple[str, int]] = {}
+    for number, (image, path) in lines_of(images, 2):
+        if image in paths:
+            raise wrong(images, number, f"the image number {image} is already in line {paths[image][1]}")
+        paths[image] = path, number
+    labels = root / "image_class_labels.txt"
+    classes = _numbers(labels, paths)
+    halves = _halves(root / "train_test_split.txt", paths)
+    for image, (_, number) in paths.items():
+        if image not in classes:
+            raise wrong(images, number, f"the image number {image} is not in {labels.name}")
+    lines = [
+        Line(f"images/{path}", path.split("/")[0], halves.get(image, ""), f"images.txt, line {number}")
+        for image, (path, number) in paths.items()
+    ]
+    for line, (image, (_, number)) in zip(lines, paths.items(), strict=True):
+        if not line.label.startswith(f"{classes[image]:03d}."):
+            raise wrong(images, number, f"{line.path} is of class {classes[image]} in {labels.name}")
+    problems = skipped_numbers(labels.name, list(classes.values()))
+    return from_lines("cub", root, lines, COUNTS, params.image_size, progress, problems)
+
+
+def _numbers(place: Path, paths: dict[str, tuple[str, int]]) -> dict[str, int]:
+    """Image number -> what stands beside it. Raises Problem naming file and line."""
+    found = {}
+    for number, (image, value) in lines_of(place, 2):
+        if image not in paths:
+            raise wrong(place, number, f"the image number {image} is not in images.txt")
+        found[image] = whole_number(place, number, value, "second number")
+    return found
+
+
+def _halves(place: Path, paths: dict[str, tuple[str, int]]) -> dict[str, str]:
+    """Image number -> half of the official classification split; empty without the file."""
+    if not place.is_file():
+        return {}
+    found = _numbers(place, paths)
+    return {image: "train" if found.get(image) == 1 else "test" for image in paths}

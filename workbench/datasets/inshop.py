@@ -1,0 +1,54 @@
+"""In-shop Clothes Retrieval (DeepFashion): training images, queries and a gallery, in the layout as published."""
+
+from pathlib import Path
+
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.pixels import Progress
+from workbench.datasets.place import find_place
+from workbench.datasets.published import Counts, Line, PublishedParams, from_lines, lines_of, whole_number, wrong
+from workbench.problem import Problem
+from workbench.registry import register
+
+COUNTS = Counts(classes=7_982, images=52_712)
+LIST = "list_eval_partition.txt"
+STATUS = ("train", "query", "gallery")
+IMAGES = ("", "Img", "..", "../Img")  # where img/ lies, seen from the list
+
+
+@register(
+    "dataset", "inshop", title="In-shop clothes", params=PublishedParams,
+    source="Liu et al. 2016 (DeepFashion), list as published", markers=[LIST],
+)  # fmt: skip
+def inshop(params: PublishedParams, *, progress: Progress) -> ImageSet:
+    """52,712 photographs of 7,982 clothes; 14,218 queries search a gallery of 12,612."""
+    place = find_place(params.folder, LIST, "In-shop", progress) / LIST
+    lines: list[Line] = []
+    for number, words in lines_of(place, None):
+        if number == 1:
+            told = whole_number(place, 1, words[0], "number of images")
+        elif number > 2:
+            if len(words) != 3:
+                raise wrong(place, number, f"{len(words)} columns instead of 3")
+            path, item, status = words
+            if status not in STATUS:
+                raise wrong(place, number, f"the status {status!r} is none of {', '.join(STATUS)}")
+            lines.append(Line(path, item, status, f"{LIST}, line {number}"))
+    problems = []
+    if not lines:
+        raise Problem(f"{place} lists no images.", kept="Nothing was started.", todo="Get the file again.")
+    if told != len(lines):
+        problems.append((LIST, f"tells of {told:,} images and lists {len(lines):,}"))
+    return from_lines("inshop", _root(place, lines[0]), lines, COUNTS, params.image_size, progress, problems)
+
+
+def _root(place: Path, first: Line) -> Path:
+    """The folder from which the listed paths start; the published parts are unpacked in several ways."""
+    top = first.path.split("/")[0]
+    for below in IMAGES:
+        if (place.parent / below / top).is_dir():
+            return (place.parent / below).resolve()
+    raise Problem(
+        f"There is no folder {top} beside {place} or in its folder Img.",
+        kept="Nothing was started.",
+        todo="Unpack the images there.",
+    )

@@ -1,0 +1,149 @@
+"""Data sets that come as lists beside their images: every line is checked, counts against the published ones."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workbench.datasets.image_set import ImageSet, lonely
+from workbench.datasets.images import load, on_disk
+from workbench.datasets.pixels import Progress
+from workbench.datasets.scan import Problems
+from workbench.params import Params, param
+from workbench.problem import Problem
+
+TELL_EVERY = 1000  # lines
+AGAIN = "Get the file again."
+
+
+class PublishedParams(Params):
+    """What every published set of photographs asks."""
+
+    folder: str = param(
+        "", label="Folder or archive", path="place", help="As published; a zip or tar is unpacked once."
+    )
+    image_size: int = param(
+        224, ge=8, le=1024, label="Image size", unit="px", help="Short side after resizing; then the centre square."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One image of a list."""
+
+    path: str  # relative, posix
+    label: str  # the class
+    half: str = ""  # "train", "test", "query", "gallery"; empty where the list has no halves
+    source: str = ""  # "FILE, line N"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was published: images and classes of the whole."""
+
+    classes: int
+    images: int
+
+
+def lines_of(place: Path, columns: int | None, *, skip: int = 0) -> Iterator[tuple[int, list[str]]]:
+    """(line number from 1, its words) of every line that is not empty, after the first `skip` ones.
+
+    Args:
+        columns: words that every line must have; None leaves that to the caller.
+
+    Raises:
+        Problem: no such file, not text, or another number of words; names file and line.
+    """
+    try:
+        text = place.read_text("utf-8")
+    except OSError as error:
+        raise Problem(
+            f"{place} cannot be opened ({error.strerror}).", kept="Nothing was started.", todo=AGAIN
+        ) from None
+    except UnicodeDecodeError as error:
+        raise Problem(f"{place} is no text ({error.reason}).", kept="Nothing was started.", todo=AGAIN) from None
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if number <= skip or not words:
+            continue
+        if columns is not None and len(words) != columns:
+            raise wrong(place, number, f"{len(words)} columns instead of {columns}")
+        yield number, words
+
+
+def whole_number(place: Path, number: int, word: str, what: str) -> int:
+    """The word as a number of at least 0. Raises Problem naming file and line."""
+    if not word.isascii() or not word.isdigit():
+        raise wrong(place, number, f"the {what} {word!r} is no whole number")
+    return int(word)
+
+
+def wrong(place: Path, number: int, what: str) -> Problem:
+    """The sentence for a line that cannot be used."""
+    return Problem(f"{place}, line {number}: {what}.", kept="Nothing was started.", todo=AGAIN)
+
+
+def skipped_numbers(name: str, numbers: list[int]) -> Problems:
+    """(list, reason) where class numbers leave some out; classes are counted anew, so nothing else is lost."""
+    present = set(numbers)
+    missing = [each for each in range(min(present), max(present)) if each not in present]
+    if not missing:
+        return []
+    told = ", ".join(str(each) for each in missing[:5]) + (", ..." if len(missing) > 5 else "")
+    return [(name, f"skips {len(missing)} class numbers ({told}): classes are counted without them")]
+
+
+def from_lines(
+    name: str, root: Path, lines: list[Line], counts: Counts, size: int, progress: Progress,
+    problems: Problems | None = None, read: Callable[[str], np.ndarray] | None = None,
+) -> ImageSet:  # fmt: skip
+    """The set of the listed images that are on disk; the others, and counts that differ, are in its `problems`.
+
+    Raises:
+        Problem: a path twice, one that leaves the root, or no image at all.
+    """
+    problems = list(problems or [])
+    kept: list[Line] = []
+    seen: dict[str, str] = {}
+    for done, line in enumerate(lines):
+        if done % TELL_EVERY == 0:
+            progress(f"Looking at {name}", done, len(lines))
+        if line.path.startswith(("/", "\\")) or ".." in line.path.split("/"):
+            raise Problem(f"{line.source}: {line.path} lies outside {root}.", kept="Nothing was started.", todo=AGAIN)
+        if line.path in seen:
+            raise Problem(
+                f"{line.source}: {line.path} is already in {seen[line.path]}.", kept="Nothing was started.", todo=AGAIN
+            )
+        seen[line.path] = line.source
+        if (root / line.path).is_file():
+            kept.append(line)
+        else:
+            problems.append((line.path, f"is in {line.source}, but not on disk"))
+    kept.sort(key=lambda line: line.path)
+    names = sorted({line.label for line in kept})
+    at = {label: number for number, label in enumerate(names)}
+    labels = np.array([at[line.label] for line in kept], np.int64)
+    paths = [line.path for line in kept]
+    return ImageSet(
+        name=name,
+        root=root,
+        paths=paths,
+        labels=labels,
+        class_names=names,
+        channels=3,
+        image_size=size,
+        read=lambda row: load(on_disk(root, paths[row]), 3, size),
+        official=[line.half for line in kept] if kept and kept[0].half else None,
+        problems=problems + lonely(labels, names) + count_problems(name, counts, len(names), len(paths)),
+    )
+
+
+def count_problems(name: str, counts: Counts, classes: int, images: int) -> Problems:
+    """(name, what differs) where the numbers are not the published ones."""
+    found = []
+    for told, there, word in ((counts.classes, classes, "classes"), (counts.images, images, "images")):
+        if told != there:
+            less = f"{told - there:,} are missing" if there < told else f"{there - told:,} too many"
+            found.append((name, f"was published with {told:,} {word} and has {there:,} here: {less}"))
+    return found
