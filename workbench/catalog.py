@@ -40,6 +40,13 @@ def read(cache: Path | None = None) -> Catalog | None:
     return known
 
 
+def published(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
+    """Parameters that a paper gives for this loss on this data set; empty where it gives none."""
+    by_dataset = known.get(f"loss/{loss}", {"facts": {}})["facts"].get("defaults", {})
+    found: dict[str, Any] = by_dataset.get(dataset, {})
+    return found
+
+
 def write(cache: Path) -> Catalog:
     """Load the engine and describe it. Seconds: never on the window's thread."""
     registry.discover_all()

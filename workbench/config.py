@@ -238,7 +238,19 @@ class RunConfig(BaseModel):
             found["sampler.name"] = (
                 f"{loss['title']} compares images of one class: choose the sampler of classes x images, or 2 views."
             )
+        if self.sampler.name == "classes_images" and not any(field.startswith("sampler") for field in errors):
+            found |= self._uneven(known, loss)
         return found
+
+    def _uneven(self, known: Catalog, loss: dict[str, Any]) -> dict[str, str]:
+        """Batches that are no whole number of classes, or hold one class where a loss needs negatives."""
+        sampler = catalogs.params_of(known, "sampler", self.sampler.name).model_validate(self.sampler.params)
+        each, batch = sampler.model_dump()["images_per_class"], self.training.batch_size
+        if batch % each:
+            return {"training.batch_size": f"{batch} images cannot be dealt as {each} of each class."}
+        if loss["facts"].get("needs_pairs") and batch == each:
+            return {"training.batch_size": f"A batch of one class has no negatives: take {2 * each} images or more."}
+        return {}
 
     def filled(self, known: Catalog) -> "RunConfig":
         """The same run with every parameter of its entries written out."""

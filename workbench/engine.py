@@ -238,11 +238,10 @@ class Engine:
         """Stage 2: accuracies on the frozen features before the head."""
         self.emit(Status("Training the linear probe"))
         model = cast(EmbeddingModel, self.parts.model)
-        train, test = (
-            embed(model, feed, self.augmentation, by=model.features).cpu().numpy()
-            for feed in (self.feed, self.test_feed)
-        )
-        train_labels = self.classes[self.feed.labels.cpu().numpy()]
+        places = getattr(self.sampler, "places", np.arange(len(self.feed)))  # a long-tailed half stays long-tailed
+        train = embed(model, self.feed, self.augmentation, places, by=model.features).cpu().numpy()
+        test = embed(model, self.test_feed, self.augmentation, by=model.features).cpu().numpy()
+        train_labels = self.classes[self.feed.labels.cpu().numpy()[places]]
         found = linear_probe(train, train_labels, test, test_labels, self.config.seed)
         for name, value in found.items():
             self.emit(Scalar(f"test/{name}", self.parts.step, value))

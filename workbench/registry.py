@@ -25,7 +25,9 @@ class Entry:
     source: str  # paper and equation, or the library
     params: type[Params]
     build: Callable[..., Any]
-    facts: dict[str, Any] = field(default_factory=dict)  # plain data for the form: needs_pairs, has_proxies, ...
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Plain data for the form. Losses: needs_pairs, has_proxies, batch (valid shapes, in words), defaults (published
+    parameters by data set). Data sets: markers (patterns of files by which one is found)."""
 
 
 _ENTRIES: dict[tuple[str, str], Entry] = {}

@@ -88,6 +88,7 @@ def test_the_catalog_s_class_checks_as_the_engine_s_does():
 def test_presets_are_read_in_order():
     assert [preset.key for preset in presets()] == [
         "sample-digits", "mnist-ce-spce", "omniglot-unseen", "photographs-unseen", "mnist-ccp",
+        "cifar10-psce", "cifar10-lt-psce",
     ]  # fmt: skip
     assert all(preset.summary.endswith(".") for preset in presets())
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -36,6 +37,9 @@ class ResNetParams(PretrainedParams):
         False,
         label="Freeze batch-norm",
         help="Keep the statistics of batch-norm as they were loaded, as the papers do.",
+    )
+    stem: Literal["published", "small"] = param(
+        "published", help="small: one 3 x 3 convolution without stride or pooling, for images of about 32 px."
     )
 
 
@@ -98,11 +102,20 @@ def _load(model: nn.Module, params: PretrainedParams, url: str) -> None:
 
 
 def _resnet(
-    make: Callable[..., nn.Module], weights: models.WeightsEnum, width: int, params: PretrainedParams, channels: int
+    make: Callable[..., nn.Module], weights: models.WeightsEnum, width: int, params: ResNetParams, channels: int
 ) -> Backbone:
+    if params.stem == "small" and params.weights != "none":
+        raise Problem(
+            "Pretrained weights belong to the published stem.",
+            kept="Nothing was started.",
+            todo="Choose the published stem, or weights: none.",
+        )
     model = make(weights=None)
     _load(model, params, weights.url)
-    return Backbone(nn.Sequential(*list(model.children())[:-2]), width, channels, params, (6, 7, 8))
+    layers = list(model.children())[:-2]
+    if params.stem == "small":  # as in Khosla et al. 2020, whose set-up PSCE follows
+        layers[0], layers[3] = nn.Conv2d(3, 64, 3, padding=1, bias=False), nn.Identity()
+    return Backbone(nn.Sequential(*layers), width, channels, params, (6, 7, 8))
 
 
 @register(

@@ -58,13 +58,13 @@ class LongTailedSampler:
         rng = np.random.default_rng(seed)
         chosen = [rng.permutation(rows)[: max(1, int(most * share))] for rows, share in zip(every, shares, strict=True)]
         self.kept = np.array([len(rows) for rows in chosen])
-        self._rows = np.concatenate(chosen)
-        self._random = RandomSampler(NoParams(), labels=labels[self._rows], batch_size=batch_size, seed=seed)
+        self.places = np.concatenate(chosen)  # of the training half: nothing else may be learned from
+        self._random = RandomSampler(NoParams(), labels=labels[self.places], batch_size=batch_size, seed=seed)
         self.steps_per_epoch = self._random.steps_per_epoch
 
     def batches(self, epoch: int) -> list[np.ndarray]:
         """`steps_per_epoch` arrays of `batch_size` places."""
-        return [self._rows[index] for index in self._random.batches(epoch)]
+        return [self.places[index] for index in self._random.batches(epoch)]
 
 
 class ClassesImagesParams(Params):

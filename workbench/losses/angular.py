@@ -21,6 +21,7 @@ class AngularParams(Params):
 @register(
     "loss", "angular", title="Angular", params=AngularParams, has_proxies=False, needs_pairs=True,
     source="Wang et al. 2017, Eq. 8",
+    batch="classes × images, two or more of each",
 )  # fmt: skip
 class Angular(nn.Module):
     """Mean over positive pairs of log(1 + sum_n exp(4 tan^2 α (a + p) n - 2 (1 + tan^2 α) a p)), on the unit sphere.

@@ -54,9 +54,23 @@ class CCPParams(Params):
     )
 
 
+BIRDS_AND_CARS = {"proxies": 8, "pool": 12, "check_every": 25}
+SHOPS = {"proxies": 4, "pool": 7, "check_every": 250, "positive_margin": 0.2858, "negative_margin": 0.513}
+PUBLISHED: dict[str, dict[str, float]] = {  # supplement, Section 2.1
+    "cub": BIRDS_AND_CARS | {"positive_margin": 0.0, "negative_margin": 0.3841, "triplet_margin": 0.0961},
+    "cars": BIRDS_AND_CARS
+    | {"positive_margin": 0.2652, "negative_margin": 0.5409, "triplet_margin": 0.119}
+    | {"alpha": 14.35, "beta": 75.83, "base": 0.66},
+    "inshop": SHOPS | {"triplet_margin": 0.0451, "alpha": 8.49, "beta": 57.38, "base": 0.41},
+    "sop": SHOPS | {"triplet_margin": 0.0451},
+}
+
+
 @register(
     "loss", "ccp", title="Chance-constrained proxies (CCP)", params=CCPParams, has_proxies=True, needs_pairs=True,
     source="Gürbüz et al. 2023 (CCP), Eq. 4.11, Algorithms 1 and 2; pytorch-metric-learning for the pair losses",
+    batch="classes × images; the paper: 8 × 4",
+    defaults=PUBLISHED,
 )  # fmt: skip
 class CCP(nn.Module):
     """A pair loss between the batch and all m * K proxies, chosen anew by `workbench.ccp_projections`.

@@ -25,6 +25,7 @@ class CEParams(Params):
 @register(
     "loss", "ce", title="Cross-entropy (CE)", params=CEParams, has_proxies=True, needs_pairs=False,
     source="Boudiaf et al. 2020, Section 6.1",
+    batch="any",
 )  # fmt: skip
 class CE(nn.Module):
     """Softmax cross-entropy over a linear classifier with bias; its weights are the class proxies."""

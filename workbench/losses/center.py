@@ -20,6 +20,7 @@ class CenterParams(Params):
 @register(
     "loss", "center", title="Center", params=CenterParams, has_proxies=True, needs_pairs=False,
     source="Wen et al. 2016, Eq. 5",
+    batch="any",
 )  # fmt: skip
 class Center(nn.Module):
     """Softmax cross-entropy of a linear classifier plus λ / 2 times the mean squared distance to the class's centre.

@@ -23,6 +23,13 @@ class ContrastiveParams(Params):
 @register(
     "loss", "contrastive", title="Contrastive", params=ContrastiveParams, has_proxies=False, needs_pairs=True,
     source="Boudiaf et al. 2020, Section 3.1 and Table 2, after Hadsell et al. 2006",
+    batch="classes × images, two or more of each",
+    defaults={  # supplement of CCP, Section 2.1
+        "cub": {"margin": 0.5},
+        "cars": {"margin": 0.5},
+        "inshop": {"margin": 0.5},
+        "sop": {"margin": 0.5},
+    },
 )  # fmt: skip
 class Contrastive(nn.Module):
     """Squared distance of positive pairs plus squared shortfall (m - D) of negative pairs, on the unit sphere.

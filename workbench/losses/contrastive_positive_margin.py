@@ -18,6 +18,13 @@ class PositiveMarginParams(Params):
     "loss", "contrastive_positive_margin", title="Contrastive with positive margin", params=PositiveMarginParams,
     has_proxies=False, needs_pairs=True,
     source="Chance-constrained proxies (C2), supplement Section 2.1; pytorch-metric-learning ContrastiveLoss",
+    batch="classes × images, two or more of each",
+    defaults={  # supplement of CCP, Section 2.1
+        "cub": {"positive_margin": 0.0, "negative_margin": 0.3841},
+        "cars": {"positive_margin": 0.2652, "negative_margin": 0.5409},
+        "inshop": {"positive_margin": 0.2858, "negative_margin": 0.513},
+        "sop": {"positive_margin": 0.2858, "negative_margin": 0.513},
+    },
 )  # fmt: skip
 class ContrastivePositiveMargin(nn.Module):
     """Excess of positive distances over one margin plus shortfall of negative distances under another.

@@ -17,6 +17,7 @@ class KCLParams(Params):
 @register(
     "loss", "kcl", title="K-positive contrastive (KCL)", params=KCLParams, has_proxies=False, needs_pairs=True,
     source="Prototype softmax cross entropy, Eq. 3, first part, after Kang et al. 2021",
+    batch="two views, or classes × images",
 )  # fmt: skip
 class KCL(nn.Module):
     """SupCon with at most k + 1 positives for each anchor, drawn anew in every training step.

@@ -16,6 +16,7 @@ class LiftedParams(Params):
 @register(
     "loss", "lifted", title="Lifted structure", params=LiftedParams, has_proxies=False, needs_pairs=True,
     source="Hermans et al. 2017, Eq. 8 (generalised), after Song et al. 2016",
+    batch="classes × images, two or more of each",
 )  # fmt: skip
 class Lifted(nn.Module):
     """Mean over anchors of max(0, log sum_p exp D_ap + log sum_n exp(m - D_an)), on the unit sphere.

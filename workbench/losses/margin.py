@@ -21,6 +21,7 @@ class MarginParams(Params):
 @register(
     "loss", "margin", title="Margin", params=MarginParams, has_proxies=False, needs_pairs=True,
     source="Wu et al. 2017, Eq. 4 and the sampling of Section 4.1",
+    batch="classes × images, two or more of each",
 )  # fmt: skip
 class Margin(nn.Module):
     """Mean shortfall max(0, α + D_ap - β) of positives and max(0, α + β - D_an) of as many negatives, of those above 0.

@@ -16,6 +16,7 @@ class NCAParams(Params):
 @register(
     "loss", "nca", title="NCA", params=NCAParams, has_proxies=False, needs_pairs=True,
     source="Goldberger et al. 2004, Eq. 1, with the logarithm of Eq. 10; unit length as in later work",
+    batch="classes × images, two or more of each",
 )  # fmt: skip
 class NCA(nn.Module):
     """Minus the mean log probability of a neighbour of one's own class, softmax over -s D^2 on the unit sphere.

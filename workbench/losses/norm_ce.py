@@ -19,6 +19,7 @@ class NormCEParams(Params):
 @register(
     "loss", "norm_ce", title="Normalised CE", params=NormCEParams, has_proxies=True, needs_pairs=False,
     source="Boudiaf et al. 2020, Eq. 12",
+    batch="any",
 )  # fmt: skip
 class NormCE(nn.Module):
     """Cross-entropy on the cosines between embeddings and one learned proxy per class."""

@@ -20,6 +20,7 @@ class ProxyAnchorParams(Params):
 @register(
     "loss", "proxy_anchor", title="Proxy-Anchor", params=ProxyAnchorParams, has_proxies=True, needs_pairs=False,
     source="Kim et al. 2020, Eq. 4; pytorch-metric-learning ProxyAnchorLoss",
+    batch="any; CCP's tables: one image of each class",
 )  # fmt: skip
 class ProxyAnchor(nn.Module):
     """Soft hardest positives and negatives of every class proxy."""

@@ -20,6 +20,13 @@ class ProxyNCAParams(Params):
 @register(
     "loss", "proxy_nca", title="ProxyNCA++", params=ProxyNCAParams, has_proxies=True, needs_pairs=False,
     source="Teh et al. 2020, Eq. 6",
+    batch="any; CCP's tables: one image of each class",
+    defaults={  # supplement of CCP, Section 2.1
+        "cub": {"temperature": 0.1},
+        "cars": {"temperature": 0.1},
+        "inshop": {"temperature": 0.1},
+        "sop": {"temperature": 0.1},
+    },
 )  # fmt: skip
 class ProxyNCA(nn.Module):
     """Minus the mean log softmax of -D^2 / T to the proxy of one's own class, on the unit sphere."""

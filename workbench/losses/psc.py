@@ -20,6 +20,7 @@ class PSCParams(Params):
 @register(
     "loss", "psc", title="Prototype supervised contrastive (PSC)", params=PSCParams, has_proxies=True,
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 2, after Wang et al. 2021",
+    batch="any; the paper: two views of each image",
 )  # fmt: skip
 class PSC(nn.Module):
     """Mean of log sum_{k != y} exp(cos(z, c_k) / τ) - cos(z, c_y) / τ over learned prototypes; may be negative."""

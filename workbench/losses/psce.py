@@ -33,6 +33,7 @@ class PSCEParams(Params):
 @register(
     "loss", "psce", title="Prototype softmax cross-entropy (PSCE)", params=PSCEParams, has_proxies=True,
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 4 and Section 4; prototypes of Section 4.3",
+    batch="any; the paper: two views of each image",
 )  # fmt: skip
 class PSCE(nn.Module):
     """Mean over the batch of -log softmax of z P^T at the own class; no bias, no temperature, P is fixed.

@@ -55,6 +55,7 @@ class Statistics(nn.Module):
 @register(
     "loss", "rankmi", title="RankMI", params=RankMIParams, has_proxies=False, needs_pairs=True,
     source="Kemertas et al. 2020 (RankMI), supplement: Eq. 4, 6, 10, 11 and Algorithm 1",
+    batch="classes × images; the paper: 120 images",
 )  # fmt: skip
 class RankMI(nn.Module):
     """2 log 2 minus the estimate of Eq. 4: -mean_P logsigmoid(V) - mean_N logsigmoid(-V), plus λ times the order loss.

@@ -18,6 +18,7 @@ class SNCAParams(Params):
 @register(
     "loss", "snca", title="SNCA with memory", params=SNCAParams, has_proxies=False, needs_pairs=True,
     source="Wu et al. 2018 (scalable NCA), Eq. 2 to 6; Boudiaf et al. 2020, Table 2",
+    batch="classes × images, two or more of each",
 )  # fmt: skip
 class SNCA(nn.Module):
     """Minus the mean log probability of a neighbour of one's own class, softmax over cosine / σ.

@@ -24,6 +24,7 @@ class SoftTripleParams(Params):
 @register(
     "loss", "soft_triple", title="SoftTriple", params=SoftTripleParams, has_proxies=True, needs_pairs=False,
     source="Qian et al. 2019, Eq. 6, 7 and 9",
+    batch="any; CCP's tables: one image of each class",
 )  # fmt: skip
 class SoftTriple(nn.Module):
     """Cross-entropy of λ (S_c - δ [c = y]) plus τ times the mean distance between the centres of one class.

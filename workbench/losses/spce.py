@@ -12,6 +12,7 @@ from workbench.registry import register
 @register(
     "loss", "spce", title="Simplified pairwise CE (SPCE)", params=NoParams, has_proxies=False, needs_pairs=True,
     source="Boudiaf et al. 2020, Section 5.1",
+    batch="classes × images: class means are taken over the batch",
 )  # fmt: skip
 class SPCE(nn.Module):
     """Pairwise loss that cross-entropy comes to resemble; it has no parameters of its own."""

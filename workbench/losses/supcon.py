@@ -16,6 +16,7 @@ class SupConParams(Params):
 @register(
     "loss", "supcon", title="Supervised contrastive (SupCon)", params=SupConParams, has_proxies=False,
     needs_pairs=True, source="Khosla et al. 2020, Eq. 2 (L_out); prototype softmax cross entropy, Eq. 1 (SCL)",
+    batch="two views, or classes × images",
 )  # fmt: skip
 class SupCon(nn.Module):
     """Mean over anchors of minus the mean log softmax of their positives, over cosine / τ.

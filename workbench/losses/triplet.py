@@ -16,6 +16,13 @@ class TripletParams(Params):
 @register(
     "loss", "triplet", title="Triplet, semi-hard", params=TripletParams, has_proxies=False, needs_pairs=True,
     source="Schroff et al. 2015 (FaceNet), Eq. 3 with the semi-hard negatives of Section 3.2",
+    batch="classes × images, two or more of each",
+    defaults={  # supplement of CCP, Section 2.1
+        "cub": {"margin": 0.0961},
+        "cars": {"margin": 0.119},
+        "inshop": {"margin": 0.0451},
+        "sop": {"margin": 0.0451},
+    },
 )  # fmt: skip
 class Triplet(nn.Module):
     """Mean over positive pairs of max(0, D_ap^2 - D_an^2 + margin), on the unit sphere.

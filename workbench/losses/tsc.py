@@ -22,6 +22,7 @@ class TSCParams(KCLParams):
 @register(
     "loss", "tsc", title="Targeted supervised contrastive (TSC)", params=TSCParams, has_proxies=True, needs_pairs=True,
     source="Prototype softmax cross entropy, Eq. 3, after Li et al. 2022",
+    batch="two views, or classes × images",
 )  # fmt: skip
 class TSC(nn.Module):
     """KCL's part plus λ / (k + 1) times -log of the softmax of the own class's target over the batch, by cosine / τ.

@@ -30,6 +30,13 @@ class XBMParams(Params):
 @register(
     "loss", "xbm", title="Cross-batch memory (XBM)", params=XBMParams, has_proxies=False, needs_pairs=True,
     source="Wang et al. 2020 (XBM), Eq. 3 and Algorithm 1",
+    batch="classes × images, two or more of each",
+    defaults={  # supplement of CCP, Section 2.1
+        "cub": {"margin": 0.5, "memory": 800, "warm_up": 1000},
+        "cars": {"margin": 0.5, "memory": 800, "warm_up": 1000},
+        "inshop": {"margin": 0.5, "memory": 12800, "warm_up": 1000},
+        "sop": {"margin": 0.5, "memory": 44800, "warm_up": 1000},
+    },
 )  # fmt: skip
 class XBM(nn.Module):
     """The pair loss within the batch, plus, after the warm-up, the same between the batch and the memory.

@@ -79,7 +79,7 @@ class Draft:
         if not field:
             return self.base[part]
         if part in KINDS and field != "name" and self.base[part]["name"] != self.values[part]["name"]:
-            return self._choice_fields(part)[path]["default"]
+            return self._fresh(part, self.values[part]["name"])[field]
         return self.base[part].get(field)
 
     def set(self, path: str, value: Any) -> None:
@@ -91,7 +91,10 @@ class Draft:
         self.values = deepcopy(self.values)
         if part in KINDS and field == "name":
             self._left[part, self.values[part]["name"]] = self.values[part]
-            self.values[part] = self._left.get((part, value)) or self._choice(part, {"name": value})
+            before = self._fresh("loss", self.values["loss"]["name"])
+            self.values[part] = self._left.get((part, value)) or self._fresh(part, value)
+            if part == "dataset":
+                self._follow(before)
         elif field:
             self.values[part][field] = value
         else:
@@ -160,19 +163,35 @@ class Draft:
         described = self.catalog.get(f"{kind}/{given['name']}", {"params": {}})["params"]
         return {"name": given["name"]} | {name: field["default"] for name, field in described.items()} | given
 
+    def _fresh(self, kind: str, name: str) -> Values:
+        """A choice before anybody changes it; a loss has what is published for the data set."""
+        dataset = self.values["dataset"]["name"]
+        published = catalogs.published(self.catalog, name, dataset) if kind == "loss" else {}
+        return self._choice(kind, {"name": name} | published)
+
+    def _follow(self, before: Values) -> None:
+        """Another data set: parameters of the loss that nobody changed become those published for it."""
+        now = self.values["loss"]
+        after = self._fresh("loss", now["name"])
+        self.values["loss"] = {
+            name: after[name] if name in after and value == before.get(name) else value for name, value in now.items()
+        }
+
     def _names(self, kind: str) -> list[str]:
         return [key.partition("/")[2] for key in self.catalog if key.startswith(f"{kind}/")]
 
     def _choice_fields(self, kind: str) -> dict[str, Field]:
         name, names = self.values[kind]["name"], self._names(kind)
         entry = self.catalog.get(f"{kind}/{name}", {"help": "", "source": "", "params": {}})
+        batches = entry.get("facts", {}).get("batch", "")
+        batches = f" Batches: {batches}." if batches else ""
         chooser = {
             "enum": names,
             "titles": [self.catalog[f"{kind}/{each}"]["title"] for each in names],
             "type": "string",
             "default": self.base[kind]["name"] if hasattr(self, "base") else name,
             "label": TITLES[kind],
-            "description": entry["help"],
+            "description": f"{entry['help']}{batches}",
             "source": entry["source"],
         }
         params = {

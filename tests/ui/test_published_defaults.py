@@ -1,0 +1,66 @@
+"""The draft of a run takes the published parameters of the chosen loss and data set, unless somebody changed them."""
+
+import pytest
+
+from workbench import registry
+from workbench.config import presets
+from workbench.ui.pages.setup.draft import Draft
+
+
+@pytest.fixture
+def draft():
+    registry.discover_all()
+    return Draft(registry.catalog(), presets()[0].config)
+
+
+def test_a_loss_comes_with_what_is_published_for_the_data_set(draft):
+    draft.set("dataset.name", "cars")
+    draft.set("loss.name", "multi_similarity")
+    assert draft.values["loss"] == {
+        "name": "multi_similarity", "alpha": 14.35, "beta": 75.83, "base": 0.66, "epsilon": 0.1,
+    }  # fmt: skip
+    assert draft.base_value("loss.alpha") == 14.35
+
+
+def test_another_data_set_changes_only_what_nobody_touched(draft):
+    draft.set("loss.name", "multi_similarity")
+    assert draft.value("loss.beta") == 50
+    draft.set("loss.beta", 30.0)
+    draft.set("dataset.name", "inshop")
+    assert (draft.value("loss.alpha"), draft.value("loss.beta")) == (8.49, 30.0)
+    draft.set("dataset.name", "digits")
+    assert (draft.value("loss.alpha"), draft.value("loss.beta")) == (2.0, 30.0)
+    draft.undo()
+    assert draft.value("loss.alpha") == 8.49
+
+
+def test_the_tooltip_names_the_batches(draft):
+    draft.set("loss.name", "ice")
+    assert "Batches: classes × images; the paper: 6 × 10" in draft.fields("Loss")["loss.name"]["description"]
+
+
+def test_published_parameters_are_real_and_in_range():
+    registry.discover_all()
+    datasets = {entry.name for entry in registry.entries("dataset")}
+    for entry in registry.entries("loss"):
+        assert entry.facts["batch"], entry.name
+        for dataset, values in entry.facts.get("defaults", {}).items():
+            assert dataset in datasets
+            assert entry.params(**values) != entry.params() or not values, (entry.name, dataset)
+
+
+@pytest.mark.parametrize(
+    ("batch", "each", "said"),
+    [
+        (60, 8, "60 images cannot be dealt as 8 of each class."),
+        (8, 8, "A batch of one class has no negatives"),
+        (64, 8, ""),
+    ],
+)
+def test_a_batch_that_cannot_be_dealt_is_refused(draft, batch, each, said):
+    draft.set("loss.name", "triplet")
+    draft.set("sampler.name", "classes_images")
+    draft.set("sampler.images_per_class", each)
+    draft.set("training.batch_size", batch)
+    assert draft.check()[1].get("training.batch_size", "").startswith(said)
+    assert bool(draft.check()[1]) == bool(said)
