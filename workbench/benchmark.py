@@ -27,7 +27,17 @@ OWN: dict[str, Changes] = {
     "ce": {"loss": {"dropout": 0.0}},
     "proxy_anchor": {"loss": {"proxy_lr": 5.0}},
     "norm_ce": {"loss": {"proxy_lr": 5.0}},
-    "ccp": {"embedding": {"bounded": True}, "loss": {"proxies": 4, "pool": 12, "check_every": 50}},
+    "ccp": {
+        "embedding": {"bounded": True},
+        "loss": {
+            "proxies": 4,
+            "pool": 12,
+            "check_every": 50,
+            "patience": 6,
+            "positive_margin": 0.0,
+            "negative_margin": 1.0,
+        },
+    },
 }
 
 
@@ -42,15 +52,18 @@ class Bench:
 
 
 BENCHES = {
-    "omniglot": Bench("omniglot-unseen", {"dataset.place": "omniglot/images_background_small1.zip"}),
+    "omniglot": Bench(
+        "omniglot-unseen", {"dataset.place": "omniglot/images_background_small1.zip"},
+        {"evaluation": {"probe_size": 0, "every": 4}},
+    ),
     "mnist": Bench(
         "mnist-ce-spce", {"dataset.folder": "mnist"},
-        {"training": {"epochs": 1}, "evaluation": {"probe_every": 200, "anatomy_every": 0}},
+        {"training": {"epochs": 1}, "backbone": {"width": 16}, "evaluation": {"probe_size": 0}},
     ),
     "caltech": Bench(
         "photographs-unseen",
         {"dataset.folder": "caltech101", "backbone.weights_file": "weights/squeezenet1_0.pth"},
-        {"evaluation": {"anatomy_every": 0}},
+        {"evaluation": {"probe_size": 0, "every": 3}},
         {"ce": {"loss": {"proxy_lr": 10.0}, "training": {"lr": 1e-3, "backbone_lr": 0.0}}},
     ),
 }  # fmt: skip

@@ -15,6 +15,8 @@ from workbench.losses.ccp import CCP, CCPParams, bounded
 from workbench.problem import Problem
 
 BATCH = 512
+SETTLING = 40  # batches: 0.9^40 of the starting values is left
+BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
 PICTURED = 20  # classes in the picture of the proxies
 MEASURED = 256  # classes: the distance between classes takes memory and time with their square
 
@@ -74,6 +76,7 @@ class Projections:
     def begin(self) -> None:
         """Choose the first proxies, away from random samples; nothing where a resumed run has some already."""
         if not self._loss.begun:
+            self._settle()
             rng = np.random.default_rng([self._seed, 0])
             random = self._embed(self._draw(rng, self._params.proxies))
             self._place(*self._pool(rng), random)
@@ -86,7 +89,7 @@ class Projections:
             return
         self._refresh()
         value = self._validate()
-        self._emit(Scalar("validation/MAP@R", step, value))
+        self._emit(Scalar("projection/MAP@R", step, value))
         if value > self._best:
             self._best, self._unimproved = value, 0
             self._best_model = {name: each.detach().clone() for name, each in self._model.state_dict().items()}
@@ -128,6 +131,21 @@ class Projections:
         self.history = [dict(each) for each in state["history"]]
         self._best_model = {name: value.clone() for name, value in state["best_model"].items()}
         self._best_proxies = state["best_proxies"].clone()
+
+    @torch.no_grad()
+    def _settle(self) -> None:
+        """Statistics for batch-norm that never saw a batch: with none, evaluation gives quite other embeddings."""
+        layers = [each for each in self._model.modules() if isinstance(each, BATCH_NORMS)]
+        if all(each.num_batches_tracked for each in layers):
+            return
+        places = np.concatenate(self._members)
+        rng = np.random.default_rng([self._seed, 2])
+        training = self._model.training
+        self._model.train()
+        with torch.random.fork_rng(range(torch.cuda.device_count())):  # dropout must not move anybody's random state
+            for _ in range(SETTLING):
+                self._embed_rows(rng.permutation(places)[:BATCH])
+        self._model.train(training)
 
     def _end(self, step: int) -> None:
         """Back to the best weights, then a fresh pool: measure it, choose from it, tell."""

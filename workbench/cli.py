@@ -17,7 +17,7 @@ from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
 from workbench.problem import Problem
 from workbench.terminal import ProgressLine
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, experiments
 from workbench.workspace.rows import Run
 
 KINDS = {
@@ -214,13 +214,31 @@ def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
 
 
 def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:
-    """Train on a worker thread with a progress line; returns the exit status."""
-    from workbench.experiment import make_job, prepare_run
+    """Do all runs of the config, one after another; returns the exit status."""
+    from workbench import protocols
 
     workspace.sweep_dead_runs()
-    run_id = _unfinished(workspace, config) if resume else prepare_run(config, workspace)
-    if resume:
-        workspace.take_over(run_id)
+    if len(protocols.children(config)) == 1:
+        run_id = _unfinished(workspace, config) if resume else protocols.prepare(config, workspace)[0]
+        return _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet)
+    waiting = protocols.unfinished(workspace, config) if resume else []
+    numbers = [run.id for run in waiting] if resume else protocols.prepare(config, workspace)
+    for run_id in numbers:
+        goes_on = resume and (workspace.folder(run_id) / "last.pt").exists()
+        status = _run_one(config, workspace, run_id, resume=goes_on, report=report, quiet=quiet)
+        if status:
+            return status
+    experiment = next(each for each in experiments.every(workspace) if each.config == config.to_toml())
+    protocols.conclude(workspace, experiment.id)
+    click.echo(protocols.told(next(each for each in experiments.every(workspace) if each.id == experiment.id)))
+    return 0
+
+
+def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bool, report: bool, quiet: bool) -> int:
+    """Train on a worker thread with a progress line; returns the exit status."""
+    from workbench.experiment import make_job
+
+    workspace.take_over(run_id)
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
     job = make_job(workspace, run_id, control, line, resume=resume)
 

@@ -150,6 +150,7 @@ class RunConfig(BaseModel):
 
     name: str = Field("Digits", min_length=1, max_length=200)
     seed: int = Field(0, ge=0, lt=2**31)
+    seeds: int = Field(1, ge=1, le=100)
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     dataset: Choice = Choice(name="digits")
     split: Choice = Choice(name="random")
@@ -229,8 +230,10 @@ class RunConfig(BaseModel):
             found["training.nesterov"] = "Nesterov needs a momentum above 0."
         if "loss.name" in errors or "sampler.name" in errors:
             return found
-        if self.evaluation.linear_probe and self.split.name == "classes":
+        if self.evaluation.linear_probe and self.split.name in ("classes", "mlrc"):
             found["evaluation.linear_probe"] = "The split leaves no class in both halves: use official or random."
+        if self.split.name == "mlrc" and self.split.params.get("fold", 0) > self.split.params.get("folds", 4):
+            found["split.fold"] = "There are fewer folds: 0 runs all of them."
         loss, views = known[f"loss/{self.loss.name}"], self.training.views
         if views > 1 and self.augmentation.name == "none":
             found["training.views"] = f"{views} views without an augmentation are the same image {views} times."

@@ -21,7 +21,7 @@ from workbench.datasets.pixels import decoded
 from workbench.datasets.split import Split
 from workbench.evaluation.linear_probe import linear_probe
 from workbench.evaluation.retrieval import retrieve
-from workbench.events import Charted, Emit, Evaluated, Event, Saved, Scalar, Status
+from workbench.events import Charted, Emit, Evaluated, Event, Saved, Scalar, Status, score_of
 from workbench.losses import build_loss
 from workbench.losses.anatomy import spce
 from workbench.losses.anatomy_view import anatomy
@@ -71,7 +71,7 @@ def build_parts(config: RunConfig, data: Data, total_steps: int) -> Parts:
     loss = build_loss(config.loss.name, num_classes=classes, embedding_dim=width, **config.loss.params)
     model.to(where)
     loss.to(where)
-    if where.type == "cuda":
+    if where.type in device.CHANNELS_LAST:
         model.to(memory_format=torch.channels_last)
     optimiser = build_optimiser(config.training, model, loss)
     schedule = build_schedule(config.training, optimiser, total_steps)
@@ -118,6 +118,7 @@ class Engine:
         self.feed = Feed(data.pixels, train_rows, labels, self.parts.device)
         self.test_feed = Feed(data.pixels, test_rows, data.images.labels[test_rows], self.parts.device)
         self.test_ids = data.images.sample_ids[test_rows]
+        self.held_out = data.split.validation
         self.best = -1.0
         settings = config.evaluation
         self.projections = self._projected(labels) if isinstance(self.parts.loss, CCP) else None
@@ -166,11 +167,15 @@ class Engine:
             embeddings, labels, self.test_ids, k=settings.neighbours, distance=settings.distance,
             device=str(self.parts.device), is_query=self.data.split.is_query,
         )  # fmt: skip
+        if self.held_out is not None:
+            found.metrics["validation/MAP@R"] = self._validated()
         if settings.linear_probe and epoch == self.config.training.epochs:
             found.metrics.update(self._probed(labels))
         for name in MULTIPLIED:
             if name in found.metrics:
                 self.emit(Scalar(f"test/{name}", self.parts.step, found.metrics[name]))
+        if "validation/MAP@R" in found.metrics:
+            self.emit(Scalar("validation/MAP@R", self.parts.step, found.metrics["validation/MAP@R"]))
         proxies, proxy_labels = self._proxies()
         self.emit(
             Evaluated(
@@ -234,6 +239,17 @@ class Engine:
         self.best = float(state["best"])
         checkpoint.set_rng_state(state["random"])
 
+    def _validated(self) -> float:
+        """MAP@R of the classes held out of the training half, searched among themselves."""
+        rows = self.held_out
+        assert rows is not None
+        feed = Feed(self.data.pixels, rows, self.data.images.labels[rows], self.parts.device)
+        found = embed(self.parts.model, feed, self.augmentation).cpu().numpy()
+        return retrieve(
+            found, self.data.images.labels[rows], self.data.images.sample_ids[rows], k=1,
+            distance=self.config.evaluation.distance, device=str(self.parts.device),
+        ).metrics["MAP@R"]  # fmt: skip
+
     def _probed(self, test_labels: np.ndarray) -> dict[str, float]:
         """Stage 2: accuracies on the frozen features before the head."""
         self.emit(Status("Training the linear probe"))
@@ -248,11 +264,13 @@ class Engine:
         return found
 
     def _projected(self, labels: np.ndarray) -> Projections:
-        """CCP's projections; MAP@R is checked on the probe's images, never on the test half."""
+        """CCP's projections; MAP@R is checked on held-out classes, else on training images: never on the test half."""
         loss, model, feed = cast(CCP, self.parts.loss), self.parts.model, self.feed
         held = np.sort(np.random.default_rng([self.config.seed, 1]).permutation(len(feed))[:VALIDATED])
 
         def validate() -> float:
+            if self.held_out is not None:
+                return self._validated()
             found = bounded(embed(model, feed, self.augmentation, held)).cpu().numpy()
             where = str(self.parts.device)
             return retrieve(found, labels[held], held, k=1, distance="l2", device=where).metrics["MAP@R"]
@@ -279,8 +297,8 @@ class Engine:
         last = epoch == self.config.training.epochs or self.control.stop_asked
         if last or epoch % self.config.evaluation.every == 0:
             metrics = self.evaluate(epoch)
-            score = metrics.get("MAP@R", -1.0)
-            if score > self.best:
+            score = score_of(metrics)
+            if score is not None and score > self.best:
                 self.best = score
                 self.save("best", epoch)
         self.save("last", epoch)

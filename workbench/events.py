@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite, nan
 from pathlib import Path
 from typing import Literal
 
@@ -65,6 +66,15 @@ class Evaluated:
     similarities: np.ndarray  # [n, k] float32: cosine, or minus the distance
     proxies: np.ndarray | None = None  # [p, d] float32
     proxy_labels: np.ndarray | None = None  # [p] int64
+
+
+def score_of(metrics: dict[str, float]) -> float | None:
+    """What chooses the best evaluation: MAP@R of held-out training classes where there are any, else of the test half.
+
+    None where neither is a number.
+    """
+    score = metrics.get("validation/MAP@R", metrics.get("MAP@R", nan))
+    return score if isfinite(score) else None
 
 
 @dataclass(frozen=True, slots=True)

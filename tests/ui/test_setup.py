@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
+from workbench import registry
 from workbench.config import Choice, RunConfig, presets
 from workbench.problem import Problem
 from workbench.ui.pages.setup import SetupPage
@@ -109,7 +110,11 @@ def take_preset(page, key):
     page.chooser.activated.emit(page.chooser.currentIndex())
 
 
-def test_every_preset_fills_the_form_and_can_start_once_its_data_is_named(page):
+def test_every_preset_fills_the_form_and_can_start_once_its_data_is_named(session, qtbot, looked):
+    registry.discover_all()
+    session.set_catalog(registry.catalog())
+    page = SetupPage(session)
+    qtbot.addWidget(page)
     for preset in presets():
         take_preset(page, preset.key)
         assert page.config is not None, page.trouble.text()

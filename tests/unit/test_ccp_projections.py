@@ -115,7 +115,7 @@ def test_a_projection_ends_after_exactly_three_checks_without_improvement():
     first, second = run.ended
     assert (first.index, first.step, first.map_at_r) == (0, 16, 0.31)
     assert (second.index, second.step, second.map_at_r) == (1, 24, 0.05), "the next one starts with a best of its own"
-    assert run.curve("validation/MAP@R") == [(2 * (place + 1), value) for place, value in enumerate(values)]
+    assert run.curve("projection/MAP@R") == [(2 * (place + 1), value) for place, value in enumerate(values)]
     assert run.curve("projection/steps") == [(16, 16), (24, 8)]
     assert run.curve("projection/covering_radius") == [(16, first.radius), (24, second.radius)]
     assert run.curve("projection/class_distance") == [(16, first.distance), (24, second.distance)]
@@ -130,7 +130,7 @@ def test_patience_is_a_parameter():
 def test_nothing_is_checked_between():
     run = begun([0.5], check_every=5)
     run.train(9)
-    assert run.curve("validation/MAP@R") == [(5, 0.5)]
+    assert run.curve("projection/MAP@R") == [(5, 0.5)]
 
 
 def test_the_best_weights_and_proxies_come_back_with_the_running_statistics():

@@ -19,6 +19,7 @@ class Split:
     classes_disjoint: bool
     note: str = ""
     is_query: np.ndarray | None = None  # [b] bool: which test rows search the others; None: each searches all others
+    validation: np.ndarray | None = None  # [v] int64: of neither half; the best epoch is chosen on it
 
 
 # A person's word for a half -> "train", "test", "query", "gallery", or "val": the test half where there is no other.
@@ -43,6 +44,15 @@ class ClassesParams(Params):
     shuffle: bool = param(
         False, label="Shuffle classes", help="Draw the classes by the seed instead of taking the first."
     )
+    validation: float = param(
+        0.0, ge=0, le=0.5, label="Share held out",
+        help="Share of the training classes on which the best epoch is chosen; at 0 it is chosen on the test half.",
+    )  # fmt: skip
+
+
+class MLRCParams(Params):
+    folds: int = param(4, ge=2, le=20, help="Parts of the training classes; each is held out once.")
+    fold: int = param(0, ge=0, le=20, help="The part held out for choosing the best epoch; 0 runs all, one by one.")
 
 
 class RandomParams(Params):
@@ -67,9 +77,55 @@ def classes(params: ClassesParams, image_set: ImageSet, seed: int) -> Split:
             kept="Nothing was started.",
             todo="Use a data set of two classes or more, or another share.",
         )
-    trains = np.isin(image_set.labels, order[:first])
-    note = f"{first} of the classes train, the other {len(order) - first} are searched"
-    return _checked(image_set, Split(np.flatnonzero(trains), np.flatnonzero(~trains), True, note))
+    held = max(1, round(first * params.validation)) if params.validation else 0
+    if held == first:
+        raise Problem(
+            f"A share of {params.validation:g} of {first} training classes leaves none to train.",
+            kept="Nothing was started.",
+            todo="Hold out a smaller share.",
+        )
+    note = f"{first - held} of the classes train, {len(order) - first} are searched"
+    return _disjoint(image_set, order[: first - held], order[first - held : first], order[first:], note)
+
+
+@register(
+    "split", "mlrc", title="MLRC folds", params=MLRCParams,
+    source="Musgrave et al. 2020 (A metric learning reality check), Section 4; CCP, supplement Section 2",
+)  # fmt: skip
+def mlrc(params: MLRCParams, image_set: ImageSet, seed: int) -> Split:
+    """The first half of the classes in class-disjoint folds: one chooses the best epoch, the others train."""
+    present = np.unique(image_set.labels)
+    first = len(present) // 2
+    if not 1 <= params.fold <= params.folds:
+        raise Problem(
+            f"Fold {params.fold} is none of the {params.folds}.",
+            kept="Nothing was started.",
+            todo="Choose one of them.",
+        )
+    if first < params.folds:
+        raise Problem(
+            f"{image_set.name} has {first} training classes, too few for {params.folds} folds.",
+            kept="Nothing was started.",
+            todo="Choose fewer folds.",
+        )
+    parts = np.array_split(present[:first], params.folds)
+    held = parts.pop(params.fold - 1)
+    note = f"fold {params.fold}: {first - len(held)} classes train, {len(present) - first} are searched"
+    return _disjoint(image_set, np.concatenate(parts), held, present[first:], note)
+
+
+def _disjoint(image_set: ImageSet, trained: np.ndarray, held: np.ndarray, searched: np.ndarray, note: str) -> Split:
+    """Classes that train, that choose the best epoch (may be none), and that are searched."""
+    train, validation, test = (np.flatnonzero(np.isin(image_set.labels, each)) for each in (trained, held, searched))
+    if len(held):
+        note += f"; the best epoch is chosen on {len(held)} others"
+        if np.bincount(image_set.labels[validation]).max() < 2:
+            raise Problem(
+                f"No class held out of {image_set.name} has two images, so no epoch can be chosen on them.",
+                kept="Nothing was started.",
+                todo="Hold out more classes.",
+            )
+    return _checked(image_set, Split(train, test, True, note, validation=validation if len(held) else None))
 
 
 @register(

@@ -9,6 +9,8 @@ import torch
 
 from workbench.problem import Problem
 
+CHANNELS_LAST = ("cpu", "cuda")  # measured on CPU: 10 to 30% faster steps for the backbones here
+
 
 def choose(wanted: Literal["auto", "cpu", "cuda", "mps"]) -> torch.device:
     """The device to train on; "auto" takes CUDA, then MPS, then the CPU.

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from workbench.training.device import CHANNELS_LAST
+
 RESIDENT = 2 << 30  # bytes; smaller data sets live on the device as uint8
 
 
@@ -55,7 +57,8 @@ class Feed:
             gathered = np.ascontiguousarray(self._pixels[self._rows[index]].transpose(0, 3, 1, 2))
             chosen = torch.from_numpy(gathered).to(self._device, non_blocking=True)
         images = chosen.float().div_(255)
-        return images.contiguous(memory_format=torch.channels_last) if self._device.type == "cuda" else images
+        last = self._device.type in CHANNELS_LAST
+        return images.contiguous(memory_format=torch.channels_last) if last else images
 
     def training(
         self, sampler: Sampler, augmentation: Augmentation, seed: int, views: int = 1

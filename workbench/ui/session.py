@@ -5,12 +5,14 @@ Pages change it and listen to it, and never call each other. Everything here is 
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from workbench import catalog as catalogs
+from workbench import protocols
 from workbench.catalog import Catalog
 from workbench.control import Control
 from workbench.problem import Problem
@@ -21,8 +23,8 @@ from workbench.ui.preferences import Preferences
 from workbench.ui.run_queue import MakeJob, RunQueue, experiment_job
 from workbench.ui.tasks import Progress, Task
 from workbench.ui.theme import Theme
-from workbench.workspace import Workspace
-from workbench.workspace.rows import Evaluation, Run
+from workbench.workspace import Workspace, experiments
+from workbench.workspace.rows import Evaluation, Experiment, Run
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -192,15 +194,20 @@ class Session(QObject):
     # Runs of this window
 
     def start(self, config: "RunConfig") -> int:
-        """Make a run and start it, or put it in line behind the one that works; it becomes the shown run.
+        """Make all runs of a config and start them, in line behind the one that works; the first becomes the shown run.
 
         Raises:
             Problem: when the workspace cannot be written.
         """
-        run_id = self.workspace.create_run(config)
-        self.queue.add(run_id)
-        self.show_run(run_id)
-        return run_id
+        numbers = protocols.prepare(config, self.workspace)
+        for run_id in numbers:
+            self.queue.add(run_id)
+        self.show_run(numbers[0])
+        return numbers[0]
+
+    def experiments(self) -> list[Experiment]:
+        """Runs that belong together, newest first."""
+        return experiments.every(self.workspace)
 
     def resume_run(self, run_id: int) -> None:
         """Go on with a run from its last checkpoint. Raises Problem when it still works."""
@@ -283,6 +290,14 @@ class Session(QObject):
         if status == "failed":
             self.notify(problem or "The run failed. See the log.")
         self.run_ended.emit(run_id, status)
+        experiment = self.workspace.run(run_id).experiment_id
+        if status == "done" and experiment is not None:
+            conclude = partial(protocols.conclude, self.workspace, experiment)
+            self.run_in_thread("Result of the experiment", lambda progress: conclude(), self._concluded)
+
+    def _concluded(self, result: dict[str, Any] | None) -> None:
+        if result is not None:
+            self.runs_changed.emit()
 
     # What the follower says
 

@@ -1,4 +1,4 @@
-"""The data set's rows beside each run, so that a lost database can be rebuilt from the folders alone."""
+"""The data set's rows and the experiment's beside each run: a lost database can be rebuilt from the folders alone."""
 
 import json
 from pathlib import Path
@@ -40,3 +40,24 @@ def keep_dataset(db: Connection, dataset_id: int, folder: Path) -> None:
     whole = {**facts, "class_names": json.loads(facts["class_names"]), "samples": samples}
     with files.atomic_write(folder / "dataset.json") as file:
         file.write(json.dumps(whole, ensure_ascii=False).encode())
+
+
+def keep_experiment(db: Connection, experiment_id: int, folder: Path) -> None:
+    """Write what ties a run to its experiment beside it."""
+    row = db.execute("select name, config, created from experiments where id = ?", (experiment_id,)).fetchone()
+    with files.atomic_write(folder / "experiment.json") as file:
+        file.write(json.dumps(dict(zip(("name", "config", "created"), row, strict=True)), ensure_ascii=False).encode())
+
+
+def restore_experiment(db: Connection, folder: Path) -> int | None:
+    """The number of the run's experiment, made again by the first of its runs; None for a run of its own."""
+    path = folder / "experiment.json"
+    if not path.exists():
+        return None
+    facts = json.loads(path.read_text("utf-8"))
+    values = (facts["name"], facts["config"], facts["created"])
+    sql = "select id from experiments where name = ? and config = ? and created = ?"
+    row = db.execute(sql, values).fetchone()
+    if row is not None:
+        return int(row[0])
+    return new_id(db.execute("insert into experiments (name, config, created) values (?, ?, ?)", values))

@@ -96,6 +96,15 @@ def m002_charts(db: Database) -> None:
     )
 
 
+@migration()
+def m003_experiments(db: Database) -> None:
+    db.execute(
+        "create table experiments (id integer primary key, name text not null, config text not null, "
+        "created text not null, result text not null default '{}')"
+    )
+    db.execute("alter table runs add column experiment_id integer references experiments(id) on delete set null")
+
+
 def migrate(connection: Connection, path: Path | None = None) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
     db = Database(connection)

@@ -14,7 +14,7 @@ from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection,
 RUN_COLUMNS = (
     "id, name, status, problem, phase, created, ended, seed, config, dataset_id, dataset, loss, backbone, done, total, "
     "epoch, epochs, images_per_second, memory_bytes, seconds_left, seconds, colour, note, pid, host, environment, "
-    "trashed"
+    "trashed, experiment_id"
 )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.config import RunConfig
 from workbench.events import Evaluated
 from workbench.workspace.connection import Connection
-from workbench.workspace.dataset_copy import restore_dataset
+from workbench.workspace.dataset_copy import restore_dataset, restore_experiment
 from workbench.workspace.recorder import store_evaluation
 from workbench.workspace.workspace import Workspace, add_artefact, now
 
@@ -38,9 +38,9 @@ def _run(db: Connection, folder: Path) -> None:
     config, run_id = RunConfig.model_validate(tomllib.loads(text)), int(folder.name)
     values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, now())
     db.execute(
-        "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs) "
-        "values (?, ?, ?, ?, ?, ?, ?, ?, 'interrupted', ?)",
-        (run_id, *values, config.training.epochs),
+        "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, experiment_id) "
+        "values (?, ?, ?, ?, ?, ?, ?, ?, 'interrupted', ?, ?)",
+        (run_id, *values, config.training.epochs, restore_experiment(db, folder)),
     )
     dataset = restore_dataset(db, folder)
     if dataset is not None:

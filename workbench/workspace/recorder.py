@@ -11,7 +11,19 @@ import numpy as np
 
 from workbench import files
 from workbench.control import Control
-from workbench.events import Charted, Ended, Evaluated, Event, Progress, Resumed, Saved, Scalar, Status, Waiting
+from workbench.events import (
+    Charted,
+    Ended,
+    Evaluated,
+    Event,
+    Progress,
+    Resumed,
+    Saved,
+    Scalar,
+    Status,
+    Waiting,
+    score_of,
+)
 from workbench.problem import Problem
 from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.dataset_copy import keep_dataset
@@ -246,13 +258,12 @@ def store_evaluation(
     db.execute(f"delete from evaluations where {same}", (run_id, event.epoch, event.distance))
     embeddings_id = add_artefact(db, folder, run_id, "embeddings", embeddings, event.step)
     proxies_id = None if proxies is None else add_artefact(db, folder, run_id, "proxies", proxies, event.step)
-    score = event.metrics.get("MAP@R")
     evaluation_id = new_id(db.execute(
         "insert into evaluations (run_id, epoch, step, embeddings_id, proxies_id, distance, score, metrics, created) "
         "values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             run_id, event.epoch, event.step, embeddings_id, proxies_id, event.distance,
-            score if score is not None and math.isfinite(score) else None,
+            score_of(event.metrics),
             json.dumps(_without_nan(event.metrics)), now(),
         ),
     ))  # fmt: skip

@@ -44,10 +44,22 @@ class Run:
     last: dict[str, float] = field(default_factory=dict)
     best_epoch: int = 0
     trashed: str | None = None
+    experiment_id: int | None = None
 
     @property
     def live(self) -> bool:
         return self.status in LIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One config whose runs, over folds and seeds, belong together."""
+
+    id: int
+    name: str
+    config: str  # TOML
+    created: str  # ISO 8601, UTC
+    result: dict[str, Any]  # of protocols.conclude; empty before all runs are done
 
 
 @dataclass(frozen=True, slots=True)

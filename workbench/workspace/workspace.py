@@ -19,6 +19,7 @@ from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
 from workbench.workspace import reading
 from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, writing
+from workbench.workspace.dataset_copy import keep_experiment
 from workbench.workspace.migrations import migrate
 from workbench.workspace.rows import LIVE, Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 
@@ -92,45 +93,45 @@ class Workspace:
 
     def runs(self, trashed: bool = False) -> list[Run]:
         """All runs, newest first; with `trashed` those in the trash instead."""
-        with self._reading() as db:
+        with self.reading() as db:
             return reading.runs(db, "trashed is not null" if trashed else "trashed is null", ())
 
     def run(self, run_id: int) -> Run:
         """One run, in the trash or not. Raises Problem when there is none of that number."""
-        with self._reading() as db:
+        with self.reading() as db:
             found = reading.runs(db, "id = ?", (run_id,))
         if not found:
             raise Problem(f"There is no run {run_id} in {self.path}.", todo="`workbench list runs` shows them.")
         return found[0]
 
     def scalar_names(self, run_id: int) -> list[str]:
-        with self._reading() as db:
+        with self.reading() as db:
             return reading.scalar_names(db, run_id)
 
     def scalars(self, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
         """One curve: steps [n] int64 and values [n] float64 with NaN where training met one."""
-        with self._reading() as db:
+        with self.reading() as db:
             return reading.scalars(db, run_id, name)
 
     def chart_steps(self, run_id: int) -> list[int]:
         """The steps at which the run's method drew its own pictures, rising."""
-        with self._reading() as db:
+        with self.reading() as db:
             return [step for (step,) in db.execute("select step from charts where run_id = ? order by step", (run_id,))]
 
     def charts(self, run_id: int, step: int) -> list[Chart]:
         """What the run's method drew at that step. Raises Problem when it drew nothing then."""
-        with self._reading() as db:
+        with self.reading() as db:
             row = db.execute("select charts from charts where run_id = ? and step = ?", (run_id, step)).fetchone()
         if row is None:
             raise Problem(f"Run {run_id} has no charts at step {step}.")
         return [from_plain(each) for each in json.loads(row[0])]
 
     def evaluations(self, run_id: int) -> list[Evaluation]:
-        with self._reading() as db:
+        with self.reading() as db:
             return reading.evaluations(db, "run_id", run_id)
 
     def evaluation(self, evaluation_id: int) -> Evaluation:
-        with self._reading() as db:
+        with self.reading() as db:
             found = reading.evaluations(db, "id", evaluation_id)
         if not found:
             raise Problem(f"There is no evaluation {evaluation_id} in {self.path}.")
@@ -138,7 +139,7 @@ class Workspace:
 
     def embeddings(self, evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sample ids [n] int64, labels [n] int64 and embeddings [n, d] float32 (a read-only memory map)."""
-        with self._reading() as db:
+        with self.reading() as db:
             rows = db.execute(
                 "select sample_id, label from queries where evaluation_id = ? order by place", (evaluation_id,)
             ).fetchall()
@@ -158,16 +159,16 @@ class Workspace:
             return stored["vectors"], stored["labels"]
 
     def queries(self, evaluation_id: int) -> Queries:
-        with self._reading() as db:
+        with self.reading() as db:
             return reading.queries(db, evaluation_id)
 
     def query(self, evaluation_id: int, sample_id: int) -> Query:
-        with self._reading() as db:
+        with self.reading() as db:
             return reading.query(db, evaluation_id, sample_id)
 
     def neighbours(self, run_id: int, query: int, evaluation_id: int | None = None) -> list[Neighbour]:
         """The stored neighbours of a query, best first; of the run's last evaluation unless one is named."""
-        with self._reading() as db:
+        with self.reading() as db:
             if evaluation_id is None:
                 every = reading.evaluations(db, "run_id", run_id)
                 if not every:
@@ -176,11 +177,11 @@ class Workspace:
             return reading.neighbours(db, evaluation_id, query)
 
     def dataset(self, dataset_id: int) -> Dataset:
-        with self._reading() as db:
+        with self.reading() as db:
             return reading.dataset(db, dataset_id)
 
     def samples(self, dataset_id: int) -> Samples:
-        with self._reading() as db:
+        with self.reading() as db:
             return reading.samples(db, dataset_id)
 
     def pictures(self, dataset_id: int) -> "Pictures":
@@ -194,12 +195,12 @@ class Workspace:
         return Pictures(dict(zip(ids, samples.rows.tolist(), strict=True)), data.pixels, originals)
 
     def projections(self, evaluation_id: int) -> list[Projection]:
-        with self._reading() as db:
+        with self.reading() as db:
             return reading.projections(db, evaluation_id)
 
     def coordinates(self, projection_id: int) -> tuple[np.ndarray, np.ndarray | None]:
         """Points [n, 2] float32 in the order of the embeddings, and proxies [p, 2] or None."""
-        with self._reading() as db:
+        with self.reading() as db:
             row = db.execute(
                 "select a.run_id, a.path from projections p join artefacts a on a.id = p.coordinates_id where p.id = ?",
                 (projection_id,),
@@ -211,7 +212,7 @@ class Workspace:
 
     def artefacts(self, run_id: int, kind: str) -> list[Path]:
         """Files of one kind ('checkpoint', 'report', ...) of a run, oldest first."""
-        with self._reading() as db:
+        with self.reading() as db:
             rows = db.execute(
                 "select path from artefacts where run_id = ? and kind = ? order by id", (run_id, kind)
             ).fetchall()
@@ -219,23 +220,26 @@ class Workspace:
 
     # Writing
 
-    def create_run(self, config: "RunConfig") -> int:
-        """A new queued run with its folder and config file; returns its number."""
+    def create_run(self, config: "RunConfig", experiment: int | None = None) -> int:
+        """A new queued run with its folder and config file, perhaps one of an experiment's; returns its number."""
         text = config.to_toml()
         values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, now())
         with self.writing() as db:
             colour = db.execute("select count(*) from runs").fetchone()[0]
             run_id = new_id(
                 db.execute(
-                    "insert into runs (name, config, seed, dataset, loss, backbone, created, status, epochs, colour) "
-                    "values (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
-                    (*values, config.training.epochs, colour),
+                    "insert into runs (name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
+                    "experiment_id) values (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?)",
+                    (*values, config.training.epochs, colour, experiment),
                 )
             )
             self._owned(db, run_id)
         self.folder(run_id).mkdir(parents=True, exist_ok=True)
         with files.atomic_write(self.folder(run_id) / "config.toml") as file:
             file.write(text.encode())
+        if experiment is not None:
+            with self.reading() as db:
+                keep_experiment(db, experiment, self.folder(run_id))
         return int(run_id)
 
     def take_over(self, run_id: int) -> None:
@@ -383,7 +387,7 @@ class Workspace:
             yield db
 
     @contextlib.contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[Connection]:
         """Reading has a connection of its own: the window never waits for what a run is writing."""
         with self._read_lock:
             yield self._reader
@@ -407,7 +411,7 @@ class Workspace:
             db.execute(f'update runs set "{column}" = ? where id = ?', (value, run_id))
 
     def _artefact(self, evaluation_id: int, column: str) -> Path | None:
-        with self._reading() as db:
+        with self.reading() as db:
             row = db.execute(
                 f'select a.run_id, a.path from evaluations e join artefacts a on a.id = e."{column}" where e.id = ?',
                 (evaluation_id,),

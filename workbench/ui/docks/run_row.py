@@ -6,12 +6,12 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from workbench.ui import theme
 from workbench.ui.icons import icon
-from workbench.ui.models.run_list import RUN_ROLE
+from workbench.ui.models.run_list import FOLD_ROLE, RUN_ROLE
 from workbench.ui.words import STATES, percent, state_word
 from workbench.workspace.rows import Run
 
 SCORE_WIDTH = 48  # px of a column of numbers at 100%
-PAD, DOT, ICON = 8, 10, 14  # px
+PAD, DOT, ICON, INDENT = 8, 10, 14, 14  # px
 
 
 class RunRow(QStyledItemDelegate):
@@ -31,11 +31,15 @@ class RunRow(QStyledItemDelegate):
             painter.fillRect(option.rect, QColor(tokens.selection))
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(option.rect, QColor(tokens.divider))
-        inner = option.rect.adjusted(PAD, 4, -PAD, -4)
+        fold = index.data(FOLD_ROLE)
+        inner = option.rect.adjusted(PAD + (INDENT if fold == "inside" else 0), 4, -PAD, -4)
         line = inner.height() // 2
         top = QRect(inner.x(), inner.y(), inner.width(), line)
         bottom = QRect(inner.x(), inner.y() + line, inner.width(), inner.height() - line)
         self._paint_name(painter, option, top, run, tokens)
+        if fold in ("open", "folded"):
+            arrow = QRect(top.right() - ICON, top.center().y() - ICON // 2, ICON, ICON)
+            icon("caret-down" if fold == "open" else "caret-right", "muted").paint(painter, arrow)
         self._paint_state(painter, option, bottom, run, tokens)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QColor(tokens.accent))
@@ -66,7 +70,7 @@ class RunRow(QStyledItemDelegate):
         painter.setPen(QColor(tokens.muted))
         word = state_word(run.status)
         if run.status == "running" and run.epochs:
-            word = f"Epoch {run.epoch}/{run.epochs}"
+            word = f"{'Epoch' if run.id > 0 else 'Run'} {run.epoch}/{run.epochs}"
         width = score_width(option.font)
         text = rect.adjusted(DOT + PAD, 0, -2 * width, 0)
         short = painter.fontMetrics().elidedText(word, Qt.TextElideMode.ElideRight, text.width())

@@ -30,6 +30,8 @@ class RunsDock(Dock):
         self._build()
         self.search.textChanged.connect(self._search)
         self.list.selectionModel().currentChanged.connect(self._chosen)
+        self.list.clicked.connect(self._unfold)
+        self.list.activated.connect(self._unfold)
         self.list.customContextMenuRequested.connect(self._menu)
         self.list.verticalScrollBar().rangeChanged.connect(self._align_head)
         actions.show_trash.toggled.connect(self.refresh)
@@ -77,10 +79,17 @@ class RunsDock(Dock):
     def refresh(self) -> None:
         """Read the runs again and keep the shown one chosen."""
         trash = self._actions.show_trash.isChecked()
-        self.model.show(self._session.workspace.runs(trashed=True) if trash else self._session.runs())
+        self._take(trash)
         self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")
         self._stack.setCurrentIndex(0 if trash or self.model.rowCount() else 1)
         self._mark(self._session.run_id)
+
+    def _take(self, trash: bool) -> None:
+        if trash:
+            self.model.show(self._session.workspace.runs(trashed=True))
+            return
+        runs = self._session.runs()
+        self.model.show(runs, self._session.experiments() if any(run.experiment_id for run in runs) else None)
 
     def _mark(self, run_id: int | None) -> None:
         row = self.model.row_of(run_id)
@@ -101,8 +110,13 @@ class RunsDock(Dock):
 
     def _chosen(self, current: QModelIndex) -> None:
         run: Run | None = current.data(RUN_ROLE) if current.isValid() else None
-        if run is not None:
+        if run is not None and run.id > 0:
             self._session.show_run(run.id)
+
+    def _unfold(self, index: QModelIndex) -> None:
+        run: Run = index.data(RUN_ROLE)
+        if run.id < 0:
+            self.model.unfold(-run.id)
 
     def _menu(self, place: QPoint) -> None:
         self._actions.refresh()

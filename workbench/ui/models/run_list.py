@@ -1,28 +1,46 @@
 """The Runs list as a Qt model: rows in the order of the workspace, changed in place so that the view stays put."""
 
+from dataclasses import replace
+from statistics import fmean
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from workbench.ui.words import percent, state_word
-from workbench.workspace.rows import Run
+from workbench.workspace.rows import Experiment, Run
 
 Index = QModelIndex | QPersistentModelIndex
+ORDER = ("queued", "failed", "interrupted", "stopped", "cancelled", "running", "waiting")  # which state tells most
 RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # the Run of a row
 
 
+FOLD_ROLE = RUN_ROLE + 1  # of a row: "folded" or "open" for an experiment, "inside" for one of its runs, else ""
+
+
 class RunList(QAbstractListModel):
-    """One row per run that holds every word of the search in name, loss, backbone, data, tags, note or state."""
+    """One row per run that holds every word of the search in name, loss, backbone, data, tags, note or state.
+
+    Runs of one experiment stand under a row of its own, which unfolds; its number is minus the experiment's.
+    """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._all: list[Run] = []
         self._shown: list[Run] = []
         self._words: list[str] = []
+        self._experiments: dict[int, Experiment] = {}
+        self._open: set[int] = set()
 
-    def show(self, runs: list[Run]) -> None:
-        """Take the runs as they are now."""
+    def show(self, runs: list[Run], experiments: list[Experiment] | None = None) -> None:
+        """Take the runs as they are now; without experiments every run stands for itself."""
         self._all = list(runs)
+        self._experiments = {each.id: each for each in experiments or []}
+        self._refresh()
+
+    def unfold(self, experiment: int, *, on: bool | None = None) -> None:
+        """Show an experiment's runs, or hide them; by default the other way round."""
+        wanted = experiment not in self._open if on is None else on
+        (self._open.add if wanted else self._open.discard)(experiment)
         self._refresh()
 
     def search(self, text: str) -> None:
@@ -50,11 +68,13 @@ class RunList(QAbstractListModel):
                 return _as_plain_tooltip(details(run))
             case _ if role == RUN_ROLE:
                 return run
+            case _ if role == FOLD_ROLE:
+                return self._fold(run)
         return None
 
     def _refresh(self) -> None:
         """Only rows that changed are announced, so that the view keeps its place."""
-        wanted = [run for run in self._all if self._fits(run)]
+        wanted = self._rows([run for run in self._all if self._fits(run)])
         if [run.id for run in wanted] != [run.id for run in self._shown]:
             self.beginResetModel()
             self._shown = wanted
@@ -65,9 +85,44 @@ class RunList(QAbstractListModel):
                 self._shown[row] = new
                 self.dataChanged.emit(self.index(row), self.index(row))
 
+    def _rows(self, runs: list[Run]) -> list[Run]:
+        """The runs, those of an experiment behind its row or hidden in it."""
+        inside: dict[int, list[Run]] = {}
+        for run in runs:
+            if run.experiment_id in self._experiments:
+                inside.setdefault(run.experiment_id or 0, []).append(run)
+        found: list[Run] = []
+        for run in runs:
+            several = inside.get(run.experiment_id or 0)
+            if several is None:
+                found.append(run)
+            elif several[0] is run:
+                found.append(together(self._experiments[run.experiment_id or 0], several))
+                found += reversed(several) if run.experiment_id in self._open else []
+        return found
+
+    def _fold(self, run: Run) -> str:
+        if run.id < 0:
+            return "open" if -run.id in self._open else "folded"
+        return "inside" if run.experiment_id in self._experiments else ""
+
     def _fits(self, run: Run) -> bool:
         told = " ".join((run.name, run.loss, run.backbone, run.dataset, *run.tags, run.note, state_word(run.status)))
         return all(word in told.casefold() for word in self._words)
+
+
+def together(experiment: Experiment, runs: list[Run]) -> Run:
+    """One row for runs that belong together: the mean of their best scores, and the state of the work."""
+    working = [run for run in runs if run.status in ("running", "waiting")]
+    states = {run.status for run in runs}
+    status = working[0].status if working else "done" if states == {"done"} else min(states - {"done"}, key=ORDER.index)
+    named = [run.best for run in runs if run.best]
+    best = {name: fmean(each[name] for each in named) for name in ("recall@1", "MAP@R")} if named else {}
+    done = sum(run.status == "done" for run in runs)
+    return replace(
+        runs[-1], id=-experiment.id, name=experiment.name, status=status, best=best, problem="",
+        epoch=done, epochs=len(runs), note=f"{done} of {len(runs)} runs are done", experiment_id=None,
+    )  # fmt: skip
 
 
 def scores(run: Run) -> str:

@@ -18,6 +18,15 @@ RUN_FIELDS: dict[str, Field] = {
         "exclusiveMaximum": 2**31,
         "description": "Start of every random choice: the same seed and settings give the same run.",
     },
+    "seeds": {
+        "type": "integer",
+        "default": 1,
+        "minimum": 1,
+        "maximum": 100,
+        "label": "Seeds",
+        "unit": "runs",
+        "description": "Runs with this seed and the next ones, told as one experiment; 3 or more give an interval.",
+    },
     "device": {
         "type": "string",
         "enum": ["auto", "cpu", "cuda", "mps"],
@@ -35,7 +44,7 @@ TITLES = {
 }
 # What stands under each heading: "*" is a choice with its parameters, "embedding" and the like all fields of a part.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Run": ("name", "seed", "device"),
+    "Run": ("name", "seed", "seeds", "device"),
     "Data": ("*dataset",),
     "Split": ("*split",),
     "Backbone": ("*backbone",),

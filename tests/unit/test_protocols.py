@@ -1,0 +1,142 @@
+"""Folds and seeds as one experiment: what is run, what is told, and going on after an end in the middle."""
+
+import numpy as np
+import pytest
+
+from workbench import protocols
+from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Control
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.split import ClassesParams, MLRCParams, classes, mlrc
+from workbench.evaluation import retrieval_metrics
+from workbench.experiment import make_job
+from workbench.problem import Problem
+from workbench.workspace import Workspace, experiments
+from workbench.workspace.rebuild import rebuild
+
+LABELS = np.repeat(np.arange(20), 3)
+
+
+def made(labels=LABELS):
+    names = [str(label) for label in range(int(labels.max()) + 1)]
+    paths = [f"{label}/{row:03}.png" for row, label in enumerate(labels)]
+    return ImageSet("made", None, paths, labels, names, 1, 8, lambda row: np.zeros((8, 8), np.uint8))
+
+
+def config(**changes):
+    values = {
+        "name": "mlrc", "device": "cpu", "split": Choice(name="mlrc", params={"folds": 2}),
+        "training": TrainingParams(epochs=2, batch_size=32),
+        "evaluation": EvaluationParams(probe_size=0, untrained=False),
+    }  # fmt: skip
+    return RunConfig(**{**values, **changes})
+
+
+def test_the_folds_share_no_class_and_cover_the_training_half():
+    held = []
+    for fold in range(1, 5):
+        split = mlrc(MLRCParams(fold=fold), made(), 0)
+        halves = [set(LABELS[rows]) for rows in (split.train, split.validation, split.test)]
+        assert halves[2] == set(range(10, 20))
+        assert not halves[0] & halves[1]
+        assert halves[0] | halves[1] == set(range(10))
+        held.append(halves[1])
+        assert split.classes_disjoint
+    assert sorted(label for each in held for label in each) == list(range(10))
+
+
+@pytest.mark.parametrize(
+    ("params", "labels", "said"),
+    [
+        ({"fold": 0}, LABELS, "Fold 0 is none of the 4"),
+        ({"fold": 5}, LABELS, "Fold 5 is none of the 4"),
+        ({"fold": 1, "folds": 20}, LABELS, "10 training classes, too few for 20 folds"),
+        ({"fold": 1, "folds": 5}, np.concatenate([np.arange(10), np.repeat(np.arange(10, 20), 3)]), "held out"),
+    ],
+)
+def test_folds_that_cannot_be_made_are_a_sentence(params, labels, said):
+    with pytest.raises(Problem, match=said):
+        mlrc(MLRCParams(**params), made(labels), 0)
+
+
+def test_a_share_of_the_training_classes_can_be_held_out():
+    split = classes(ClassesParams(validation=0.2), made(), 0)
+    assert sorted(set(LABELS[split.validation])) == [8, 9]
+    assert "the best epoch is chosen on 2 others" in split.note
+    assert classes(ClassesParams(), made(), 0).validation is None
+    with pytest.raises(Problem, match="leaves none to train"):
+        classes(ClassesParams(train_fraction=0.25, validation=0.5), made(np.repeat(np.arange(4), 2)), 0)
+
+
+def test_every_seed_runs_every_fold():
+    every = protocols.children(config(seed=3, seeds=2))
+    assert [(each.seed, each.fold) for each in every] == [(3, 1), (3, 2), (4, 1), (4, 2)]
+    assert [each.config.name for each in every][1] == "mlrc, seed 3, fold 2"
+    assert all(each.config.seeds == 1 for each in every)
+    assert len(protocols.children(config(split=Choice(name="mlrc", params={"fold": 2})))) == 1
+    assert [each.config.seed for each in protocols.children(config(split=Choice(name="random"), seeds=3))] == [0, 1, 2]
+
+
+def train(workspace, run_id, *, resume=False, stop_after=None):
+    control = Control()
+
+    def listen(event):
+        if stop_after is not None and getattr(event, "done", 0) >= stop_after:
+            control.interrupt()
+
+    make_job(workspace, run_id, control, listen, resume=resume).start().join()
+    return workspace.run(run_id)
+
+
+def results(workspace):
+    (experiment,) = experiments.every(workspace)
+    return protocols.conclude(workspace, experiment.id)
+
+
+def test_an_experiment_that_ended_in_a_fold_goes_on_to_the_same_result(tmp_path):
+    with Workspace(tmp_path / "whole", create=True) as whole:
+        for run_id in protocols.prepare(config(), whole):
+            assert results(whole) is None
+            assert train(whole, run_id).status == "done"
+        wanted = results(whole)
+    with Workspace(tmp_path / "cut", create=True) as cut:
+        first, second = protocols.prepare(config(), cut)
+        assert train(cut, first).status == "done"
+        assert train(cut, second, stop_after=8).status == "stopped"
+        assert results(cut) is None
+        (left,) = protocols.unfinished(cut, config())
+        assert left.id == second
+        cut.take_over(second)
+        assert train(cut, second, resume=True).status == "done"
+        assert results(cut) == wanted
+        with pytest.raises(Problem, match="no unfinished experiment"):
+            protocols.unfinished(cut, config())
+        (experiment,) = experiments.every(cut)
+        assert experiment.result == wanted
+        assert "| concatenated | 1 |" in protocols.told(experiment)
+        runs = experiments.runs_of(cut, experiment.id)
+        best = [protocols.best_evaluation(cut, run) for run in runs]
+        assert wanted["separated"]["MAP@R"] == [each.metrics["MAP@R"] for each in best]
+        parts = [cut.embeddings(each.id) for each in best]
+        unit = [vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for _, _, vectors in parts]
+        both = retrieval_metrics(np.concatenate(unit, axis=1), parts[0][1])
+        assert wanted["concatenated"][0]["MAP@R"] == pytest.approx(both["MAP@R"], abs=1e-4)
+
+
+def test_the_best_epoch_is_chosen_on_the_classes_held_out(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run = train(workspace, protocols.prepare(config(), workspace)[0])
+        scores = {each.epoch: each.metrics["validation/MAP@R"] for each in workspace.evaluations(run.id)}
+        assert run.best_epoch == max(scores, key=scores.get)
+        assert workspace.scalars(run.id, "validation/MAP@R")[1].tolist() == pytest.approx(list(scores.values()))
+
+
+def test_a_rebuilt_database_ties_the_runs_together_again(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        protocols.prepare(config(), workspace)
+    for name in ("workspace.db", "workspace.db-wal", "workspace.db-shm"):
+        (tmp_path / "space" / name).unlink(missing_ok=True)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        rebuild(workspace)
+        (experiment,) = experiments.every(workspace)
+        assert (experiment.name, len(experiments.runs_of(workspace, experiment.id))) == ("mlrc", 2)

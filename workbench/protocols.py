@@ -1,0 +1,141 @@
+"""Runs that belong together: the folds and seeds of one config, and what they say together."""
+
+from dataclasses import dataclass
+from statistics import mean, stdev
+from typing import Any
+
+import numpy as np
+
+from workbench.config import Choice, RunConfig
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace import experiments as stored
+from workbench.workspace.rows import Evaluation, Experiment, Run
+
+TOLD = ("recall@1", "P@R", "MAP@R")
+MLRC = "mlrc"
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """One run of an experiment."""
+
+    config: RunConfig
+    seed: int
+    fold: int  # from 1; 0 where the split has no folds
+
+
+def children(config: RunConfig) -> list[Child]:
+    """Every run that the config asks for, in order: all folds of the first seed, then of the next."""
+    folds = [int(config.split.params.get("fold", 0))]
+    if config.split.name == MLRC and folds == [0]:
+        folds = list(range(1, int(config.split.params.get("folds", 4)) + 1))
+    found = []
+    for seed in range(config.seed, config.seed + config.seeds):
+        for fold in folds:
+            split = config.split
+            words = [f"seed {seed}"] if config.seeds > 1 else []
+            if len(folds) > 1:
+                split = Choice(name=MLRC, params={**split.params, "fold": fold})
+                words.append(f"fold {fold}")
+            name = ", ".join([config.name[: 190 - 10 * len(words)], *words])
+            changes = {"name": name, "seed": seed, "seeds": 1, "split": split}
+            found.append(Child(config.model_copy(update=changes), seed, fold))
+    return found
+
+
+def prepare(config: RunConfig, workspace: Workspace) -> list[int]:
+    """Queued runs for all that the config asks for; several are tied together as one experiment. Their numbers.
+
+    Raises:
+        Problem: the workspace cannot be written.
+    """
+    every = children(config)
+    if len(every) == 1:
+        return [workspace.create_run(every[0].config)]
+    experiment = stored.create(workspace, config)
+    return [workspace.create_run(each.config, experiment) for each in every]
+
+
+def unfinished(workspace: Workspace, config: RunConfig) -> list[Run]:
+    """The runs, in order, of the newest experiment of this config that are not done. Raises Problem without any."""
+    text = config.to_toml()
+    for experiment in stored.every(workspace):
+        runs = stored.runs_of(workspace, experiment.id)
+        left = [run for run in runs if run.status != "done"]
+        if experiment.config == text and (left or not experiment.result):
+            return left
+    raise Problem(
+        f"There is no unfinished experiment of this config in {workspace.path}.",
+        todo="Leave --resume out to start one.",
+    )
+
+
+def conclude(workspace: Workspace, experiment_id: int) -> dict[str, Any] | None:
+    """Store and return the result of an experiment whose runs are all done; None before that.
+
+    {"runs": n, "separated": {metric: [one per run]}, "concatenated": [{metric: value} per seed]}; the second only with
+    folds: the embeddings of all folds' best evaluations, each at unit length, side by side (Musgrave et al. 2020).
+
+    Raises:
+        Problem: embeddings that are gone, or folds that do not search the same images.
+    """
+    runs = stored.runs_of(workspace, experiment_id)
+    if not runs or any(run.status != "done" for run in runs):
+        return None
+    best = [best_evaluation(workspace, run) for run in runs]
+    result: dict[str, Any] = {
+        "runs": len(runs),
+        "separated": {name: [each.metrics[name] for each in best if name in each.metrics] for name in TOLD},
+    }
+    by_seed: dict[int, list[Evaluation]] = {}
+    for run, evaluation in zip(runs, best, strict=True):
+        by_seed.setdefault(run.seed, []).append(evaluation)
+    if any(len(each) > 1 for each in by_seed.values()):
+        result["concatenated"] = [_concatenated(workspace, each) for each in by_seed.values()]
+    stored.set_result(workspace, experiment_id, result)
+    return result
+
+
+def best_evaluation(workspace: Workspace, run: Run) -> Evaluation:
+    """The evaluation that the run itself calls its best. Raises Problem when it has none."""
+    found = [each for each in workspace.evaluations(run.id) if each.epoch == run.best_epoch]
+    if not found:
+        raise Problem(f"Run {run.id} has no evaluation.")
+    return found[-1]
+
+
+def told(experiment: Experiment) -> str:
+    """The result as Markdown."""
+    separated = experiment.result["separated"]
+    rows = [("separated", experiment.result["runs"], separated)]
+    if "concatenated" in experiment.result:
+        together = experiment.result["concatenated"]
+        rows.append(("concatenated", len(together), {name: [each[name] for each in together] for name in TOLD}))
+    lines = [f"| {experiment.name} | n | " + " | ".join(f"{name} %" for name in TOLD) + " |", "|---" * 5 + "|"]
+    for word, n, values in rows:
+        lines.append(f"| {word} | {n} | " + " | ".join(_spread(values[name]) for name in TOLD) + " |")
+    return "\n".join(lines)
+
+
+def _concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[str, float]:
+    from workbench.evaluation import retrieval_metrics
+
+    parts, ids, labels = [], None, None
+    for evaluation in evaluations:
+        found, labels, vectors = workspace.embeddings(evaluation.id)
+        if ids is not None and not np.array_equal(ids, found):
+            raise Problem("The folds did not search the same images, so their embeddings cannot stand side by side.")
+        ids = found
+        norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+        parts.append(vectors / np.maximum(norms, 1e-12))
+    assert labels is not None  # there is at least one fold
+    metrics = retrieval_metrics(np.concatenate(parts, axis=1), labels, distance="cosine")
+    return {name: metrics[name] for name in TOLD}
+
+
+def _spread(values: list[float]) -> str:
+    if not values:
+        return ""
+    middle = f"{100 * mean(values):.2f}"
+    return f"{middle} ± {100 * stdev(values):.2f}" if len(values) > 1 else middle

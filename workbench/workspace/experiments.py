@@ -1,0 +1,43 @@
+"""Experiments in the database: one config whose runs, over folds and seeds, belong together."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from workbench.workspace import reading
+from workbench.workspace.connection import Connection, new_id
+from workbench.workspace.rows import Experiment, Run
+from workbench.workspace.workspace import Workspace, now
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+
+
+def create(workspace: Workspace, config: "RunConfig") -> int:
+    """A new experiment without runs; returns its number. Raises Problem when the workspace cannot be written."""
+    with workspace.writing() as db:
+        values = (config.name, config.to_toml(), now())
+        return new_id(db.execute("insert into experiments (name, config, created) values (?, ?, ?)", values))
+
+
+def every(workspace: Workspace) -> list[Experiment]:
+    """All experiments, newest first."""
+    with workspace.reading() as db:
+        return experiments(db)
+
+
+def experiments(db: Connection) -> list[Experiment]:
+    """As `every`, over a connection."""
+    sql = "select id, name, config, created, result from experiments order by id desc"
+    return [Experiment(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in db.execute(sql)]
+
+
+def runs_of(workspace: Workspace, experiment_id: int) -> list[Run]:
+    """The experiment's runs that are not in the trash, in the order in which they were made."""
+    with workspace.reading() as db:
+        return reading.runs(db, "experiment_id = ? and trashed is null", (experiment_id,))[::-1]
+
+
+def set_result(workspace: Workspace, experiment_id: int, result: dict[str, Any]) -> None:
+    """Keep what the runs say together."""
+    with workspace.writing() as db:
+        db.execute("update experiments set result = ? where id = ?", (json.dumps(result), experiment_id))
