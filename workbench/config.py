@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_serializer, model_validator
 
 from workbench import catalog as catalogs
 from workbench import files
@@ -118,6 +118,9 @@ class EvaluationParams(Params):
         help="Epochs between evaluations; the last is always evaluated.",
     )
     distance: Literal["cosine", "l2"] = param("cosine", help="How near two embeddings are.")
+    recall_at: str = param(
+        "1 2 4 8", label="Recall at", symbol="k", help="Ranks of recall@k, with spaces between: SOP has 1 10 100 1000."
+    )
     neighbours: int = param(100, ge=1, le=1000, symbol="k", help="Neighbours stored for each query.")
     probe_size: int = param(
         2048,
@@ -138,6 +141,19 @@ class EvaluationParams(Params):
         False, help="After the last epoch: a linear classifier and kNN on the frozen features before the embedding."
     )
     untrained: bool = param(True, label="Evaluate untrained", help="Also evaluate before the first step, as epoch 0.")
+
+    @field_validator("recall_at")
+    @classmethod
+    def _ranks(cls, text: str) -> str:
+        words = text.replace(",", " ").split()
+        if not words or not all(word.isascii() and word.isdigit() and 0 < int(word) <= 100_000 for word in words):
+            raise ValueError("Must be ranks from 1 on, such as 1 2 4 8")
+        return " ".join(dict.fromkeys(["1", *words]))
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """Ranks of recall@k; the first is always there."""
+        return tuple(int(word) for word in self.recall_at.split())
 
 
 class RunConfig(BaseModel):

@@ -35,7 +35,6 @@ from workbench.training.trainer import Parts, train
 
 Tell = Callable[[str, int, int], None]
 VALIDATED = 2048  # training images on which CCP's projections are checked
-MULTIPLIED = ("recall@1", "recall@2", "recall@4", "recall@8", "P@1", "P@R", "MAP@R")
 
 
 @dataclass(slots=True)
@@ -164,14 +163,14 @@ class Engine:
         settings = self.config.evaluation
         labels = self.test_feed.labels.cpu().numpy()
         found = retrieve(
-            embeddings, labels, self.test_ids, k=settings.neighbours, distance=settings.distance,
+            embeddings, labels, self.test_ids, k=settings.neighbours, ks=settings.ks, distance=settings.distance,
             device=str(self.parts.device), is_query=self.data.split.is_query,
         )  # fmt: skip
         if self.held_out is not None:
             found.metrics["validation/MAP@R"] = self._validated()
         if settings.linear_probe and epoch == self.config.training.epochs:
             found.metrics.update(self._probed(labels))
-        for name in MULTIPLIED:
+        for name in (*(f"recall@{k}" for k in settings.ks), "P@1", "P@R", "MAP@R"):
             if name in found.metrics:
                 self.emit(Scalar(f"test/{name}", self.parts.step, found.metrics[name]))
         if "validation/MAP@R" in found.metrics:

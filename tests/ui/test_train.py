@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
 
 from workbench.config import RunConfig
 from workbench.control import Control
@@ -233,13 +234,15 @@ def test_the_table_has_newest_on_top_and_marks_the_best(qtmodeltester):
     model = EpochTable(accuracies.get)
     model.show([evaluation(0, 0.2, 0), evaluation(1, 0.4567, 10), evaluation(2, 0.4, 20)])
     qtmodeltester.check(model)
-    rows = [[model.index(row, column).data() for column in (0, 1, 2, 6, 7)] for row in range(3)]
+    rows = [[model.index(row, column).data() for column in range(5)] for row in range(3)]
     assert rows == [
-        ["2", "81.2", "–", "40.0", "99.0"],
-        ["1 ★ best", "81.2", "–", "45.7", "91.2"],
-        ["0 (untrained)", "81.2", "–", "20.0", "–"],
+        ["2", "81.2", "50.0", "40.0", "99.0"],
+        ["1 ★ best", "81.2", "50.0", "45.7", "91.2"],
+        ["0 (untrained)", "81.2", "50.0", "20.0", "–"],
     ]
-    assert "41.0 to 52.0" in model._interval(1, 6)
+    titles = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(model.columnCount())]
+    assert titles == ["Epoch", "R@1 % ↑", "P@R % ↑", "MAP@R % ↑", "Train acc. % ↑"]
+    assert "41.0 to 52.0" in model._interval(1, 3)
     model.show([evaluation(0, NAN)])
     assert model.index(0, 0).data() == "0 (untrained)", "NaN is never the best"
 
@@ -247,9 +250,9 @@ def test_the_table_has_newest_on_top_and_marks_the_best(qtmodeltester):
 def test_evaluations_become_points_per_epoch(page):
     page.curves.show_evaluations([evaluation(0, 0.25), evaluation(1, NAN)])
     curves = page.curves.retrieval.curves
-    assert curves["recall@1"].steps.tolist() == [0, 1]
-    np.testing.assert_allclose(curves["recall@1"].values, [81.23, 81.23])
-    assert len(curves["recall@8"]) == 0, "what was not measured is not drawn"
+    assert curves["recall/0"].steps.tolist() == [0, 1]
+    np.testing.assert_allclose(curves["recall/0"].values, [81.23, 81.23])
+    assert len(curves["recall/3"]) == 0, "what was not measured is not drawn"
     assert curves["MAP@R"].values[0] == 25.0
     assert math.isnan(curves["MAP@R"].values[1])
     assert page.curves.retrieval.marks() == [(1.0, "MAP@R: NaN at epoch 1")]

@@ -8,14 +8,16 @@ import numpy as np
 from workbench import __version__
 from workbench import catalog as catalogs
 from workbench.config import KINDS, RunConfig
+from workbench.events import score_of
 from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
+from workbench.published_tables import Table, beside, own_values
 from workbench.terminal import duration
 from workbench.workspace import Workspace
-from workbench.workspace.rows import Evaluation, Neighbour, Query, Run
+from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls
 
-SHOWN_METRICS = (
-    "recall@1", "recall@2", "recall@4", "recall@8", "P@R", "MAP@R", "linear/top-1", "linear/top-5", "kNN",
+SHOWN_METRICS = (  # recall@k stands before them
+    "P@R", "MAP@R", "validation/MAP@R", "linear/top-1", "linear/top-5", "kNN",
 )  # fmt: skip
 CURVES = (
     "probe/ce",
@@ -23,7 +25,7 @@ CURVES = (
     "batch/loss",
     "batch/lr",
     "train/accuracy",
-    *(f"test/{name}" for name in SHOWN_METRICS),
+    "validation/MAP@R",
 )
 QUERIES, NEIGHBOURS = 6, 8
 
@@ -73,6 +75,15 @@ class QueryCard:
     neighbours: list[tuple[Neighbour, np.ndarray | None]]
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A paper's table, the run's numbers for its columns in percent (NaN: none), and what the two do not share."""
+
+    table: Table
+    own: list[float]
+    differences: list[str]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Content:
     """Everything that one report says."""
@@ -88,6 +99,7 @@ class Content:
     best: Evaluation | None
     last: Evaluation | None
     metrics: list[MetricRow]
+    published: list[Beside]
     map: Map | None
     worst: list[QueryCard]
     finest: list[QueryCard]
@@ -101,9 +113,10 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
     run = workspace.run(run_id)
     config = RunConfig.from_toml_text(run.config)
     evaluations = workspace.evaluations(run_id)
-    best = max(evaluations, key=lambda each: _score(each), default=None)
+    best = max(evaluations, key=_score, default=None)
     last = evaluations[-1] if evaluations else None
     names = set(workspace.scalar_names(run_id))
+    shown = (*recalls(evaluations), *SHOWN_METRICS)
     worst, finest = _cards(workspace, run, best) if best and "queries" in sections else ([], [])
     return Content(
         title=title or run.name,
@@ -113,10 +126,15 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         sections=sections,
         summary=_summary(run, best, evaluations),
         settings=_settings(config),
-        curves={name: Curve(*workspace.scalars(run_id, name)) for name in CURVES if name in names},
+        curves={
+            name: Curve(*workspace.scalars(run_id, name))
+            for name in (*CURVES, *(f"test/{each}" for each in shown))
+            if name in names
+        },
         best=best,
         last=last,
-        metrics=_metrics(best, last),
+        metrics=_metrics(best, last, shown),
+        published=_published(config, best),
         map=_map(workspace, run, best) if best and "map" in sections else None,
         worst=worst,
         finest=finest,
@@ -131,9 +149,14 @@ def percent(value: float) -> str:
     return f"{value:.2%}" if isfinite(value) else "–"
 
 
+def points(value: float) -> str:
+    """A number of percent as a paper prints it, "81.2"; a dash for not-a-number."""
+    return f"{value:.2f}".removesuffix("0") if isfinite(value) else "–"
+
+
 def _score(evaluation: Evaluation) -> float:
-    score = evaluation.metrics.get("MAP@R", -1.0)
-    return score if isfinite(score) else -1.0
+    score = score_of(evaluation.metrics)
+    return -1.0 if score is None else score
 
 
 def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -> list[str]:
@@ -188,7 +211,7 @@ def _value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _metrics(best: Evaluation | None, last: Evaluation | None) -> list[MetricRow]:
+def _metrics(best: Evaluation | None, last: Evaluation | None, shown: tuple[str, ...]) -> list[MetricRow]:
     if best is None or last is None:
         return []
     return [
@@ -196,9 +219,18 @@ def _metrics(best: Evaluation | None, last: Evaluation | None) -> list[MetricRow
             name, best.metrics[name], best.metrics.get(f"{name}/low", np.nan), best.metrics.get(f"{name}/high", np.nan),
             last.metrics.get(name, np.nan),
         )
-        for name in SHOWN_METRICS
+        for name in shown
         if name in best.metrics
     ]  # fmt: skip
+
+
+def _published(config: RunConfig, best: Evaluation | None) -> list[Beside]:
+    if best is None:
+        return []
+    return [
+        Beside(table, own_values(table, best.metrics), table.differences(config))
+        for table in beside(config, best.metrics)
+    ]
 
 
 def _map(workspace: Workspace, run: Run, best: Evaluation) -> Map:

@@ -19,14 +19,10 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 SERIES = {
     "probe/ce": ("CE", COLOURS[0], "-"),
     "probe/spce": ("SPCE", COLOURS[1], "--"),
-    "test/recall@1": ("recall@1", COLOURS[0], "-"),
-    "test/recall@2": ("recall@2", COLOURS[4], "--"),
-    "test/recall@4": ("recall@4", COLOURS[2], "-."),
-    "test/recall@8": ("recall@8", COLOURS[3], ":"),
-    "test/MAP@R": ("MAP@R", COLOURS[5], "-"),
     "batch/loss": ("loss", COLOURS[0], "-"),
     "batch/lr": ("learning rate", COLOURS[1], "--"),
 }
+RECALL_LOOKS = ((COLOURS[0], "-"), (COLOURS[4], "--"), (COLOURS[2], "-."), (COLOURS[3], ":"))  # the first four ranks
 STYLE = {
     "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7,
     "ytick.labelsize": 7, "lines.linewidth": 1.2, "axes.spines.top": False, "axes.spines.right": False,
@@ -96,11 +92,11 @@ def _curves(content: Content, names: tuple[str, ...], title: str) -> Figure:
 
 def _retrieval(content: Content) -> Figure:
     figure, axes = _figure(COLUMN, 2.2)
-    for name in ("test/recall@1", "test/recall@2", "test/recall@4", "test/recall@8", "test/MAP@R"):
-        if name in content.curves:
-            word, colour, line = SERIES[name]
-            curve = content.curves[name]
-            axes.plot(curve.steps, 100 * curve.values, line, color=colour, label=word, marker=".", markersize=4)
+    names = [name for name in content.curves if name.startswith("test/recall@")]
+    looks = [(name, *look) for name, look in zip(names, RECALL_LOOKS, strict=False)]
+    for name, colour, line in (*looks, ("test/MAP@R", COLOURS[5], "-")):
+        curve, word = content.curves[name], name.removeprefix("test/")
+        axes.plot(curve.steps, 100 * curve.values, line, color=colour, label=word, marker=".", markersize=4)
     axes.set(xlabel="Step", title="Retrieval on the test half (%) ↑")
     axes.legend(ncols=2)
     return figure

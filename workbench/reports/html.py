@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from workbench.reports import figures
-from workbench.reports.content import Content, percent
+from workbench.reports.content import Content, percent, points
 from workbench.reports.sections import SECTIONS
 from workbench.resources_path import resources
 
@@ -28,6 +28,7 @@ def page(content: Content, drawn: dict[str, Figure]) -> str:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters["percent"] = percent
+    environment.filters["points"] = points
     template = environment.get_template("report.html")
     return template.render(
         content=content,

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from workbench.problem import Problem
 from workbench.reports import figures
-from workbench.reports.content import Content, percent
+from workbench.reports.content import Content, percent, points
 from workbench.reports.figures import STYLE
 from workbench.reports.sections import SECTIONS
 
@@ -149,6 +149,8 @@ def _section(pages: Pages, section: str, content: Content, drawn: dict[str, Figu
                 cells_of = ((0, metric.name), (1.6, percent(metric.best)), (3.0, interval), (4.8, percent(metric.last)))
                 pages.row([(x, words, False) for x, words in cells_of])
             pages.text("Intervals are over queries of one run, not over seeds.", size=8, colour="#5A6372")
+        case "published":
+            _published(pages, content)
         case "map" if "map" in drawn:
             pages.figure(drawn["map"], 6.8)
         case "queries" if "worst" in drawn:
@@ -162,6 +164,27 @@ def _section(pages: Pages, section: str, content: Content, drawn: dict[str, Figu
             pages.text(f"To repeat: {content.command}", size=8)
         case _:
             pages.text("There is no evaluation yet.", colour="#5A6372")
+
+
+def _published(pages: Pages, content: Content) -> None:
+    if not content.published:
+        pages.text("None of the papers' tables has this data set under this protocol.", colour="#5A6372")
+    for each in content.published:
+        pages.heading(each.table.title, size=9)
+        pages.text(f"{each.table.paper}, {each.table.source}", size=8, colour="#5A6372")
+        names = each.table.metrics
+        pages.row([(0, "Method", True), (2.1, "Backbone", True), *_columns([f"{name} %" for name in names], bold=True)])
+        for row in each.table.rows:
+            cells = _columns([points(value) for value in row.values])
+            pages.row([(0, _cut(row.method, 34), False), (2.1, _cut(row.backbone, 16), False), *cells])
+        own = _columns([points(value) for value in each.own], bold=True)
+        pages.row([(0, f"This run ({content.run.loss})", True), (2.1, _cut(content.run.backbone, 16), True), *own])
+        for sentence in each.differences:
+            pages.text(sentence, size=8, colour="#5A6372")
+
+
+def _columns(words: list[str], *, bold: bool = False) -> list[tuple[float, str, bool]]:
+    return [(3.3 + 0.62 * place, word, bold) for place, word in enumerate(words)]
 
 
 def _kept(section: str, drawn: dict[str, Figure]) -> float:

@@ -6,6 +6,7 @@ SECTIONS = {
     "settings": "Settings",
     "curves": "Curves",
     "metrics": "Retrieval metrics",
+    "published": "Published results",
     "map": "Embedding map",
     "queries": "Best and worst queries",
     "environment": "Environment",

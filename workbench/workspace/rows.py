@@ -62,6 +62,12 @@ class Experiment:
     result: dict[str, Any]  # of protocols.conclude; empty before all runs are done
 
 
+def recalls(evaluations: list["Evaluation"]) -> list[str]:
+    """The names of recall@k that the evaluations have, by rank."""
+    names = {name for each in evaluations for name in each.metrics if name.startswith("recall@") and "/" not in name}
+    return sorted(names, key=lambda name: int(name.partition("@")[2]))
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """One evaluation of the test half; `metrics` are fractions, with 95% limits as "NAME/low" and "NAME/high"."""

@@ -1,5 +1,6 @@
 """The curve plot shared by pages: title, legend, read-out, menu; fast because nothing is ever made anew."""
 
+import dataclasses
 from collections.abc import Sequence
 from functools import partial
 from itertools import count
@@ -154,6 +155,14 @@ class CurvePlot(QFrame):
         """Show other points of one series."""
         self.curves[name].clear()
         self.append(name, steps, values)
+
+    def retitle(self, name: str, title: str) -> None:
+        """Call a series by another word."""
+        place = next(place for place, each in enumerate(self.series) if each.name == name)
+        if self.series[place].title != title:
+            self.series[place] = dataclasses.replace(self.series[place], title=title)
+            self.legend[name].setText(title)
+            self.legend[name].setAccessibleName(f"Show {title}")
 
     def clear(self) -> None:
         for curve in self.curves.values():

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from workbench.ui.theme import OKABE_ITO, SERIES
 from workbench.ui.widgets.plot import CurvePlot, Series
-from workbench.workspace.rows import Evaluation, Run
+from workbench.workspace.rows import Evaluation, Run, recalls
 
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
 SMOOTHED = 30  # steps of the moving mean over the batch loss, at the start
-RETRIEVAL = ("recall@1", "recall@2", "recall@4", "recall@8", "MAP@R")
+RETRIEVAL = ("recall/0", "recall/1", "recall/2", "recall/3", "MAP@R")  # recall at the run's first four ranks
 SHOWN_IN_PERCENT = ("train/accuracy",)
 EXPLODED = re.compile(r"The loss (exploded to \S+) at step (\d+)")  # as the trainer says it; NaN shows by itself
 
@@ -78,11 +78,14 @@ class Curves(QWidget):
 
     def show_evaluations(self, evaluations: list[Evaluation]) -> None:
         """All evaluations of the run, in order; their metrics are fractions."""
-        epochs = [each.epoch for each in evaluations]
-        for name in RETRIEVAL:
-            values = [100 * each.metrics.get(name, np.nan) for each in evaluations]
-            known = [place for place, each in enumerate(evaluations) if name in each.metrics]
-            self.retrieval.replace(name, [epochs[place] for place in known], [values[place] for place in known])
+        ranks = recalls(evaluations)[: len(RETRIEVAL) - 1]
+        for series, metric in zip(RETRIEVAL, [*ranks, *[""] * (len(RETRIEVAL) - 1 - len(ranks)), "MAP@R"], strict=True):
+            if metric.startswith("recall@"):
+                self.retrieval.retitle(series, metric.replace("recall", "R"))
+            known = [each for each in evaluations if metric in each.metrics]
+            self.retrieval.replace(
+                series, [each.epoch for each in known], [100 * each.metrics[metric] for each in known]
+            )
 
     def show_trouble(self, run: Run) -> None:
         """Mark on the curve where the loss went wrong, as the run says it."""

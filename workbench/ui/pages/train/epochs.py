@@ -1,18 +1,18 @@
 """The evaluations of a run as a table: one row per epoch, the best one marked."""
 
 from collections.abc import Callable
-from math import isfinite
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QFont
 
+from workbench.events import score_of
 from workbench.ui.words import percent
-from workbench.workspace.rows import Evaluation
+from workbench.workspace.rows import Evaluation, recalls
 
 Index = QModelIndex | QPersistentModelIndex
-METRICS = ("recall@1", "recall@2", "recall@4", "recall@8", "P@R", "MAP@R")
-TITLES = ("Epoch", "R@1 % ↑", "R@2 % ↑", "R@4 % ↑", "R@8 % ↑", "P@R % ↑", "MAP@R % ↑", "Train acc. % ↑")
+BEHIND = ("P@R", "MAP@R", "validation/MAP@R", "linear/top-1", "linear/top-5", "kNN")  # recalls, where they are known
+USUAL = ("recall@1", "recall@2", "recall@4", "recall@8", "P@R", "MAP@R")
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 NO_CELL = QModelIndex()
 
@@ -25,13 +25,16 @@ class EpochTable(QAbstractTableModel):
         self._accuracy_at = accuracy_at
         self._rows: list[Evaluation] = []
         self._best = -1
+        self._metrics: tuple[str, ...] = USUAL
 
     def show(self, evaluations: list[Evaluation]) -> None:
-        """All evaluations, oldest first. The best is that of the highest MAP@R, the earlier one of two."""
+        """All evaluations, oldest first. The best has the highest MAP@R (of held-out classes, where there are any)."""
         self.beginResetModel()
         self._rows = evaluations[::-1]
-        scores = [each.metrics.get("MAP@R", float("nan")) for each in self._rows]
-        known = [score for score in scores if isfinite(score)]
+        there = {name for each in evaluations for name in each.metrics}
+        self._metrics = (*recalls(evaluations), *(name for name in BEHIND if name in there)) if there else USUAL
+        scores = [score_of(each.metrics) for each in self._rows]
+        known = [score for score in scores if score is not None]
         last = len(scores) - 1
         self._best = last - scores[::-1].index(max(known)) if known else -1
         self.endResetModel()
@@ -43,7 +46,7 @@ class EpochTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: Index = NO_CELL) -> int:
-        return 0 if parent.isValid() else len(TITLES)
+        return 0 if parent.isValid() else len(self._metrics) + 2
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
@@ -60,23 +63,28 @@ class EpochTable(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
-            return TITLES[section]
+            return self._title(section)
         return super().headerData(section, orientation, role)
+
+    def _title(self, column: int) -> str:
+        if not 1 <= column <= len(self._metrics):
+            return "Epoch" if column == 0 else "Train acc. % ↑"
+        return f"{self._metrics[column - 1].replace('recall@', 'R@').replace('validation/', 'Held-out ')} % ↑"
 
     def _text(self, row: int, column: int) -> str:
         shown = self._rows[row]
         if column == 0:
             words = " (untrained)" if shown.epoch == 0 else ""
             return f"{shown.epoch}{words}" + (" ★ best" if row == self._best else "")
-        if column <= len(METRICS):
-            return percent(shown.metrics.get(METRICS[column - 1]))
+        if column <= len(self._metrics):
+            return percent(shown.metrics.get(self._metrics[column - 1]))
         accuracy = self._accuracy_at(shown.step)
         return percent(None if accuracy is None else accuracy / 100)
 
     def _interval(self, row: int, column: int) -> str | None:
-        if not 1 <= column <= len(METRICS):
+        if not 1 <= column <= len(self._metrics):
             return None
-        name, metrics = METRICS[column - 1], self._rows[row].metrics
+        name, metrics = self._metrics[column - 1], self._rows[row].metrics
         if f"{name}/low" not in metrics:
             return None
         return f"95% over queries: {percent(metrics[f'{name}/low'])} to {percent(metrics[f'{name}/high'])}"

@@ -1,0 +1,79 @@
+"""Runs of one experiment stand in one row of the Runs list, which unfolds by a click; the window starts them all."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from workbench import protocols
+from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
+from workbench.ui.main_window import MainWindow
+from workbench.ui.models.run_list import FOLD_ROLE, RUN_ROLE
+from workbench.workspace import experiments
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+def config(**changes):
+    values = {
+        "name": "Three seeds", "device": "cpu", "seeds": 3, "training": TrainingParams(epochs=1, batch_size=64),
+        "backbone": Choice(name="conv4", params={"width": 4}), "evaluation": EvaluationParams(probe_size=0),
+    }  # fmt: skip
+    return RunConfig(**{**values, **changes})
+
+
+@pytest.fixture
+def dock(qtbot, session, monkeypatch):
+    monkeypatch.setattr("workbench.ui.page_stack.PageStack._make", lambda self, name: QWidget())
+    protocols.prepare(config(), session.workspace)
+    session.workspace.create_run(config(name="Alone", seeds=1))
+    session.follower.look()
+    session.theme.apply()
+    window = MainWindow(session)
+    qtbot.addWidget(window)
+    window.resize(1280, 720)
+    with qtbot.waitExposed(window):
+        window.show()
+    return window.runs
+
+
+def rows(dock):
+    model = dock.model
+    return [(index.data(), index.data(FOLD_ROLE)) for index in (model.index(row) for row in range(model.rowCount()))]
+
+
+def press(dock, row):
+    place = dock.list.visualRect(dock.model.index(row)).center()
+    QTest.mouseClick(dock.list.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(place))
+
+
+def test_a_click_unfolds_the_runs_of_an_experiment(dock, session):
+    assert rows(dock) == [("Alone", ""), ("Three seeds", "folded")]
+    press(dock, 1)
+    assert rows(dock) == [
+        ("Alone", ""), ("Three seeds", "open"), ("Three seeds, seed 0", "inside"), ("Three seeds, seed 1", "inside"),
+        ("Three seeds, seed 2", "inside"),
+    ]  # fmt: skip
+    press(dock, 3)
+    assert session.run().name == "Three seeds, seed 1"
+    press(dock, 1)
+    assert len(rows(dock)) == 2
+
+
+def test_the_row_tells_the_mean_and_how_far_the_work_is(dock, session):
+    run = dock.model.index(1).data(RUN_ROLE)
+    assert (run.status, run.epoch, run.epochs, run.best) == ("queued", 0, 3, {})
+    dock.search.setText("seed 2")
+    assert rows(dock) == [("Three seeds", "folded")]
+
+
+def test_start_runs_every_seed_and_tells_the_result(qtbot, session):
+    first = session.start(config(seeds=2))
+    assert session.run_id == first
+    assert len(session.queue.waiting) == 1
+    qtbot.waitUntil(lambda: bool(session.experiments()[0].result), timeout=120_000)
+    (experiment,) = session.experiments()
+    runs = experiments.runs_of(session.workspace, experiment.id)
+    assert [run.status for run in runs] == ["done", "done"]
+    assert experiment.result["separated"]["MAP@R"] == pytest.approx([run.best["MAP@R"] for run in runs])
+    assert "concatenated" not in experiment.result

@@ -1,0 +1,81 @@
+"""The papers' tables: read whole, set beside the runs they belong to and no others, and honest about what differs."""
+
+from math import isnan
+
+import pytest
+
+from workbench import published_tables, registry
+from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig
+from workbench.published_tables import beside, own_values, tables
+
+
+def run_of(dataset, split, **changes):
+    return RunConfig(dataset=Choice(name=dataset), split=split, **changes)
+
+
+def test_every_table_is_whole_and_names_what_exists():
+    registry.discover_all()
+    known = {kind: {each.name for each in registry.entries(kind)} for kind in ("dataset", "split", "loss")}
+    assert len(tables()) >= 20
+    for table in tables():
+        assert table.dataset in known["dataset"]
+        assert table.split in known["split"]
+        assert table.rows
+        for row in table.rows:
+            assert len(row.values) == len(table.metrics)
+            assert not row.loss or row.loss in known["loss"]
+            assert all(isnan(value) or 5 < value <= 100 for value in row.values)
+            recalls = [value for value, name in zip(row.values, table.metrics, strict=True) if "recall" in name]
+            known_ones = [value for value in recalls if not isnan(value)]
+            assert known_ones == sorted(known_ones), (table.title, row.method)
+
+
+@pytest.mark.parametrize(
+    ("source", "dataset", "method", "metric", "value"),
+    [
+        ("Table 4", "cub", "Cross-Entropy", "recall@1", 69.2),
+        ("Table 4", "inshop", "Cross-Entropy", "recall@50", 99.2),
+        ("Table 3", "sop", "ICE", "recall@1", 77.3), ("Section 5.3", "mnist", "CCP, samples", "MAP@R", 98.06),
+        ("Supplement, Table 4", "cars", "MS-CCP-L", "MAP@R", 19.85), ("Table 1", "cifar10", "PSCE simplex (batch 32)",
+        "linear/top-1", 96.2), ("Supplement, Table 1", "cub", "RankMI", "NMI", 72.8),
+    ],
+)  # fmt: skip
+def test_headline_figures_are_those_of_the_papers(source, dataset, method, metric, value):
+    found = [
+        row.values[table.metrics.index(metric)]
+        for table in tables() if (table.source, table.dataset) == (source, dataset) and metric in table.metrics
+        for row in table.rows if row.method == method
+    ]  # fmt: skip
+    assert value in found
+
+
+def test_a_table_stands_beside_runs_of_its_protocol_only():
+    metrics = {"recall@1": 0.5, "MAP@R": 0.2, "linear/top-1": 0.9}
+    halves = Choice(name="classes")
+    assert {each.source for each in beside(run_of("cub", halves), metrics)} == {
+        "Table 4", "Table 3", "Supplement, Table 1",
+    }  # fmt: skip
+    assert not beside(run_of("cub", Choice(name="classes", params={"train_fraction": 0.3})), metrics)
+    assert not beside(run_of("cub", Choice(name="official")), metrics)
+    assert not beside(run_of("digits", Choice(name="random")), metrics)
+    assert not beside(run_of("cub", halves), {"kNN": 0.5})
+    tail = Choice(name="long_tailed", params={"ratio": 50.0})
+    assert [each.note for each in beside(run_of("cifar10", Choice(name="official"), sampler=tail), metrics)] == [
+        "long-tailed 50"
+    ]
+
+
+def test_what_differs_is_said():
+    config = run_of("cub", Choice(name="classes"), backbone=Choice(name="resnet50"))
+    ce = next(each for each in beside(config, {"recall@1": 0.5}) if each.source == "Table 4")
+    assert ce.differences(config) == ["This run's embeddings have 100 numbers, the table's 2048."]
+    other = config.model_copy(
+        update={"embedding": EmbeddingParams(dim=2048), "backbone": Choice(name="conv4"),
+                "evaluation": EvaluationParams(distance="l2")}
+    )  # fmt: skip
+    assert ce.differences(other) == [
+        "This run's backbone is conv4, the table's BN-Inception, GoogLeNet, ResNet-18 or ResNet-50."
+    ]
+    assert own_values(ce, {"recall@1": 0.5, "recall@2": float("nan")})[0] == 50
+    assert isnan(own_values(ce, {"recall@1": 0.5})[1])
+    assert published_tables.NAMES["resnet50"] == "ResNet-50"

@@ -1,0 +1,101 @@
+"""The papers' tables, and which of them stand beside a run: same data set, protocol and metric."""
+
+import tomllib
+from dataclasses import dataclass
+from math import isfinite, nan
+from typing import Any
+
+from workbench.config import RunConfig
+from workbench.resources_path import resources
+
+NAMES = {
+    "resnet50": "ResNet-50", "resnet18": "ResNet-18", "resnet34": "ResNet-34", "resnet32": "ResNet-32",
+    "preact_resnet20": "ResNet-20 v2", "bn_inception": "BN-Inception", "googlenet": "GoogLeNet with batch-norm",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One row of a paper's table."""
+
+    method: str
+    values: tuple[float, ...]  # percent, one per metric; NaN where the paper has none
+    loss: str = ""  # the entry of that name here; empty without one
+    backbone: str = ""
+    dim: int = 0  # 0 where the paper does not say
+    distance: str = ""  # "cosine" or "l2"; empty where the paper does not say
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of a paper, on one data set under one protocol."""
+
+    paper: str
+    title: str
+    source: str  # "Table 4"
+    dataset: str
+    split: str  # the entry of that name
+    metrics: tuple[str, ...]  # as in an evaluation
+    rows: tuple[Published, ...]
+    note: str = ""  # "separated", "concatenated", "long-tailed 100"
+
+    def differences(self, config: RunConfig) -> list[str]:
+        """What no row of the table shares with the run: a sentence each."""
+        own, dim = NAMES.get(config.backbone.name, config.backbone.name), config.embedding.dim
+        backbones = sorted({row.backbone for row in self.rows if row.backbone})
+        dims = sorted({row.dim for row in self.rows if row.dim})
+        distances = sorted({row.distance for row in self.rows if row.distance})
+        found = []
+        if backbones and own not in backbones:
+            found.append(f"This run's backbone is {own}, the table's {_listed(backbones)}.")
+        if dims and dim not in dims:
+            found.append(
+                f"This run's embeddings have {dim} numbers, the table's {_listed([str(each) for each in dims])}."
+            )
+        if distances and config.evaluation.distance not in distances:
+            found.append(f"This run compares by {config.evaluation.distance}, the table by {_listed(distances)}.")
+        if self.note == "concatenated":
+            found.append("The table joins the embeddings of all folds; this is one of them.")
+        return found
+
+
+def tables() -> list[Table]:
+    """All tables in resources/tables."""
+    found = []
+    for path in sorted((resources() / "tables").glob("*.toml")):
+        given = tomllib.loads(path.read_text("utf-8"))
+        found += [_table(given["paper"], each) for each in given["table"]]
+    return found
+
+
+def beside(config: RunConfig, metrics: dict[str, float]) -> list[Table]:
+    """The tables with the run's data set and protocol, and a metric that the run has."""
+    return [each for each in tables() if _same_protocol(each, config) and set(each.metrics) & set(metrics)]
+
+
+def own_values(table: Table, metrics: dict[str, float]) -> list[float]:
+    """The run's numbers for the table's columns, in percent; NaN where it has none."""
+    return [100 * value if isfinite(value := metrics.get(name, nan)) else nan for name in table.metrics]
+
+
+def _same_protocol(table: Table, config: RunConfig) -> bool:
+    if (table.dataset, table.split) != (config.dataset.name, config.split.name):
+        return False
+    params = config.split.params
+    if table.split == "classes" and (params.get("train_fraction", 0.5) != 0.5 or params.get("shuffle", False)):
+        return False
+    ratio = float(config.sampler.params.get("ratio", 100.0)) if config.sampler.name == "long_tailed" else 0.0
+    asked = float(table.note.removeprefix("long-tailed ")) if table.note.startswith("long-tailed") else 0.0
+    return ratio == asked
+
+
+def _table(paper: str, given: dict[str, Any]) -> Table:
+    rows = tuple(
+        Published(**{**row, "values": tuple(nan if value == "" else float(value) for value in row["values"])})
+        for row in given["rows"]
+    )
+    return Table(paper=paper, **{**given, "metrics": tuple(given["metrics"]), "rows": rows})
+
+
+def _listed(words: list[str]) -> str:
+    return ", ".join(words[:-1]) + " or " + words[-1] if len(words) > 1 else words[0]
