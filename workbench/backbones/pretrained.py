@@ -11,7 +11,7 @@ from workbench.params import Params, param
 from workbench.problem import Problem
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet
-CLASSIFIERS = ("fc.", "classifier.", "AuxLogits.", "aux1.", "aux2.")
+CLASSIFIERS = ("fc.", "last_linear.", "classifier.", "AuxLogits.", "aux1.", "aux2.")
 NAMED = 4  # keys named in a message
 
 
@@ -27,6 +27,12 @@ class PretrainedParams(Params):
     )
     levels: Literal["last", "low_mid_high"] = param(
         "last", help="low_mid_high puts the features of three depths side by side, as ICE does."
+    )
+    pooling: Literal["mean", "max", "both"] = param(
+        "mean", help="Over the places of the last layer: their mean, their maximum, or the sum of both."
+    )
+    frozen: Literal["none", "low", "low_mid", "all"] = param(
+        "none", label="Frozen layers", help="How deep, from the image on, weights stay as they were loaded."
     )
     frozen_batch_norm: bool = param(
         False, label="Freeze batch-norm", help="Keep the statistics of batch-norm as they were loaded."

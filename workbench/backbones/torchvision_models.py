@@ -43,24 +43,36 @@ class ResNetParams(PretrainedParams):
     )
 
 
+class Pool(nn.Module):
+    """Features [n, c, h, w] -> [n, c, 1, 1]: their mean over positions, their maximum, or the sum of both."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+
+    def forward(self, features: Tensor) -> Tensor:
+        mean, most = features.mean((2, 3), keepdim=True), features.amax((2, 3), keepdim=True)
+        return mean + most if self.kind == "both" else most if self.kind == "max" else mean
+
+
 class Levels(nn.Module):
-    """Means over positions of the features at three depths, side by side: [n, low + mid + high].
+    """The features at three depths, each pooled over its positions, side by side: [n, low + mid + high, 1, 1].
 
     Source: instance cross-entropy, Section 4 (multi-level embeddings). The embedding head maps all three at once,
     where the paper has one linear layer for each level and concatenates their outputs: the same family of maps.
     """
 
-    def __init__(self, features: nn.Sequential, cuts: tuple[int, int, int]) -> None:
+    def __init__(self, features: nn.Sequential, cuts: Cuts, pool: nn.Module) -> None:
         super().__init__()
-        layers = list(features)
+        layers, self.pool = list(features), pool
         self.parts = nn.ModuleList(nn.Sequential(*layers[low:high]) for low, high in pairwise((0, *cuts)))
 
     def forward(self, images: Tensor) -> Tensor:
         found = []
         for part in self.parts:
             images = part(images)
-            found.append(images.mean((2, 3)))
-        return torch.cat(found, 1)[:, :, None, None]  # as features at one position
+            found.append(self.pool(images))
+        return torch.cat(found, 1)
 
 
 class Backbone(nn.Module):
@@ -70,18 +82,23 @@ class Backbone(nn.Module):
     """
 
     def __init__(
-        self, features: nn.Sequential, feature_dim: int, channels: int, params: PretrainedParams, cuts: Cuts
-    ) -> None:
+        self, features: nn.Sequential, feature_dim: int, channels: int, params: PretrainedParams, cuts: Cuts,
+        mean: tuple[float, ...] = MEAN, std: tuple[float, ...] = STD,
+    ) -> None:  # fmt: skip
         super().__init__()
-        body: nn.Module = features
+        depth = {"none": 0, "low": cuts[0], "low_mid": cuts[1], "all": len(features)}[params.frozen]
+        for weight in features[:depth].parameters():
+            weight.requires_grad_(False)
+        pool = Pool(params.pooling)
+        body: list[nn.Module] = [features, pool]
         if params.levels == "low_mid_high":
-            body = Levels(features, cuts)
+            body = [Levels(features, cuts, pool)]
             with torch.no_grad():
-                feature_dim = body.eval()(torch.zeros(1, 3, 64, 64)).shape[1]
+                feature_dim = body[0].eval()(torch.zeros(1, 3, 64, 64)).shape[1]
         self.feature_dim = feature_dim
-        self.mean: tuple[float, ...] = MEAN if channels == 3 else (sum(MEAN) / 3,)
-        self.std: tuple[float, ...] = STD if channels == 3 else (sum(STD) / 3,)
-        self.layers = nn.Sequential(GreyToColour(), body, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+        self.mean: tuple[float, ...] = mean if channels == 3 else (sum(mean) / 3,)
+        self.std: tuple[float, ...] = std if channels == 3 else (sum(std) / 3,)
+        self.layers = nn.Sequential(GreyToColour(), *body, nn.Flatten())
 
     def forward(self, images: Tensor) -> Tensor:
         features: Tensor = self.layers(images)
@@ -177,3 +194,15 @@ def mobilenet_v2(params: FoldedParams, channels: int) -> Backbone:
     model = models.mobilenet_v2(weights=None)
     _load(model, params, models.MobileNet_V2_Weights.IMAGENET1K_V1.url)
     return Backbone(model.features, 1280, channels, params, (7, 14, 19))
+
+
+@register(
+    "backbone", "googlenet", title="GoogLeNet with batch-norm", params=FoldedParams, pretrained=True,
+    source="Szegedy et al. 2015, with the batch-norm of Ioffe and Szegedy 2015; torchvision",
+)  # fmt: skip
+def googlenet(params: FoldedParams, channels: int) -> Backbone:
+    """Inception network of 22 layers, 1,024 features."""
+    model = models.googlenet(weights=None, aux_logits=False, init_weights=True)
+    _load(model, params, models.GoogLeNet_Weights.IMAGENET1K_V1.url)
+    middle = (0.5, 0.5, 0.5)  # torchvision feeds these weights -1 to 1
+    return Backbone(nn.Sequential(*list(model.children())[:-3]), 1024, channels, params, (7, 13, 16), middle, middle)

@@ -70,7 +70,9 @@ class RunRow(QStyledItemDelegate):
         painter.setPen(QColor(tokens.muted))
         word = state_word(run.status)
         if run.status == "running" and run.epochs:
-            word = f"{'Epoch' if run.id > 0 else 'Run'} {run.epoch}/{run.epochs}"
+            word = f"Epoch {run.epoch}/{run.epochs}"
+        if run.id < 0:  # an experiment counts its runs
+            word = f"{run.epoch} of {run.epochs} done"
         width = score_width(option.font)
         text = rect.adjusted(DOT + PAD, 0, -2 * width, 0)
         short = painter.fontMetrics().elidedText(word, Qt.TextElideMode.ElideRight, text.width())

@@ -82,6 +82,7 @@ class Curves(QWidget):
         for series, metric in zip(RETRIEVAL, [*ranks, *[""] * (len(RETRIEVAL) - 1 - len(ranks)), "MAP@R"], strict=True):
             if metric.startswith("recall@"):
                 self.retrieval.retitle(series, metric.replace("recall", "R"))
+            self.retrieval.legend[series].setVisible(bool(metric) or not ranks)
             known = [each for each in evaluations if metric in each.metrics]
             self.retrieval.replace(
                 series, [each.epoch for each in known], [100 * each.metrics[metric] for each in known]

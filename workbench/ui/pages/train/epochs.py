@@ -69,7 +69,7 @@ class EpochTable(QAbstractTableModel):
     def _title(self, column: int) -> str:
         if not 1 <= column <= len(self._metrics):
             return "Epoch" if column == 0 else "Train acc. % ↑"
-        return f"{self._metrics[column - 1].replace('recall@', 'R@').replace('validation/', 'Held-out ')} % ↑"
+        return f"{self._metrics[column - 1].replace('recall@', 'R@').replace('validation/MAP@R', 'Held-out')} % ↑"
 
     def _text(self, row: int, column: int) -> str:
         shown = self._rows[row]
