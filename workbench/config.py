@@ -289,6 +289,7 @@ class Preset:
     title: str
     summary: str
     config: RunConfig
+    sources: dict[str, str]  # dotted field -> paper and section
 
 
 def presets() -> list[Preset]:
@@ -296,9 +297,9 @@ def presets() -> list[Preset]:
     found = []
     for path in (resources() / "presets").glob("*.toml"):
         given = tomllib.loads(path.read_text("utf-8"))
-        order, summary = given.pop("order"), given.pop("summary")
+        order, summary, sources = given.pop("order"), given.pop("summary"), given.pop("sources", {})
         config = RunConfig.model_validate(given)
-        found.append((order, Preset(path.stem, config.name, summary, config)))
+        found.append((order, Preset(path.stem, config.name, summary, config, sources)))
     return [preset for _, preset in sorted(found, key=lambda each: each[0])]
 
 

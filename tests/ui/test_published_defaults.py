@@ -64,3 +64,14 @@ def test_a_batch_that_cannot_be_dealt_is_refused(draft, batch, each, said):
     draft.set("training.batch_size", batch)
     assert draft.check()[1].get("training.batch_size", "").startswith(said)
     assert bool(draft.check()[1]) == bool(said)
+
+
+def test_a_recipe_names_paper_and_section_of_each_field(draft):
+    recipe = next(preset for preset in presets() if preset.key == "cub-ce")
+    draft.load(recipe.config, sources=recipe.sources)
+    field = draft.fields("Training")["training.lr"]
+    assert field["source"] == "Boudiaf et al. 2020, Section 6.3 (the preset's value)"
+    draft.set("training.lr", 0.5)
+    assert draft.fields("Training")["training.lr"] == field, "a row keeps its editor while one types"
+    draft.load(presets()[0].config)
+    assert "Section 6.3" not in draft.fields("Training")["training.lr"].get("source", "")

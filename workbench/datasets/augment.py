@@ -1,6 +1,7 @@
 """Augmentation of whole batches on the device they are trained on."""
 
 from collections.abc import Callable
+from math import log, pi
 
 import torch
 from torch import Tensor
@@ -8,6 +9,8 @@ from torch.nn import functional as F
 
 from workbench.params import NoParams, Params, param
 from workbench.registry import register
+
+LUMA = (0.299, 0.587, 0.114)
 
 
 @register("augmentation", "none", title="None", params=NoParams, source="Workbench 2026")
@@ -57,8 +60,10 @@ class CropFlipParams(Params):
     smallest_area: float = param(
         0.16, gt=0, le=1, label="Smallest area", help="Least share of the image's area that a training crop shows."
     )
+    aspect: float = param(4 / 3, ge=1, le=10, help="Longest side of what a training crop shows, by its shortest.")
     flip: bool = param(True, help="Mirror half of the images.")
-    jitter: float = param(0.0, ge=0, le=1, help="Largest change of brightness and contrast, as a share.")
+    jitter: float = param(0.0, ge=0, le=1, help="Largest change of brightness, contrast and saturation, as a share.")
+    hue: float = param(0.0, ge=0, le=0.5, help="Largest turn of the hues, as a share of the circle.")
 
 
 @register(
@@ -72,13 +77,14 @@ class CropFlip:
         self._params = params
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        n, device = len(images), images.device
+        n, channels, device = len(images), images.shape[1], images.device
 
         def draw(low: float, high: float) -> Tensor:
             return low + (high - low) * torch.rand(n, generator=generator, device=device)
 
         area = draw(self._params.smallest_area, 1.0)
-        aspect = torch.exp(draw(-0.2877, 0.2877))  # log of 3/4 and 4/3
+        most = log(self._params.aspect)
+        aspect = torch.exp(draw(-most, most))
         wide, high = (area * aspect).sqrt().clamp(max=1), (area / aspect).sqrt().clamp(max=1)
         x, y = draw(-1, 1) * (1 - wide), draw(-1, 1) * (1 - high)
         mirror = torch.where(draw(0, 1) < 0.5, -1.0, 1.0) if self._params.flip else torch.ones(n, device=device)
@@ -89,7 +95,9 @@ class CropFlip:
         grid[..., 0] = (x[:, None] + (wide * mirror)[:, None] * places)[:, None, :]
         grid[..., 1] = (y[:, None] + high[:, None] * places)[:, :, None]
         cropped = F.grid_sample(images, grid, mode="bilinear", padding_mode="border", align_corners=False)
-        return self._jittered(cropped, draw) if self._params.jitter else cropped
+        if self._params.jitter:
+            cropped = self._jittered(cropped, draw)
+        return turned(cropped, draw(-1, 1) * self._params.hue) if self._params.hue and channels == 3 else cropped
 
     def evaluate(self, images: Tensor) -> Tensor:
         side = self._side(images)
@@ -103,4 +111,18 @@ class CropFlip:
         most = self._params.jitter
         bright, contrast = (draw(1 - most, 1 + most).view(-1, 1, 1, 1) for _ in range(2))
         mean = images.mean((1, 2, 3), keepdim=True)
-        return ((images - mean) * contrast + mean * bright).clamp(0, 1)
+        changed = (images - mean) * contrast + mean * bright
+        if images.shape[1] == 3:
+            grey = (changed * changed.new_tensor(LUMA).view(1, 3, 1, 1)).sum(1, keepdim=True)
+            changed = grey + (changed - grey) * draw(1 - most, 1 + most).view(-1, 1, 1, 1)
+        return changed.clamp(0, 1)
+
+
+def turned(images: Tensor, share: Tensor) -> Tensor:
+    """Hues of colour images [n, 3, H, W] turned by shares [n] of the circle, at the same luma (in the YIQ space)."""
+    to_yiq = images.new_tensor([LUMA, (0.596, -0.274, -0.322), (0.211, -0.523, 0.312)])
+    angle = 2 * pi * share
+    zero, one = torch.zeros_like(angle), torch.ones_like(angle)
+    turn = torch.stack([one, zero, zero, zero, angle.cos(), -angle.sin(), zero, angle.sin(), angle.cos()], 1)
+    whole = torch.linalg.inv(to_yiq) @ turn.view(-1, 3, 3) @ to_yiq
+    return torch.einsum("nij,njhw->nihw", whole, images).clamp(0, 1)

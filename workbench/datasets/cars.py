@@ -37,7 +37,7 @@ def cars(params: PublishedParams, *, progress: Progress) -> ImageSet:
         numbers.append(label)
         lines.append(Line(path, f"{label:03d} {names[label - 1]}", "test" if test else "train", source))
     problems = skipped_numbers(LIST, numbers) if numbers else []
-    return from_lines("cars", root, lines, COUNTS, params.image_size, progress, problems)
+    return from_lines("cars", root, lines, COUNTS, params, progress, problems)
 
 
 def _read(place: Path) -> tuple[list[tuple[str, int, int]], list[str]]:

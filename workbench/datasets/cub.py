@@ -47,7 +47,7 @@ def cub(params: PublishedParams, *, progress: Progress) -> ImageSet:
         if not line.label.startswith(f"{classes[image]:03d}."):
             raise wrong(images, number, f"{line.path} is of class {classes[image]} in {labels.name}")
     problems = skipped_numbers(labels.name, list(classes.values()))
-    return from_lines("cub", root, lines, COUNTS, params.image_size, progress, problems)
+    return from_lines("cub", root, lines, COUNTS, params, progress, problems)
 
 
 def _numbers(place: Path, paths: dict[str, tuple[str, int]]) -> dict[str, int]:

@@ -127,3 +127,8 @@ def on_disk(root: Path | str, path: str) -> str:
 
 def _words(error: Exception) -> str:
     return str(error).partition("\n")[0][:120] or type(error).__name__
+
+
+def stretched(image: np.ndarray, size: int) -> np.ndarray:
+    """The whole colour image [h, w, 3] in a square of `size` px, its sides no longer in proportion."""
+    return np.asarray(Image.fromarray(image).resize((size, size), Image.Resampling.BICUBIC))

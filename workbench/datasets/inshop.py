@@ -38,7 +38,7 @@ def inshop(params: PublishedParams, *, progress: Progress) -> ImageSet:
         raise Problem(f"{place} lists no images.", kept="Nothing was started.", todo="Get the file again.")
     if told != len(lines):
         problems.append((LIST, f"tells of {told:,} images and lists {len(lines):,}"))
-    return from_lines("inshop", _root(place, lines[0]), lines, COUNTS, params.image_size, progress, problems)
+    return from_lines("inshop", _root(place, lines[0]), lines, COUNTS, params, progress, problems)
 
 
 def _root(place: Path, first: Line) -> Path:

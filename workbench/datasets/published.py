@@ -1,13 +1,14 @@
 """Data sets that come as lists beside their images: every line is checked, counts against the published ones."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from workbench.datasets.image_set import ImageSet, lonely
-from workbench.datasets.images import load, on_disk
+from workbench.datasets.images import load, on_disk, stretched
 from workbench.datasets.pixels import Progress
 from workbench.datasets.scan import Problems
 from workbench.params import Params, param
@@ -24,7 +25,10 @@ class PublishedParams(Params):
         "", label="Folder or archive", path="place", help="As published; a zip or tar is unpacked once."
     )
     image_size: int = param(
-        224, ge=8, le=1024, label="Image size", unit="px", help="Short side after resizing; then the centre square."
+        256, ge=8, le=1024, label="Image size", unit="px", help="Side of the decoded square; crops are taken from it."
+    )
+    fit: Literal["centre", "stretch"] = param(
+        "centre", help="centre: the short side fits, the rest is cut off; stretch: all of the image is in the square."
     )
 
 
@@ -95,8 +99,8 @@ def skipped_numbers(name: str, numbers: list[int]) -> Problems:
 
 
 def from_lines(
-    name: str, root: Path, lines: list[Line], counts: Counts, size: int, progress: Progress,
-    problems: Problems | None = None, read: Callable[[str], np.ndarray] | None = None,
+    name: str, root: Path, lines: list[Line], counts: Counts, params: PublishedParams, progress: Progress,
+    problems: Problems | None = None,
 ) -> ImageSet:  # fmt: skip
     """The set of the listed images that are on disk; the others, and counts that differ, are in its `problems`.
 
@@ -125,6 +129,11 @@ def from_lines(
     at = {label: number for number, label in enumerate(names)}
     labels = np.array([at[line.label] for line in kept], np.int64)
     paths = [line.path for line in kept]
+    size = params.image_size
+
+    def fit(image: np.ndarray) -> np.ndarray:
+        return image if params.fit == "centre" else stretched(image, size)
+
     return ImageSet(
         name=name,
         root=root,
@@ -133,7 +142,8 @@ def from_lines(
         class_names=names,
         channels=3,
         image_size=size,
-        read=lambda row: load(on_disk(root, paths[row]), 3, size),
+        read=lambda row: fit(load(on_disk(root, paths[row]), 3, size)),
+        content="" if params.fit == "centre" else params.fit,  # other pixels, another cache
         official=[line.half for line in kept] if kept and kept[0].half else None,
         problems=problems + lonely(labels, names) + count_problems(name, counts, len(names), len(paths)),
     )

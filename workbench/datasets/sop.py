@@ -36,4 +36,4 @@ def sop(params: PublishedParams, *, progress: Progress) -> ImageSet:
                 raise wrong(place, number, f"class {product} is in {LISTS[classes[product]]}, too")
             lines.append(Line(path, f"{product:05d}", half, f"{name}, line {number}"))
     problems = skipped_numbers("class_id", list(classes)) if classes else []
-    return from_lines("sop", root, lines, COUNTS, params.image_size, progress, problems)
+    return from_lines("sop", root, lines, COUNTS, params, progress, problems)

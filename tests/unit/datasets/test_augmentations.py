@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from workbench import registry
+from workbench.datasets.augment import LUMA, turned
 
 NAMES = ("none", "shift", "crop_flip")
 
@@ -141,3 +142,34 @@ def test_the_form_keeps_wrong_values_out():
     for name, fields in (("shift", {"pixels": 0}), ("crop_flip", {"crop": 0.0}), ("crop_flip", {"crop": 1.5})):
         with pytest.raises(ValueError, match="Input should be"):
             augmentation(name, **fields)
+
+
+def test_hues_turn_and_luma_stays():
+    images = torch.rand(50, 3, 6, 6, generator=seeded()) * 0.4 + 0.3
+    for share in (0.0, 1.0):
+        torch.testing.assert_close(turned(images, torch.full((50,), share)), images, atol=1e-5, rtol=0)
+    half = turned(images, torch.full((50,), 0.5))
+    luma = torch.tensor(LUMA).view(1, 3, 1, 1)
+    torch.testing.assert_close((half * luma).sum(1), (images * luma).sum(1), atol=1e-3, rtol=0)
+    assert (half - images).abs().mean() > 0.02
+    grey = images[:, :1].expand(-1, 3, -1, -1)
+    torch.testing.assert_close(turned(grey, torch.full((50,), 0.3)), grey, atol=2e-3, rtol=0)
+    changed = augmentation("crop_flip", hue=0.2, flip=False, smallest_area=1.0, aspect=1.0, crop=1.0)(
+        images, generator=seeded()
+    )
+    assert not torch.allclose(changed, images, atol=1e-2)
+
+
+def test_saturation_changes_with_the_jitter():
+    red = torch.zeros(200, 3, 4, 4)
+    red[:, 0] = 0.6
+    found = augmentation("crop_flip", jitter=0.3)(red, generator=seeded()).mean((2, 3))
+    assert found[:, 1].max() > 0.02, "some are paler"
+
+
+def test_aspect_1_keeps_squares():
+    found = augmentation("crop_flip", aspect=1.0, flip=False, smallest_area=0.3)(
+        ramp().expand(100, -1, -1, -1), generator=seeded()
+    )
+    wide, high = found[:, 0, 0, -1] - found[:, 0, 0, 0], found[:, 1, -1, 0] - found[:, 1, 0, 0]
+    torch.testing.assert_close(wide, high, atol=5e-3, rtol=0)

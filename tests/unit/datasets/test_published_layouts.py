@@ -269,3 +269,11 @@ def test_a_place_without_the_data_set_is_a_sentence(build, tmp_path, name):
     ):  # fmt: skip
         with pytest.raises(Problem, match=said):
             build(name, folder=str(place), progress=silent)
+
+
+def test_an_image_can_be_stretched_instead_of_cut(build, cub, draw):
+    draw(cub / "images/001.Bird_1/Bird_1_0.jpg", 77, size=(40, 10))
+    cut, whole = (build("cub", folder=str(cub), image_size=8, fit=fit) for fit in ("centre", "stretch"))
+    assert cut.read(0).shape == (10, 40, 3)
+    assert whole.read(0).shape == (8, 8, 3)
+    assert cut.fingerprint != whole.fingerprint, "two caches of decoded images"

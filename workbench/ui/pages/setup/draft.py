@@ -68,12 +68,17 @@ class Draft:
         self._past: list[tuple[Values, Values]] = []  # (values, base)
         self._future: list[tuple[Values, Values]] = []
         self._last_path = ""
+        self.sources: dict[str, str] = {}
         self._left: dict[tuple[str, str], Values] = {}  # parameters of choices that were left, to come back to
         self.values = self.base = self._full(config)
 
-    def load(self, config: RunConfig, *, as_base: bool = True) -> None:
-        """Take a whole config; `as_base`: later changes are measured against it. Can be undone."""
+    def load(self, config: RunConfig, *, as_base: bool = True, sources: dict[str, str] | None = None) -> None:
+        """Take a whole config; `as_base`: later changes are measured against it. Can be undone.
+
+        `sources` names the paper and section that give a field its value in this config.
+        """
         self._remember("")
+        self.sources = sources or {}
         self.values = self._full(config)
         if as_base:
             self.base = self.values
@@ -139,6 +144,8 @@ class Draft:
                 found |= {f"{item}.{name}": field for name, field in self._parts[item].items()}
             else:
                 found[item] = RUN_FIELDS[item]
+        for path in found.keys() & self.sources.keys():
+            found[path] = {**found[path], "source": f"{self.sources[path]} (the preset's value)"}
         return found
 
     def paths(self) -> list[str]:

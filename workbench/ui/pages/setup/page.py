@@ -217,7 +217,7 @@ class SetupPage(QWidget):
     def _take_preset(self) -> None:
         chosen = next((each for each in self.presets if each.key == self.chooser.value()), None)
         if chosen is not None and self.draft is not None:
-            self.draft.load(chosen.config)
+            self.draft.load(chosen.config, sources=chosen.sources)
             self._refresh()
 
     def _edit(self, path: str, value: Any) -> None:
