@@ -22,7 +22,7 @@ from workbench.workspace.rows import Evaluation, Run
 Tell = Callable[[str], None]
 Changes = dict[str, dict[str, object]]  # by part of the config, then by field
 
-# What a method needs beside its defaults, with the reason in docs/results.md; without a line here it is run as it comes.
+# What a method needs beside its defaults (docs/results.md says why); without a line here it is run as it comes.
 OWN: dict[str, Changes] = {
     "ce": {"loss": {"dropout": 0.0}},
     "norm_ce": {"loss": {"proxy_lr": 5.0}},

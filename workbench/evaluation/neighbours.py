@@ -52,10 +52,10 @@ class Gallery:
         self.place = np.empty(self.count, dtype=np.int64)  # gallery row -> place in the order of ids
         self.place[self.order] = np.arange(self.count)
         distinct, copies = _distinct(vectors[self.order])
-        self._transposed = self._tensor(distinct).T
-        self._norms = (self._transposed**2).sum(0)
+        self.columns = self._tensor(distinct)  # [distinct, d] float64
+        self._norms = (self.columns**2).sum(1)
         # Copies share one computed column: two matrix kernels may round the same product differently.
-        self._copies = None if copies is None else self._tensor(copies)
+        self.copies = None if copies is None else self._tensor(copies)  # place -> row of `columns`
         self._places = self._tensor(np.arange(self.count))
         self._row_mask = (1 << max(MIN_ROW_BITS, (self.count - 1).bit_length())) - 1
 
@@ -69,10 +69,20 @@ class Gallery:
             own: [m] the gallery row that is the query itself and is left out (its key is the last), or None.
             block_bytes: upper limit of the float64 block; by default that of the device.
         """
+        yield from self.blocks_of(self.prepared(queries), own, block_bytes)
+
+    def prepared(self, queries: np.ndarray) -> torch.Tensor:
+        """Queries [m, d] as they are compared: float64 on the device, of length one for cosine. Raises Problem."""
         vectors = self._tensor(self._vectors(queries))
-        width = self._transposed.shape[0]
+        width = self.columns.shape[1]
         if vectors.shape[1] != width:
             raise Problem(f"The queries have {vectors.shape[1]} dimensions, the gallery {width}.")
+        return vectors
+
+    def blocks_of(
+        self, vectors: torch.Tensor, own: np.ndarray | None = None, block_bytes: int | None = None
+    ) -> Iterator[tuple[slice, torch.Tensor]]:
+        """As `blocks`, of prepared queries."""
         block_bytes = block_bytes or BLOCK_BYTES.get(self.device.type, BLOCK_BYTES["cpu"])
         rows = max(1, block_bytes // (8 * self.count))
         own_places = None if own is None else self._tensor(self.place[own])
@@ -81,9 +91,16 @@ class Gallery:
             gaps = self._gaps(vectors[part])
             if own_places is not None:
                 gaps.scatter_(1, own_places[part, None], torch.inf)
-            keys = gaps.view(torch.int64)  # bits of a non-negative float64 sort as it does
-            keys.add_((self._row_mask + 1) >> 1).bitwise_and_(~self._row_mask).add_(self._places)
-            yield part, keys
+            yield part, self.keys_from(gaps, self._places)
+
+    def keys_from(self, gaps: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        """Keys of non-negative float64 gaps to gallery places; overwrites the gaps."""
+        keys = gaps.view(torch.int64)  # bits of a non-negative float64 sort as it does
+        return keys.add_((self._row_mask + 1) >> 1).bitwise_and_(~self._row_mask).add_(places)
+
+    def gaps_in(self, keys: torch.Tensor) -> torch.Tensor:
+        """The rounded float64 gaps of keys."""
+        return (keys & ~self._row_mask).view(torch.float64)
 
     def smallest(self, keys: torch.Tensor, k: int) -> torch.Tensor:
         """The k smallest keys of every row, ascending: [rows, k]. Reorders each row of `keys` in place."""
@@ -100,21 +117,26 @@ class Gallery:
 
     def similarities_of(self, keys: torch.Tensor) -> torch.Tensor:
         """Float64: cosine, or minus the distance."""
-        gaps = (keys & ~self._row_mask).view(torch.float64)
+        gaps = self.gaps_in(keys)
         return 1 - gaps if self.distance == "cosine" else -gaps.sqrt()
 
     def _gaps(self, queries: torch.Tensor) -> torch.Tensor:
         """[rows, n] float64, >= 0: 1 - cosine, or the squared distance."""
-        gaps = torch.mm(queries, self._transposed)
+        gaps = self._finished(torch.mm(queries, self.columns.T), (queries**2).sum(1, keepdim=True), self._norms)
+        return gaps if self.copies is None else gaps.index_select(1, self.copies)
+
+    def gaps_between(self, queries: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
+        """Gaps [r, c] of queries [r, 1, d] to vectors [r, c, d], both prepared."""
+        products = (queries * vectors).sum(2)
+        return self._finished(products, (queries**2).sum(2), (vectors**2).sum(2))
+
+    def _finished(self, products: torch.Tensor, of_queries: torch.Tensor, of_gallery: torch.Tensor) -> torch.Tensor:
+        """Gaps from products and squared norms, in place."""
         if self.distance == "cosine":
-            gaps.neg_().add_(1)
-            torch.threshold_(gaps, NOISE, 0.0)
-        else:
-            norms = (queries**2).sum(1, keepdim=True)
-            gaps.mul_(-2).add_(norms).add_(self._norms)
-            gaps.masked_fill_(gaps < NOISE * norms, 0.0)
-            gaps.clamp_(min=0.0)  # a query at the origin
-        return gaps if self._copies is None else gaps.index_select(1, self._copies)
+            return torch.threshold_(products.neg_().add_(1), NOISE, 0.0)
+        gaps = products.mul_(-2).add_(of_queries).add_(of_gallery)
+        gaps.masked_fill_(gaps < NOISE * of_queries, 0.0)
+        return gaps.clamp_(min=0.0)  # a query at the origin
 
     def _vectors(self, embeddings: np.ndarray) -> np.ndarray:
         """Checked float64 rows, of length one for cosine."""

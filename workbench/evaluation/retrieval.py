@@ -1,14 +1,18 @@
 """Retrieval metrics: recall@k, P@1, P@R and MAP@R (Musgrave et al., 2020; seed 002, supplement 2.1)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.evaluation.neighbours import Distance, Gallery
+from workbench.evaluation.two_pass import Found, TwoPass, pays
 from workbench.problem import Problem
+
+LAST = torch.iinfo(torch.int64).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,16 +169,34 @@ def _rank(
         similarities=np.empty((len(labels), k), dtype=np.float32),
     )
     class_of_place = torch.from_numpy(gallery_classes[gallery.order]).to(gallery.device)
-    for part, keys in gallery.blocks(queries, own):
-        best = gallery.smallest(keys, deepest)
+    for part, best, rank_of_first in _searched(gallery, queries, own, deepest, class_of_place, classes):
         places = gallery.places_of(best)
         wanted = torch.from_numpy(classes[part]).to(gallery.device)
         hits = class_of_place[places] == wanted[:, None]
         found.ap[part], found.precision[part] = _average_precision(hits, r[part])
-        found.first_hit[part] = _first_hit(gallery, keys, hits, class_of_place, wanted, r[part])
+        found.first_hit[part] = _first_hit(hits, r[part], rank_of_first)
         found.rows[part] = gallery.order[places[:, :k].cpu().numpy()]
         found.similarities[part] = gallery.similarities_of(best[:, :k]).cpu().numpy()
     return found
+
+
+Ranks = Callable[[torch.Tensor], torch.Tensor]  # rows of a block [r] -> rank of their first true neighbour [r]
+
+
+def _searched(
+    gallery: Gallery, queries: np.ndarray, own: np.ndarray | None, deepest: int, class_of_place: torch.Tensor,
+    classes: np.ndarray,
+) -> Iterator[tuple[slice, torch.Tensor, Ranks]]:  # fmt: skip
+    """Blocks of queries: their rows, the `deepest` smallest keys [rows, deepest], and ranks beyond them."""
+    if not pays(gallery, deepest):
+        for part, keys in gallery.blocks(queries, own):
+            wanted = torch.from_numpy(classes[part]).to(gallery.device)
+            yield part, gallery.smallest(keys, deepest), partial(_rank_in, gallery, keys, class_of_place, wanted)
+        return
+    search = TwoPass(gallery, queries, own)
+    members = _members(class_of_place)
+    for block in search.blocks(deepest):
+        yield block.part, block.best, partial(_rank_by_members, search, block, members, classes[block.part])
 
 
 def _same_class(labels: np.ndarray, gallery_labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -197,14 +219,7 @@ def _average_precision(hits: torch.Tensor, r: np.ndarray) -> tuple[np.ndarray, n
     return ap.cpu().numpy(), (counted.sum(1) / limit.double()).cpu().numpy()
 
 
-def _first_hit(
-    gallery: Gallery,
-    keys: torch.Tensor,
-    hits: torch.Tensor,
-    class_of_place: torch.Tensor,
-    wanted: torch.Tensor,
-    r: np.ndarray,
-) -> np.ndarray:
+def _first_hit(hits: torch.Tensor, r: np.ndarray, rank_of_first: Ranks) -> np.ndarray:
     """Rank, from 1, of the first true neighbour in the whole gallery; 0 where there is none."""
     inside = hits.any(1).cpu().numpy()
     rank = np.zeros(len(r), dtype=np.int64)
@@ -212,12 +227,34 @@ def _first_hit(
         rank = np.where(inside, hits.to(torch.uint8).argmax(1).cpu().numpy() + 1, 0)
     beyond = np.flatnonzero(~inside & (r > 0))
     if len(beyond):
-        rows = torch.from_numpy(beyond).to(keys.device)
-        rest = keys[rows]
-        true = class_of_place[gallery.places_of(rest)] == wanted[rows, None]
-        first = rest.masked_fill(~true, torch.iinfo(torch.int64).max).amin(1, keepdim=True)
-        rank[beyond] = (rest <= first).sum(1).cpu().numpy()
+        rank[beyond] = rank_of_first(torch.from_numpy(beyond).to(hits.device)).cpu().numpy()
     return rank
+
+
+def _rank_in(
+    gallery: Gallery, keys: torch.Tensor, class_of_place: torch.Tensor, wanted: torch.Tensor, rows: torch.Tensor
+) -> torch.Tensor:
+    """From the keys of a whole block."""
+    rest = keys[rows]
+    true = class_of_place[gallery.places_of(rest)] == wanted[rows, None]
+    first = rest.masked_fill(~true, LAST).amin(1, keepdim=True)
+    return (rest <= first).sum(1)
+
+
+def _members(class_of_place: torch.Tensor) -> list[torch.Tensor]:
+    """Gallery places of every class."""
+    order = torch.argsort(class_of_place, stable=True)
+    return list(torch.split(order, torch.bincount(class_of_place).tolist()))
+
+
+def _rank_by_members(
+    search: TwoPass, block: Found, members: list[torch.Tensor], classes: np.ndarray, rows: torch.Tensor
+) -> torch.Tensor:
+    """From the exact keys of the few samples of the query's own class."""
+    own = [members[int(classes[row])] for row in rows]
+    places = torch.nn.utils.rnn.pad_sequence(own, batch_first=True, padding_value=-1)
+    keys = search.keys_of(block, rows, places.clamp_min(0)).masked_fill(places < 0, LAST)
+    return search.rank_of(block, rows, keys.amin(1))
 
 
 def _metrics(ranked: _Ranked, ks: Sequence[int]) -> dict[str, float]:
