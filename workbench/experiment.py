@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench import __version__
+from workbench import __version__, files, protocols
 from workbench.config import RunConfig
 from workbench.control import Cancelled, Control
 from workbench.events import Emit, Event, Status
@@ -19,6 +19,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
 if TYPE_CHECKING:
+    from workbench.datasets.inspection import Inspection
     from workbench.engine import Data, Engine
 
 NAMED_VERSIONS = (
@@ -31,6 +32,7 @@ NAMED_VERSIONS = (
     "PySide6-Essentials",
 )
 DRY_STEPS = 4
+LOOKED_THROUGH = 1 << 30  # bytes of pixels in which copies are looked for at every start
 
 
 def prepare_run(config: RunConfig, workspace: Workspace) -> int:
@@ -72,7 +74,16 @@ def run(
     data = load_data(config, tell)
     recorder.dataset(workspace.register_dataset(data.images, data.cache))
     engine = Engine(config, data, workspace.folder(run_id), control, emit)
-    recorder.environment(environment(engine, data))
+    facts = environment(engine, data, tell)
+    before = workspace.run(run_id).environment.get("data", {}).get("fingerprint")
+    if resume and before not in (None, data.images.fingerprint):
+        raise Problem(
+            f"The data set has changed since run {run_id} began: names, labels or sizes of its files differ.",
+            kept="The run and its checkpoints are kept.",
+            todo="Put the files back, or start a new run.",
+        )
+    facts["data"]["changed"] = _changed(workspace, run_id, data)
+    recorder.environment(facts)
     if resume:
         last = last_checkpoint(workspace, run_id)
         engine.resume(last)
@@ -94,7 +105,7 @@ def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
     return path if path.exists() else last_checkpoint(workspace, run_id)
 
 
-def environment(engine: "Engine", data: "Data") -> dict[str, Any]:
+def environment(engine: "Engine", data: "Data", tell: Callable[[str, int, int], None]) -> dict[str, Any]:
     """Facts that a report needs to repeat the run."""
     from workbench.training import device
 
@@ -104,15 +115,18 @@ def environment(engine: "Engine", data: "Data") -> dict[str, Any]:
         "versions": {name: version(name) for name in NAMED_VERSIONS},
         "data": {
             "fingerprint": data.images.fingerprint,
+            "root": "" if data.images.root is None else str(data.images.root),
             "images": len(data.images.paths),
             "classes": len(data.images.class_names),
             "train": len(data.split.train),
             "test": len(data.split.test),
             "classes_disjoint": data.split.classes_disjoint,
             "note": data.split.note,
+            "shared": _shared(data, tell),
             "left_out": data.images.problems[:1000],
             "left_out_count": len(data.images.problems),
         },
+        "weights": _weights(engine.config),
         "parameters": sum(weight.numel() for weight in engine.parts.weights),
         "steps_per_epoch": engine.sampler.steps_per_epoch,
     }
@@ -162,7 +176,11 @@ def preflight(
             raise Cancelled
         progress(text, done, total)
 
+    runs = protocols.children(config)
+    config = runs[0].config
     data = load_data(config, tell)
+    shared = _shared(data, tell)
+    several = f"{len(runs)} runs, of which this is the first" if len(runs) > 1 else ""
     tell("Trying a few steps", 0, 0)
     engine = Engine(config, data, Path(), Control(), lambda event: None)
     since = perf_counter()
@@ -189,14 +207,58 @@ def preflight(
         steps_per_epoch=steps,
         seconds_per_step=per_step,
         seconds_per_epoch=per_step * steps,
-        seconds=per_step * steps * config.training.epochs,
+        seconds=per_step * steps * config.training.epochs * len(runs),
         memory_bytes=device.memory_in_use(engine.parts.device),
-        note=data.split.note,
+        note=". ".join(each for each in (several, data.split.note, shared) if each),
         sample_pictures=[
             np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
         ],
         problems=list(images.problems),
     )
+
+
+def inspect_data(config: RunConfig, tell: Callable[[str, int, int], None]) -> "Inspection":
+    """What is in the config's data set, what is wrong with it and what is in it twice; of the first of its runs.
+
+    Raises:
+        Problem: data that cannot be used. Whatever `tell` raises.
+    """
+    from workbench.datasets.inspection import inspect
+    from workbench.engine import load_data
+
+    config = protocols.children(config)[0].config
+    data = load_data(config, tell)
+    return inspect(data.images, data.pixels, data.split, config.seed, tell)
+
+
+def _changed(workspace: Workspace, run_id: int, data: "Data") -> str:
+    """A sentence when an earlier run read other files from the same place; else empty."""
+    if data.images.root is None:
+        return ""
+    for run in workspace.runs():
+        facts = run.environment.get("data", {})
+        if run.id != run_id and facts.get("root") == str(data.images.root):
+            same = facts["fingerprint"] == data.images.fingerprint
+            return "" if same else f"The files in {data.images.root} are not those of run {run.id}: they have changed"
+    return ""
+
+
+def _weights(config: RunConfig) -> str:
+    """Hash of the weights file that the backbone starts from; empty without one."""
+    place = str(config.backbone.params.get("weights_file", ""))
+    if config.backbone.params.get("weights") != "file" or not Path(place).is_file():
+        return ""
+    return files.digest(Path(place))
+
+
+def _shared(data: "Data", tell: Callable[[str, int, int], None]) -> str:
+    """A sentence about images that are in both halves; empty without any, and for very large sets (see the dialog)."""
+    from workbench.datasets.inspection import shared_images
+
+    if data.pixels.nbytes > LOOKED_THROUGH:
+        return ""
+    count = shared_images(data.pixels, data.split, tell)
+    return f"{count:,} test images have an exact copy in the training half" if count else ""
 
 
 def embed_images(workspace: Workspace, run_id: int, images: list[np.ndarray]) -> np.ndarray:

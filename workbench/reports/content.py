@@ -291,8 +291,11 @@ def _environment(run: Run) -> list[tuple[str, str]]:
         if key in facts:
             said.append((key.replace("_", " ").capitalize(), str(facts[key])))
     said += [(name, str(number)) for name, number in facts.get("versions", {}).items() if name != "torch"]
+    if facts.get("weights"):
+        said.append(("Weights fingerprint", str(facts["weights"])))
     data = facts.get("data", {})
     if data:
         said.append(("Data fingerprint", str(data["fingerprint"])))
         said.append(("Images left out", str(data["left_out_count"])))
+        said += [("Warning", str(data[key])) for key in ("shared", "changed") if data.get(key)]
     return said

@@ -1,8 +1,9 @@
 """The Set up page: choose a preset, change what should differ, see what it would be, start."""
 
 import shlex
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QKeySequence, QResizeEvent, QShowEvent
@@ -10,14 +11,19 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QSc
 
 from workbench.config import Preset, RunConfig, presets
 from workbench.problem import Problem
+from workbench.ui.pages.setup.data_dialog import DataDialog
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.groups import FormGroups
 from workbench.ui.pages.setup.preflight import PreflightCard, PreflightRunner
 from workbench.ui.session import Session
+from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.editors import ChoiceEditor
 from workbench.ui.widgets.form import title_of
 from workbench.ui.widgets.labels import ElidedLabel, label
+
+if TYPE_CHECKING:
+    from workbench.datasets.inspection import Inspection
 
 CONFIGS = "Config (*.toml)"
 LEFT, RIGHT = 62, 38  # share of the width
@@ -124,6 +130,7 @@ class SetupPage(QWidget):
         self.open.clicked.connect(self.open_config)
         self.copy.clicked.connect(self.copy_command)
         self.card.check_asked.connect(self._check_now)
+        self.card.data_asked.connect(self.look_at_data)
         self.runner.began.connect(self.card.show_working)
         self.runner.told.connect(self.card.show_working)
         self.runner.found.connect(self.card.show_result)
@@ -143,6 +150,7 @@ class SetupPage(QWidget):
             ("Save config…", "", self.save_config),
             ("Open config…", "", self.open_config),
             ("Copy command", "", self.copy_command),
+            ("Look at the data…", "Ctrl+D", self.look_at_data),
         ):
             action = QAction(title, self)
             action.setShortcut(QKeySequence(keys))
@@ -181,6 +189,23 @@ class SetupPage(QWidget):
             return
         self._remember_places()
         self.session.show_page("train")
+
+    def look_at_data(self) -> None:
+        """Show what is in the data set, off the window's thread."""
+        config = self.config
+        if config is None:
+            return
+
+        def work(progress: Progress) -> "Inspection":
+            from workbench import experiment
+
+            return experiment.inspect_data(config, progress)
+
+        self.session.run_in_thread("Looking at the data", work, partial(self._show_data, config))
+
+    def _show_data(self, config: RunConfig, found: "Inspection") -> None:
+        self.data_dialog = DataDialog(config.dataset.name, found, self)
+        self.data_dialog.show()
 
     def save_config(self) -> None:
         if self.config is None:

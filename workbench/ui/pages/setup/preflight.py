@@ -118,6 +118,7 @@ class PreflightCard(Card):
     """Numbers, five images, and what was left out."""
 
     check_asked = Signal()
+    data_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Preflight", parent)
@@ -126,6 +127,9 @@ class PreflightCard(Card):
         self.problem = label("", "error", wrap=True)
         self.check = button("Check now")
         self.check.clicked.connect(self.check_asked)
+        self.look = button("Look at the data…", "image", kind="quiet")
+        self.look.setToolTip("Images, classes, sizes, files left out, copies")
+        self.look.clicked.connect(self.data_asked)
         self.samples = [QLabel() for _ in range(SAMPLES)]
         self.facts = {name: label(NO_VALUE, wrap=True) for name in FACTS}
         self.note = label("", "muted", wrap=True)
@@ -160,6 +164,7 @@ class PreflightCard(Card):
         self.body.addLayout(pictures)
         self.body.addLayout(grid)
         self.body.addWidget(self.note)
+        self.body.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self.left_out)
 
@@ -173,6 +178,7 @@ class PreflightCard(Card):
             sample.setVisible(False)
         self._show_left_out([])
         self.note.setVisible(False)
+        self.look.setVisible(False)
 
     def show_working(self, text: str = "Looking at the data") -> None:
         """A look is under way; the numbers of the last one stay until it is done."""
@@ -207,6 +213,7 @@ class PreflightCard(Card):
                 sample.setPixmap(pixmap(found.sample_pictures[place], SAMPLE_SIDE, self.devicePixelRatioF()))
         self.note.setText(found.note)
         self.note.setVisible(bool(found.note))
+        self.look.setVisible(True)
         self._show_left_out(found.problems)
 
     def _say(self, state: str, problem: str, offer_check: bool) -> None:

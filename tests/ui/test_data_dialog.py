@@ -1,0 +1,66 @@
+"""The data dialog, opened from the Set up page on real images."""
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtGui import QGuiApplication
+
+from workbench import registry
+from workbench.config import Choice, RunConfig
+from workbench.ui.pages.setup import SetupPage
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    for label in ("birds <b>", "cars", "dogs", "fish"):
+        (tmp_path / "data" / label).mkdir(parents=True)
+        for number in range(4):
+            picture = Image.fromarray(rng.integers(0, 256, (12, 16, 3), dtype=np.uint8))
+            picture.save(tmp_path / "data" / label / f"{number}.png")
+    picture.save(tmp_path / "data" / "cars" / "copy.png")
+    (tmp_path / "data" / "cars" / "broken.png").write_bytes(b"")
+    return tmp_path / "data"
+
+
+def test_it_shows_what_is_in_the_data(qtbot, session, folder, monkeypatch):
+    registry.discover_all()
+    session.set_catalog(registry.catalog())
+    page = SetupPage(session)
+    qtbot.addWidget(page)
+    page.take_config(
+        RunConfig(
+            dataset=Choice(name="folder", params={"folder": str(folder), "image_size": 16}),
+            split=Choice(name="classes"),
+        )
+    )
+    page.look_at_data()
+    qtbot.waitUntil(lambda: hasattr(page, "data_dialog"), timeout=60_000)
+    dialog = page.data_dialog
+    titles = [dialog.tabs.tabText(place) for place in range(dialog.tabs.count())]
+    assert titles == ["Images", "Classes (4)", "Files", "Left out (1)", "Copies (1)"]
+    assert not dialog.copy_table.isEnabled()
+    dialog.tabs.setCurrentIndex(1)
+    dialog.copy()
+    assert QGuiApplication.clipboard().text().splitlines() == [
+        "Class\tTrain\tTest", "cars\t5\t0", "birds <b>\t4\t0", "dogs\t0\t4", "fish\t0\t4",
+    ]  # fmt: skip
+    dialog.tabs.setCurrentIndex(4)
+    dialog.copy()
+    assert QGuiApplication.clipboard().text().splitlines()[1:] == ["1\tcars/copy.png\ttrain", "1\tfish/3.png\ttest"]
+    dialog.close()
+
+
+def test_a_folder_that_is_gone_is_a_sentence(qtbot, session, tmp_path):
+    registry.discover_all()
+    session.set_catalog(registry.catalog())
+    page = SetupPage(session)
+    qtbot.addWidget(page)
+    told = []
+    session.noticed.connect(told.append)
+    page.take_config(RunConfig(dataset=Choice(name="folder", params={"folder": str(tmp_path / "gone")})))
+    page.look_at_data()
+    qtbot.waitUntil(lambda: bool(told), timeout=60_000)
+    assert "There is no folder" in str(told[0])

@@ -1,0 +1,111 @@
+"""A look at a data set before anything is trained on it: what is in it, what is wrong with it, what is in it twice."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from PIL import Image
+
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.images import on_disk
+from workbench.datasets.split import Split
+
+SHOWN = 60  # images of the sample sheet
+MEASURED = 2000  # files whose size is read
+TELL_EVERY = 500  # images
+Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inspection:
+    """What the data dialog shows."""
+
+    images: int
+    side: int  # px of the decoded squares
+    halves: tuple[str, ...]  # "train", "held out", "test"
+    counts: np.ndarray  # [K, halves] int64: images of each class
+    class_names: list[str]
+    sheet: list[tuple[str, str, np.ndarray]]  # (path, class, uint8 [h, w, 3])
+    sizes: np.ndarray  # [m, 2] width and height of some original files; empty for sets without files
+    problems: list[tuple[str, str]]
+    copies: list[list[tuple[str, str]]]  # groups of images with the same pixels: (path, half) of each
+
+    @property
+    def shared(self) -> int:
+        """Test images whose exact copy is among the training images."""
+        return sum(
+            sum(half == "test" for _, half in group)
+            for group in self.copies
+            if any(half == "train" for _, half in group)
+        )
+
+
+def inspect(image_set: ImageSet, pixels: np.ndarray, split: Split, seed: int, tell: Tell) -> Inspection:
+    """Look at every decoded image once; `tell` may raise to give up.
+
+    Args:
+        image_set: the decoded set. pixels: uint8 [n, S, S, C] in its order. split: of its rows.
+        seed: of the sample sheet.
+    """
+    parts = {"train": split.train, "held out": split.validation, "test": split.test}
+    halves = tuple(name for name, rows in parts.items() if rows is not None)
+    classes = len(image_set.class_names)
+    counts = [np.bincount(image_set.labels[rows], minlength=classes) for rows in parts.values() if rows is not None]
+    half_of = np.full(len(image_set.paths), "", dtype=object)
+    for name, rows in parts.items():
+        if rows is not None:
+            half_of[rows] = name
+    shown = np.random.default_rng(seed).permutation(len(image_set.paths))[:SHOWN]
+    return Inspection(
+        images=len(image_set.paths),
+        side=image_set.image_size,
+        halves=halves,
+        counts=np.stack(counts, axis=1),
+        class_names=image_set.class_names,
+        sheet=[
+            (image_set.paths[row], image_set.class_names[image_set.labels[row]], _coloured(pixels[row]))
+            for row in shown
+        ],
+        sizes=_sizes(image_set, tell),
+        problems=list(image_set.problems),
+        copies=[[(image_set.paths[row], str(half_of[row])) for row in group] for group in copies(pixels, tell)],
+    )
+
+
+def copies(pixels: np.ndarray, tell: Tell) -> list[list[int]]:
+    """Groups of rows of [n, S, S, C] that are equal byte for byte, largest first."""
+    by_hash: dict[bytes, list[int]] = {}
+    for row in range(len(pixels)):
+        if row % TELL_EVERY == 0:
+            tell("Looking for copies", row, len(pixels))
+        by_hash.setdefault(blake2b(pixels[row].tobytes(), digest_size=16).digest(), []).append(row)
+    return sorted((rows for rows in by_hash.values() if len(rows) > 1), key=len, reverse=True)
+
+
+def shared_images(pixels: np.ndarray, split: Split, tell: Tell) -> int:
+    """Test images whose exact copy is among the training images."""
+    trained = set(split.train.tolist())
+    searched = set(split.test.tolist())
+    return sum(len(searched.intersection(group)) for group in copies(pixels, tell) if trained.intersection(group))
+
+
+def _sizes(image_set: ImageSet, tell: Tell) -> np.ndarray:
+    """Width and height of up to 2,000 files, evenly spread; read from their headers."""
+    if image_set.root is None:
+        return np.empty((0, 2), np.int64)
+    rows = np.unique(np.linspace(0, len(image_set.paths) - 1, MEASURED).astype(int))
+    found = []
+    for done, row in enumerate(rows):
+        if done % TELL_EVERY == 0:
+            tell("Reading sizes", done, len(rows))
+        try:
+            with Image.open(on_disk(image_set.root, image_set.paths[row])) as image:
+                found.append(image.size)
+        except OSError:
+            continue  # it was decoded before and is gone now: the left-out list tells of it at the next look
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+def _coloured(picture: np.ndarray) -> np.ndarray:
+    return np.array(np.broadcast_to(picture, (*picture.shape[:2], 3)))

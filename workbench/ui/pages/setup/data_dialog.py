@@ -1,0 +1,166 @@
+"""The data dialog: a sheet of images, images per class, sizes of files, what was left out, what is there twice."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QScrollArea,
+    QTableWidget,
+    QTableWidgetItem,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)  # fmt: skip
+
+from workbench.charts import Chart, Marks
+from workbench.ui.pages.setup.preflight import pixmap
+from workbench.ui.widgets.chart_view import ChartView
+from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.labels import label
+
+if TYPE_CHECKING:
+    from workbench.datasets.inspection import Inspection
+
+SIDE = 72  # px of an image on the sheet
+BINS = 30
+MOST_ROWS = 5000
+
+
+class DataDialog(QDialog):
+    """Shows one Inspection; every table can be copied."""
+
+    def __init__(self, title: str, found: "Inspection", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(f"Data set: {title}")
+        self.resize(860, 620)
+        self.tabs = QTabWidget()
+        self.tabs.addTab(self._sheet(found), "Images")
+        self.tabs.addTab(self._classes(found), f"Classes ({len(found.class_names):,})")
+        self.tabs.addTab(self._files(found), "Files")
+        self.tabs.addTab(self._left_out(found), f"Left out ({len(found.problems):,})")
+        self.tabs.addTab(self._copies(found), f"Copies ({len(found.copies):,})")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        self.copy_table = buttons.addButton("Copy table", QDialogButtonBox.ButtonRole.ActionRole)
+        self.copy_table.clicked.connect(self.copy)
+        self.tabs.currentChanged.connect(self._offer_copy)
+        column = QVBoxLayout(self)
+        column.addWidget(self.tabs, 1)
+        column.addWidget(buttons)
+        self._offer_copy()
+
+    def copy(self) -> None:
+        """Put the shown table into the clipboard, with tabs between its columns."""
+        table = self.tabs.currentWidget().findChild(QTableWidget)
+        if table is not None:
+            QGuiApplication.clipboard().setText("\n".join(_lines(table)))
+
+    def _offer_copy(self) -> None:
+        self.copy_table.setEnabled(self.tabs.currentWidget().findChild(QTableWidget) is not None)
+
+    def _sheet(self, found: "Inspection") -> QWidget:
+        inside = QWidget()
+        flow = FlowLayout(inside)
+        for path, class_name, image in found.sheet:
+            picture = QLabel()
+            picture.setPixmap(pixmap(image, SIDE, self.devicePixelRatioF()))
+            picture.setFixedSize(SIDE, SIDE)
+            picture.setToolTip(f"<qt>{_escaped(class_name)}<br>{_escaped(path)}</qt>")
+            picture.setAccessibleName(f"{class_name}: {path}")
+            flow.addWidget(picture)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setWidget(inside)
+        said = f"{len(found.sheet):,} of {found.images:,} images, drawn by the seed, at {found.side} × {found.side} px"
+        return _page(label(said, "muted"), area)
+
+    def _classes(self, found: "Inspection") -> QWidget:
+        whole = found.counts.sum(1)
+        order = np.argsort(-whole, kind="stable")
+        chart = ChartView("Images per class")
+        places = tuple(float(place) for place in range(1, len(order) + 1))
+        bars = Marks("images", "bars", places, tuple(whole[order].tolist()))
+        chart.show_chart(Chart("Images per class", "classes, largest first", (bars,)))
+        rows = [[found.class_names[row], *found.counts[row].tolist()] for row in order]
+        return _page(chart, _table(["Class", *(name.capitalize() for name in found.halves)], rows))
+
+    def _files(self, found: "Inspection") -> QWidget:
+        if not len(found.sizes):
+            return _page(label("The images lie in one file or in the program: they have one size.", "muted"))
+        chart = ChartView("Sizes of the original files")
+        marks = []
+        for title, sides in (("width", found.sizes[:, 0]), ("height", found.sizes[:, 1])):
+            counts, edges = np.histogram(sides, BINS, range=(0, float(found.sizes.max())))
+            middles = (edges[:-1] + edges[1:]) / 2
+            marks.append(Marks(title, "bars", tuple(middles.tolist()), tuple(counts.tolist())))
+        said = f"{len(found.sizes):,} of {found.images:,} files"
+        chart.show_chart(Chart("Sizes of the original files", "px", tuple(marks), said))
+        low, middle, high = (np.quantile(found.sizes, share, axis=0) for share in (0, 0.5, 1))
+        rows = [[name, *(f"{each[0]:.0f} × {each[1]:.0f} px" for each in (low, middle, high))] for name in ("Size",)]
+        return _page(chart, _table(["", "Smallest", "Median", "Largest"], rows))
+
+    def _left_out(self, found: "Inspection") -> QWidget:
+        if not found.problems:
+            return _page(label("Every image could be read, and nothing is missing.", "muted"))
+        return _page(_table(["What", "Why"], found.problems))
+
+    def _copies(self, found: "Inspection") -> QWidget:
+        if not found.copies:
+            return _page(label("No two images have the same pixels.", "muted"))
+        said = f"{sum(map(len, found.copies)):,} images are in {len(found.copies):,} groups with the same pixels"
+        warning = f"; {found.shared:,} test images have a copy in the training half" if found.shared else ""
+        rows = [[number, path, half] for number, group in enumerate(found.copies, 1) for path, half in group]
+        return _page(
+            label(f"{said}{warning}.", "error" if found.shared else "muted", wrap=True),
+            _table(["Group", "Image", "Half"], rows),
+        )
+
+
+def _page(*widgets: QWidget) -> QWidget:
+    page = QWidget()
+    column = QVBoxLayout(page)
+    for widget in widgets:
+        column.addWidget(widget, 0 if isinstance(widget, QLabel) else 1)
+    if all(isinstance(widget, QLabel) for widget in widgets):
+        column.addStretch(1)
+    return page
+
+
+def _table(titles: list[str], rows: Sequence[Sequence[object]]) -> QTableWidget:
+    table = QTableWidget(min(len(rows), MOST_ROWS), len(titles))
+    table.setHorizontalHeaderLabels(titles)
+    table.verticalHeader().hide()
+    table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+    table.setAccessibleName(", ".join(titles))
+    for row, values in enumerate(rows[:MOST_ROWS]):
+        for column, value in enumerate(values):
+            item = QTableWidgetItem(str(value))
+            if isinstance(value, int):
+                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            table.setItem(row, column, item)
+    table.resizeColumnsToContents()
+    table.horizontalHeader().setStretchLastSection(True)
+    return table
+
+
+def _lines(table: QTableWidget) -> list[str]:
+    columns = range(table.columnCount())
+    rows = [[_text(table.horizontalHeaderItem(column)) for column in columns]]
+    for row in range(table.rowCount()):
+        rows.append([_text(table.item(row, column)) for column in columns])
+    return ["\t".join(cells) for cells in rows]
+
+
+def _text(item: QTableWidgetItem | None) -> str:
+    return "" if item is None else item.text().replace("\t", " ").replace("\n", " ")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
