@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QSc
 from workbench.config import Preset, RunConfig, presets
 from workbench.problem import Problem
 from workbench.ui.pages.setup.data_dialog import DataDialog
+from workbench.ui.pages.setup.data_finder import DataFinder
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.groups import FormGroups
 from workbench.ui.pages.setup.preflight import PreflightCard, PreflightRunner
@@ -59,6 +60,7 @@ class SetupPage(QWidget):
         self.groups = FormGroups([str(each) for each in self.session.preferences.recent("data")])
         self.card = PreflightCard()
         self.runner = PreflightRunner(self.session, self)
+        self.finder = DataFinder(self.session, self)
         self.trouble = label("", "error", wrap=True)
         self.show_trouble = button("Show", kind="quiet")
         self.start = button("Start", "play", "primary")
@@ -151,6 +153,7 @@ class SetupPage(QWidget):
             ("Open config…", "", self.open_config),
             ("Copy command", "", self.copy_command),
             ("Look at the data…", "Ctrl+D", self.look_at_data),
+            ("Add a data folder…", "", self.add_data_folder),
         ):
             action = QAction(title, self)
             action.setShortcut(QKeySequence(keys))
@@ -207,6 +210,11 @@ class SetupPage(QWidget):
         self.data_dialog = DataDialog(config.dataset.name, found, self)
         self.data_dialog.show()
 
+    def add_data_folder(self) -> None:
+        """Remember a folder below which published data sets lie: they fill their field by themselves."""
+        if folder := QFileDialog.getExistingDirectory(self, "A folder in which data sets lie"):
+            self.finder.add(Path(folder))
+
     def save_config(self) -> None:
         if self.config is None:
             return
@@ -243,11 +251,14 @@ class SetupPage(QWidget):
         chosen = next((each for each in self.presets if each.key == self.chooser.value()), None)
         if chosen is not None and self.draft is not None:
             self.draft.load(chosen.config, sources=chosen.sources)
+            self.finder.fill(self.draft)
             self._refresh()
 
     def _edit(self, path: str, value: Any) -> None:
         if self.draft is not None:
             self.draft.set(path, value)
+            if path == "dataset.name" and (said := self.finder.fill(self.draft)):
+                self.session.notify(said)
             self._refresh()
 
     def _reset(self, path: str) -> None:
@@ -269,6 +280,7 @@ class SetupPage(QWidget):
         self.draft = Draft(self.session.catalog, self._offered or self.presets[0].config)
         if before is not None:
             self.draft.values, self.draft.base = before.values, before.base
+        self.finder.look()
         self._refresh()
 
     def _refresh(self) -> None:
@@ -366,7 +378,7 @@ class SetupPage(QWidget):
     def _remember_places(self) -> None:
         assert self.draft is not None
         for path, field in self.draft.fields("Data").items():
-            if field.get("path") == "folder" and self.draft.value(path):
+            if field.get("path") and Path(self.draft.value(path) or ".").is_dir() and self.draft.value(path):
                 self.session.preferences.remember("data", Path(self.draft.value(path)))
 
     # Size and sight

@@ -1,0 +1,60 @@
+"""Published data sets below remembered folders are found, and fill their field."""
+
+import pytest
+
+from workbench import registry
+from workbench.config import presets
+from workbench.datasets.finder import find_data, markers_of
+from workbench.ui.pages.setup import SetupPage
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture
+def store(tmp_path):
+    for name in (
+        "CUB_200_2011/image_class_labels.txt", "cars/cars_annos.mat", "shops/Stanford_Online_Products/Ebay_train.txt",
+        "mnist/train-images-idx3-ubyte.gz", "omniglot/images_background_small1.zip", "cifar-10-batches-py/batches.meta",
+        "archives/cifar-100-python.tar.gz", "notes/readme.txt",
+    ):  # fmt: skip
+        (tmp_path / "store" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "store" / name).write_bytes(b"")
+    return tmp_path / "store"
+
+
+def test_every_layout_is_found_where_it_lies(store):
+    registry.discover_all()
+    found = find_data([store, store / "gone"], markers_of(registry.catalog()))
+    assert {name: [place.removeprefix(f"{store}/") for place in places] for name, places in found.items()} == {
+        "cub": ["CUB_200_2011"], "cars": ["cars"], "sop": ["shops/Stanford_Online_Products"], "mnist": ["mnist"],
+        "omniglot": ["omniglot/images_background_small1.zip"], "cifar10": ["cifar-10-batches-py"],
+        "cifar100": ["archives/cifar-100-python.tar.gz"],
+    }  # fmt: skip
+
+
+def test_choosing_a_data_set_fills_its_empty_field(qtbot, session, store):
+    registry.discover_all()
+    session.set_catalog(registry.catalog())
+    page = SetupPage(session)
+    qtbot.addWidget(page)
+    told = []
+    session.noticed.connect(told.append)
+    page.finder.add(store)
+    qtbot.waitUntil(lambda: bool(page.finder.places), timeout=10_000)
+    assert "CUB-200-2011" in str(told[0])
+    page._edit("dataset.name", "cub")
+    assert page.draft.value("dataset.folder") == str(store / "CUB_200_2011")
+    page.undo_edit()
+    assert page.draft.value("dataset.folder") == "", "filling is an edit of its own"
+    page.draft.load(presets()[0].config)
+    page._edit("dataset.name", "inshop")
+    assert page.draft.value("dataset.folder") == "", "what was not found stays empty"
+
+
+def test_the_next_window_looks_again(qtbot, session, store):
+    registry.discover_all()
+    session.preferences.remember("data_folders", store)
+    session.set_catalog(registry.catalog())
+    page = SetupPage(session)
+    qtbot.addWidget(page)
+    qtbot.waitUntil(lambda: "cars" in page.finder.places, timeout=10_000)

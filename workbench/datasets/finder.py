@@ -1,0 +1,38 @@
+"""Published data sets that lie somewhere below the folders a person keeps data in."""
+
+from pathlib import Path
+from typing import Any
+
+from workbench import archives
+
+DEPTH = 3  # folders between a data folder and a marker
+
+
+def find_data(folders: list[Path], markers: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Places to choose, by data set, nearest first: the folder of a marker, or the marker itself if it is an archive.
+
+    Args:
+        folders: where to look; those that are gone are passed over.
+        markers: by data set, patterns of what lies in its folder, such as "images.txt" or "cifar-10-*/batches.meta*".
+    """
+    found: dict[str, list[str]] = {}
+    for name, patterns in markers.items():
+        for depth in range(DEPTH):
+            for folder in folders:
+                for pattern in patterns:
+                    found.setdefault(name, []).extend(_places(folder, "*/" * depth + pattern))
+    return {name: list(dict.fromkeys(places)) for name, places in found.items() if places}
+
+
+def markers_of(known: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
+    """The patterns of every data set of the catalog that has some."""
+    entries = {key.partition("/")[2]: entry for key, entry in known.items() if key.startswith("dataset/")}
+    return {name: list(entry["facts"]["markers"]) for name, entry in entries.items() if entry["facts"].get("markers")}
+
+
+def _places(folder: Path, pattern: str) -> list[str]:
+    try:
+        matches = sorted(folder.glob(pattern))
+    except OSError:
+        return []
+    return [str(match if match.is_dir() or archives.is_archive(match) else match.parent) for match in matches]

@@ -1,0 +1,57 @@
+"""Finds published data sets below the folders that the person keeps data in, and fills them into an empty field."""
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from workbench.datasets.finder import find_data, markers_of
+from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.session import Session
+
+KIND = "data_folders"  # of the preferences' recent folders
+
+
+class DataFinder(QObject):
+    """Looks on a thread; `places` holds what it found, by data set."""
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.places: dict[str, list[str]] = {}
+
+    def folders(self) -> list[Path]:
+        """The remembered data folders, then the folders around data that was used."""
+        preferences = self._session.preferences
+        beside = [place.parent for place in preferences.recent("data")]
+        return list(dict.fromkeys([*preferences.recent(KIND), *beside]))
+
+    def add(self, folder: Path) -> None:
+        """Remember one more data folder and look into it."""
+        self._session.preferences.remember(KIND, folder)
+        self.look(tell=True)
+
+    def look(self, *, tell: bool = False) -> None:
+        """Look into all folders; with `tell` the person hears what was found."""
+        folders, markers = self.folders(), markers_of(self._session.catalog)
+        if folders and markers:
+            then = self._tell if tell else self._take
+            work = partial(find_data, folders, markers)
+            self._session.run_in_thread("Looking for data sets", lambda progress: work(), then, quiet=True)
+
+    def fill(self, draft: Draft) -> str:
+        """Put a found place into the data set's empty field; the sentence that says so, or empty."""
+        dataset = str(draft.value("dataset.name"))
+        for path, field in draft.fields("Data").items():
+            if field.get("path") and not draft.value(path) and self.places.get(dataset):
+                draft.set(path, self.places[dataset][0])
+                return f"Found in {self.places[dataset][0]}."
+        return ""
+
+    def _take(self, found: dict[str, list[str]]) -> None:
+        self.places = found
+
+    def _tell(self, found: dict[str, list[str]]) -> None:
+        self._take(found)
+        titles = sorted(self._session.catalog[f"dataset/{name}"]["title"] for name in found)
+        self._session.notify(f"Found: {', '.join(titles)}." if titles else "No published data set was found there.")
