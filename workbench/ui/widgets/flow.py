@@ -1,20 +1,31 @@
 """A layout that puts widgets side by side and goes to the next line when the line is full."""
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget, QWidgetItem
 
 
 class FlowLayout(QLayout):
-    """Lines of widgets, left to right, as high as its width needs."""
+    """Lines of widgets, left to right, as high as its width needs. Hidden widgets take no room.
+
+    Sizes are asked of the widgets, never of their layout items: the Python side of an item that Qt made was seen to
+    become invalid while the item lived on, and an exception in the middle of a layout ends the program.
+    """
 
     def __init__(self, parent: QWidget | None = None, spacing: int = 8) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
+        self._widgets: list[QWidget] = []
         self.setSpacing(spacing)
         self.setContentsMargins(0, 0, 0, 0)
 
+    def addWidget(self, widget: QWidget) -> None:
+        self.addChildWidget(widget)
+        self._items.append(QWidgetItem(widget))
+        self._widgets.append(widget)
+        self.invalidate()
+
     def addItem(self, item: QLayoutItem) -> None:
-        self._items.append(item)
+        raise TypeError("a FlowLayout takes widgets only")
 
     def count(self) -> int:
         return len(self._items)
@@ -23,15 +34,17 @@ class FlowLayout(QLayout):
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
-        return self._items.pop(index) if 0 <= index < len(self._items) else None
+        if not 0 <= index < len(self._items):
+            return None
+        self._widgets.pop(index)
+        return self._items.pop(index)
 
     def clear(self) -> None:
         """Remove and delete every widget."""
-        while self._items:
-            widget = self._items.pop().widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        widgets, self._widgets, self._items = self._widgets, [], []
+        for widget in widgets:
+            widget.hide()
+            widget.deleteLater()
 
     def expandingDirections(self) -> Qt.Orientation:
         return Qt.Orientation(0)
@@ -50,9 +63,9 @@ class FlowLayout(QLayout):
         return self.minimumSize()
 
     def minimumSize(self) -> QSize:
-        size = QSize()
-        for item in self._items:
-            size = size.expandedTo(item.minimumSize())
+        size = QSize(0, 0)
+        for widget in self._shown():
+            size = size.expandedTo(_size(widget, widget.minimumSizeHint()))
         margins = self.contentsMargins()
         return size + QSize(margins.left() + margins.right(), margins.top() + margins.bottom())
 
@@ -60,12 +73,20 @@ class FlowLayout(QLayout):
         margins = self.contentsMargins()
         inner = rect.adjusted(margins.left(), margins.top(), -margins.right(), -margins.bottom())
         x, y, line = inner.x(), inner.y(), 0
-        for item in self._items:
-            size = item.sizeHint()
+        for widget in self._shown():
+            size = _size(widget, widget.sizeHint())
             if x > inner.x() and x + size.width() > inner.right() + 1:
                 x, y, line = inner.x(), y + line + self.spacing(), 0
             if move:
-                item.setGeometry(QRect(QPoint(x, y), size))
+                widget.setGeometry(QRect(QPoint(x, y), size))
             x += size.width() + self.spacing()
             line = max(line, size.height())
         return y + line - rect.y() + margins.bottom()
+
+    def _shown(self) -> list[QWidget]:
+        return [widget for widget in self._widgets if not widget.isHidden()]
+
+
+def _size(widget: QWidget, hint: QSize) -> QSize:
+    """A hint within what the widget allows."""
+    return hint.expandedTo(widget.minimumSize()).boundedTo(widget.maximumSize())
