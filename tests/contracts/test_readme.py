@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import click
 import pytest
 from source_rules import ROOT
 
@@ -22,6 +23,8 @@ def unknown_commands(text: str) -> list[str]:
     for line in re.findall(r"^    workbench (.+?)(?: {2,}#.*)?$", text, re.MULTILINE):
         name, *words = line.replace("[", " ").replace("]", " ").split()
         command = cli.commands.get(name)
+        if isinstance(command, click.Group) and words:
+            command, words = command.commands.get(words[0]), words[1:]
         options = {option for each in command.params for option in each.opts} if command else set()
         choices = {
             str(choice) for each in (command.params if command else ()) for choice in getattr(each.type, "choices", ())
@@ -53,6 +56,7 @@ def test_the_readme_is_true(check: Callable[[str], list[str]]):
         (unknown_commands, "    workbench fly\n"),
         (unknown_commands, "    workbench run CONFIG.toml --fast    # no such option\n"),
         (unknown_commands, "    workbench list losses|ghosts\n"),
+        (unknown_commands, "    workbench benchmark ghosts\n"),
         (unknown_keys, "## Keys\n| Ctrl+Alt+9 | fly |\n"),
     ],
 )

@@ -152,7 +152,7 @@ class SetupPage(QWidget):
             ("Save config…", "", self.save_config),
             ("Open config…", "", self.open_config),
             ("Copy command", "", self.copy_command),
-            ("Look at the data…", "Ctrl+D", self.look_at_data),
+            ("Look at the data…", "Ctrl+L", self.look_at_data),
             ("Add a data folder…", "", self.add_data_folder),
         ):
             action = QAction(title, self)
