@@ -43,6 +43,7 @@ class Bench:
     data: dict[str, str]  # dotted field -> path below the data folder
     changes: Changes = field(default_factory=dict)
     of_method: dict[str, Changes] = field(default_factory=dict)
+    per_class: int = 4  # images of a class in the batches of pair losses
 
 
 BENCHES = {
@@ -52,7 +53,7 @@ BENCHES = {
     ),
     "mnist": Bench(
         "mnist-ce-spce", {"dataset.folder": "mnist"},
-        {"training": {"epochs": 1}, "backbone": {"width": 16}, "evaluation": {"probe_size": 0}},
+        {"training": {"epochs": 1}, "backbone": {"width": 16}, "evaluation": {"probe_size": 0}}, per_class=8,
     ),
     "caltech": Bench(
         "photographs-unseen",
@@ -83,7 +84,7 @@ def config_for(bench: str, method: str, seed: int, data: Path) -> RunConfig:
         values["loss"] = {"name": method}
     pairs = known[f"loss/{method}"]["facts"].get("needs_pairs")
     if pairs and values["sampler"]["name"] != "classes_images":
-        values["sampler"] = {"name": "classes_images", "images_per_class": 4}
+        values["sampler"] = {"name": "classes_images", "images_per_class": chosen.per_class}
     elif not pairs and method != "spce":  # SPCE's class means need some images of each class
         values["sampler"] = {"name": "random"}
     for changes in (chosen.changes, OWN.get(method, {}), chosen.of_method.get(method, {})):

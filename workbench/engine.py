@@ -20,6 +20,7 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import decoded
 from workbench.datasets.split import Split
 from workbench.evaluation.linear_probe import linear_probe
+from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import retrieve
 from workbench.events import Charted, Emit, Evaluated, Event, Saved, Scalar, Status, score_of
 from workbench.losses import build_loss
@@ -166,6 +167,7 @@ class Engine:
             embeddings, labels, self.test_ids, k=settings.neighbours, ks=settings.ks, distance=settings.distance,
             device=str(self.parts.device), is_query=self.data.split.is_query,
         )  # fmt: skip
+        found.metrics.update(quality(embeddings, labels, self.test_ids, found))
         if self.held_out is not None:
             found.metrics["validation/MAP@R"] = self._validated()
         if settings.linear_probe and epoch == self.config.training.epochs:

@@ -180,6 +180,7 @@ def preflight(
     config = runs[0].config
     data = load_data(config, tell)
     shared = _shared(data, tell)
+    chosen = "" if data.split.validation is not None else "The best epoch is chosen on the test half"
     several = f"{len(runs)} runs, of which this is the first" if len(runs) > 1 else ""
     tell("Trying a few steps", 0, 0)
     engine = Engine(config, data, Path(), Control(), lambda event: None)
@@ -209,7 +210,7 @@ def preflight(
         seconds_per_epoch=per_step * steps,
         seconds=per_step * steps * config.training.epochs * len(runs),
         memory_bytes=device.memory_in_use(engine.parts.device),
-        note=". ".join(each for each in (several, data.split.note, shared) if each),
+        note=". ".join(each for each in (several, data.split.note, chosen, shared) if each),
         sample_pictures=[
             np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
         ],

@@ -37,7 +37,7 @@ def test_export_writes_the_ticked_formats_under_the_given_title(page, qtbot, tmp
     page.export()
     qtbot.waitUntil(lambda: bool(page._written), timeout=60_000)
     assert {path.name for path in page._written} == {
-        "report.html", "metrics.csv", "scalars.csv", "settings.csv", "queries.csv",
+        "report.html", "metrics.csv", "scalars.csv", "classes.csv", "settings.csv", "queries.csv",
     }  # fmt: skip
     assert "&lt;i&gt;My &amp; title&lt;/i&gt;" in (tmp_path / "out" / "report.html").read_text("utf-8")
     assert page.open_file.isVisible()

@@ -17,7 +17,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls
 
 SHOWN_METRICS = (  # recall@k stands before them
-    "P@R", "MAP@R", "validation/MAP@R", "linear/top-1", "linear/top-5", "kNN",
+    "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "linear/top-1", "linear/top-5", "kNN",
 )  # fmt: skip
 CURVES = (
     "probe/ce",
@@ -76,6 +76,16 @@ class QueryCard:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassRow:
+    """One class of the best evaluation; fractions over its queries."""
+
+    name: str
+    queries: int
+    map_at_r: float
+    recall_at_1: float
+
+
+@dataclass(frozen=True, slots=True)
 class Beside:
     """A paper's table, the run's numbers for its columns in percent (NaN: none), and what the two do not share."""
 
@@ -100,6 +110,7 @@ class Content:
     last: Evaluation | None
     metrics: list[MetricRow]
     published: list[Beside]
+    classes: list[ClassRow]  # by rising MAP@R
     map: Map | None
     worst: list[QueryCard]
     finest: list[QueryCard]
@@ -135,6 +146,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         last=last,
         metrics=_metrics(best, last, shown),
         published=_published(config, best),
+        classes=_classes(workspace, run, best) if best and "classes" in sections else [],
         map=_map(workspace, run, best) if best and "map" in sections else None,
         worst=worst,
         finest=finest,
@@ -222,6 +234,19 @@ def _metrics(best: Evaluation | None, last: Evaluation | None, shown: tuple[str,
         for name in shown
         if name in best.metrics
     ]  # fmt: skip
+
+
+def _classes(workspace: Workspace, run: Run, best: Evaluation) -> list[ClassRow]:
+    queries = workspace.queries(best.id)
+    names = workspace.dataset(run.dataset_id).class_names if run.dataset_id is not None else ()
+    counted = np.isfinite(queries.ap)
+    found = []
+    for label in np.unique(queries.labels[counted]):
+        rows = counted & (queries.labels == label)
+        found.append(
+            ClassRow(names[label], int(rows.sum()), float(queries.ap[rows].mean()), float(queries.right[rows].mean()))
+        )
+    return sorted(found, key=lambda row: (row.map_at_r, row.name))
 
 
 def _published(config: RunConfig, best: Evaluation | None) -> list[Beside]:

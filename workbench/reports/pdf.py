@@ -149,6 +149,8 @@ def _section(pages: Pages, section: str, content: Content, drawn: dict[str, Figu
                 cells_of = ((0, metric.name), (1.6, percent(metric.best)), (3.0, interval), (4.8, percent(metric.last)))
                 pages.row([(x, words, False) for x, words in cells_of])
             pages.text("Intervals are over queries of one run, not over seeds.", size=8, colour="#5A6372")
+        case "classes" if content.classes:
+            _classes(pages, content)
         case "published":
             _published(pages, content)
         case "map" if "map" in drawn:
@@ -164,6 +166,23 @@ def _section(pages: Pages, section: str, content: Content, drawn: dict[str, Figu
             pages.text(f"To repeat: {content.command}", size=8)
         case _:
             pages.text("There is no evaluation yet.", colour="#5A6372")
+
+
+def _classes(pages: Pages, content: Content) -> None:
+    titles = ("Lowest MAP@R", "Highest MAP@R")
+    pages.row([cell for half, title in enumerate(titles) for cell in _class_cells(half, title, "MAP@R", "R@1", True)])
+    low, high = content.classes[:10], content.classes[::-1][:10]
+    for pair in zip(low, high, strict=True):
+        pages.row([
+            cell for half, row in enumerate(pair)
+            for cell in _class_cells(half, row.name, percent(row.map_at_r), percent(row.recall_at_1), False)
+        ])  # fmt: skip
+    pages.text(f"{len(content.classes):,} classes in all; classes.csv holds every one.", size=8, colour="#5A6372")
+
+
+def _class_cells(half: int, name: str, first: str, second: str, bold: bool) -> list[tuple[float, str, bool]]:
+    left = 3.5 * half
+    return [(left, _cut(name, 26), bold), (left + 1.9, first, bold), (left + 2.6, second, bold)]
 
 
 def _published(pages: Pages, content: Content) -> None:

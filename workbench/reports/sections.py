@@ -6,6 +6,7 @@ SECTIONS = {
     "settings": "Settings",
     "curves": "Curves",
     "metrics": "Retrieval metrics",
+    "classes": "Per class",
     "published": "Published results",
     "map": "Embedding map",
     "queries": "Best and worst queries",

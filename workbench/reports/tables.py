@@ -31,7 +31,7 @@ def csv_text(header: list[str], rows: list[list[Any]]) -> str:
 
 
 def csv_tables(content: Content, workspace: Workspace) -> dict[str, str]:
-    """metrics.csv, scalars.csv, settings.csv and queries.csv, by name."""
+    """metrics.csv, scalars.csv, classes.csv, settings.csv and queries.csv, by name."""
     run_id = content.run.id
     scalars = [
         [name, step, repr(value)]
@@ -43,6 +43,10 @@ def csv_tables(content: Content, workspace: Workspace) -> dict[str, str]:
     return {
         "metrics.csv": csv_text(["metric", "best", "best_low_95", "best_high_95", "last"], metrics),
         "scalars.csv": csv_text(["name", "step", "value"], scalars),
+        "classes.csv": csv_text(
+            ["class", "queries", "map_at_r", "recall_at_1"],
+            [[row.name, row.queries, repr(row.map_at_r), repr(row.recall_at_1)] for row in content.classes],
+        ),
         "settings.csv": csv_text(["section", "field", "value", "changed_from_default"], settings),
         "queries.csv": csv_text(
             ["sample_id", "path", "class", "ap", "first_hit", "r", "right"], _queries(content, workspace)

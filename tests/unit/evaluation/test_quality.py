@@ -1,0 +1,73 @@
+"""Votes of neighbours, hubs and shape, against plain loops and cases whose answer is known."""
+
+from collections import Counter
+from math import isnan, sqrt
+
+import numpy as np
+import pytest
+
+from workbench.evaluation import quality as quality_module
+from workbench.evaluation.quality import quality
+from workbench.evaluation.retrieval import retrieve
+
+
+def measured(vectors, labels, ids=None):
+    ids = np.arange(len(labels)) if ids is None else ids
+    return quality(vectors, labels, ids, retrieve(vectors, labels, ids))
+
+
+def test_votes_and_hubs_against_a_loop():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 6, 120)
+    vectors = rng.normal(size=(6, 8))[labels] + rng.normal(size=(120, 8))
+    ids = rng.permutation(1000)[:120]
+    found = measured(vectors, labels, ids)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    right, times = 0, np.zeros(120)
+    for row in range(120):
+        gaps = 1 - unit @ unit[row]
+        gaps[row] = np.inf
+        near = np.lexsort((ids, gaps))[:10]
+        times[near] += 1
+        votes = Counter(labels[near].tolist())
+        most = max(votes.values())
+        right += next(label for label in labels[near] if votes[label] == most) == labels[row]
+    assert found["kNN@10"] == pytest.approx(right / 120)
+    assert found["hubness"] == pytest.approx(((times - times.mean()) ** 3).mean() / times.std() ** 3)
+    same = labels[:, None] == labels
+    cosines, others = unit @ unit.T, ~np.eye(120, dtype=bool)
+    assert found["geometry/intra_cosine"] == pytest.approx(cosines[same & others].mean())
+    assert found["geometry/inter_cosine"] == pytest.approx(cosines[~same].mean())
+
+
+def test_two_tight_classes_at_right_angles():
+    vectors = np.repeat(np.eye(2), 5, axis=0) * 3
+    found = measured(vectors, np.repeat([0, 1], 5))
+    assert found["geometry/alignment"] == pytest.approx(0)
+    assert found["geometry/covering_radius"] == pytest.approx(0)
+    assert found["geometry/class_distance"] == pytest.approx(sqrt(2))
+    assert (found["geometry/intra_cosine"], found["geometry/inter_cosine"]) == pytest.approx((1, 0))
+    assert found["geometry/effective_rank"] == pytest.approx(1)
+
+
+def test_what_has_no_answer_is_nan():
+    alone = measured(np.random.default_rng(0).normal(size=(5, 3)), np.arange(5))
+    assert isnan(alone["kNN@10"])
+    assert isnan(alone["geometry/intra_cosine"])
+    zero = measured(np.concatenate([np.zeros((1, 3)), np.ones((5, 3))]), np.zeros(6, int))
+    assert isnan(zero["geometry/uniformity"])
+    assert zero["geometry/effective_rank"] == pytest.approx(1)
+
+
+def test_a_large_set_is_sampled_evenly():
+    rng = np.random.default_rng(1)
+    labels = rng.permutation(np.repeat(np.arange(1000), 8))
+    vectors = rng.normal(size=(1000, 16))[labels] + 0.3 * rng.normal(size=(8000, 16))
+    found = measured(vectors, labels)
+    assert 0.8 < found["geometry/intra_cosine"] < 1
+    assert abs(found["geometry/inter_cosine"]) < 0.05
+    few = quality_module._sampled(np.repeat(np.arange(4), 5000))
+    assert np.bincount(few // 5000).tolist() == [750] * 4
+    many = quality_module._sampled(np.arange(20_000) // 5)
+    assert np.bincount(many // 5)[many // 5].min() == 5, "small classes stay whole"
+    assert len(np.unique(many // 5)) == 300

@@ -1,0 +1,81 @@
+"""What one evaluation tells beside retrieval: votes of neighbours, hubs, and the shape of the embedding."""
+
+import numpy as np
+
+from workbench.evaluation.geometry import alignment_uniformity, class_distances, covering_radius, effective_rank
+from workbench.evaluation.retrieval import Retrieval
+
+VOTERS = 10  # neighbours
+SAMPLED, CLASSES = 3000, 300  # embeddings, and classes, of which distances of all pairs are taken
+
+
+def quality(embeddings: np.ndarray, labels: np.ndarray, sample_ids: np.ndarray, found: Retrieval) -> dict[str, float]:
+    """Numbers of one evaluation, NaN where they mean nothing.
+
+    Args:
+        embeddings: [n, d] finite. labels: [n]. sample_ids: [n], in the order of `found`.
+
+    Returns:
+        "kNN@10": share of queries whose ten neighbours vote for their class (ties go to the nearer neighbour);
+        "hubness": skewness of how often a sample is among the ten neighbours of others (Radovanovic et al. 2010);
+        "geometry/effective_rank", "geometry/alignment", "geometry/uniformity" (see geometry.py), and on the sphere
+        "geometry/covering_radius", "geometry/class_distance", "geometry/intra_cosine", "geometry/inter_cosine". Those
+        of all pairs are taken on at most 300 classes, evenly spread, and about 3,000 of their samples.
+    """
+    return _votes(labels, sample_ids, found) | _geometry(embeddings, labels)
+
+
+def _votes(labels: np.ndarray, sample_ids: np.ndarray, found: Retrieval) -> dict[str, float]:
+    near = found.neighbours[:, :VOTERS]
+    counted = found.r > 0
+    if not near.size or not counted.any():
+        return {"kNN@10": float("nan"), "hubness": float("nan")}
+    order = np.argsort(sample_ids)
+    rows = order[np.searchsorted(sample_ids, near, sorter=order)]
+    voted = labels[rows]  # [n, 10]
+    same = voted[:, :, None] == voted[:, None, :]
+    winner = voted[np.arange(len(voted)), same.sum(2).argmax(1)]  # of equals the nearest
+    times = np.bincount(rows.ravel(), minlength=len(labels)).astype(float)
+    spread = times.std()
+    skewness = float(((times - times.mean()) ** 3).mean() / spread**3) if spread else 0.0
+    return {"kNN@10": float((winner == labels)[counted].mean()), "hubness": skewness}
+
+
+def _geometry(embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    norms = np.linalg.norm(embeddings, axis=1, keepdims=True)
+    known = (norms > 0).all()
+    names = ("alignment", "uniformity", "covering_radius", "class_distance", "intra_cosine", "inter_cosine")
+    found = {"geometry/effective_rank": effective_rank(embeddings)}
+    if not known:  # a vector of length zero has no direction
+        return found | {f"geometry/{name}": float("nan") for name in names}
+    rows = _sampled(labels)
+    unit, classes = (embeddings / norms)[rows].astype(np.float64), labels[rows]
+    apart = class_distances(unit, classes)
+    between = ~np.eye(len(apart), dtype=bool)
+    intra, inter = _cosines(unit, classes)
+    values = (
+        *alignment_uniformity(unit, classes), covering_radius(unit, classes),
+        float(apart[between].mean()) if between.any() else float("nan"), intra, inter,
+    )  # fmt: skip
+    return found | {f"geometry/{name}": value for name, value in zip(names, values, strict=True)}
+
+
+def _sampled(labels: np.ndarray) -> np.ndarray:
+    """Rows of some classes, whole or evenly thinned."""
+    order = np.argsort(labels, kind="stable")
+    classes = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+    kept = [classes[place] for place in np.unique(np.linspace(0, len(classes) - 1, CLASSES).astype(int))]
+    each = max(2, SAMPLED // len(kept))
+    return np.concatenate([rows[np.unique(np.linspace(0, len(rows) - 1, each).astype(int))] for rows in kept])
+
+
+def _cosines(unit: np.ndarray, classes: np.ndarray) -> tuple[float, float]:
+    """Mean cosine of pairs of one class, and of two; from sums of vectors, without the table of all pairs."""
+    _, numbers, counts = np.unique(classes, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(counts), unit.shape[1]))
+    np.add.at(sums, numbers, unit)
+    within, whole = (sums**2).sum() - len(unit), (unit.sum(0) ** 2).sum() - len(unit)
+    pairs, all_pairs = float((counts * (counts - 1)).sum()), float(len(unit) * (len(unit) - 1))
+    intra = within / pairs if pairs else float("nan")
+    inter = (whole - within) / (all_pairs - pairs) if all_pairs > pairs else float("nan")
+    return float(intra), float(inter)
