@@ -66,6 +66,9 @@ PEERS: dict[str, Peer] = {
 }
 
 
+OWN = {"psce": {"prototypes": "random"}}  # repelling ones are made once per run, in seconds to a minute
+
+
 def seconds(loss: Callable[[Tensor, Tensor], Tensor], z: Tensor, y: Tensor) -> float:
     z = z.detach().requires_grad_()
     since = perf_counter()
@@ -88,7 +91,7 @@ def main() -> None:
                 continue  # ten centres for 11,318 classes: the peer's n x C x centres tensor alone takes 2 GB
             y = (torch.arange(n, device=args.device) // 4) % classes
             z = torch.randn(n, d, device=args.device)
-            own = build_loss(name, num_classes=classes, embedding_dim=d).to(args.device).train()
+            own = build_loss(name, num_classes=classes, embedding_dim=d, **OWN.get(name, {})).to(args.device).train()
             peer = PEERS[name](classes, d)
             if isinstance(peer, nn.Module):
                 peer.to(args.device)

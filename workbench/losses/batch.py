@@ -19,7 +19,7 @@ def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) 
     if labels.is_floating_point() or labels.dtype == torch.bool:
         raise ValueError(f"labels must be whole numbers: got {labels.dtype}")
     if num_classes is not None:
-        low, high = labels.min().item(), labels.max().item()
+        low, high = (each.item() for each in torch.aminmax(labels))
         if low < 0 or high >= num_classes:
             raise ValueError(f"labels must lie in 0..{num_classes - 1}: got {low}..{high}")
     return embeddings if embeddings.dtype == torch.float64 else embeddings.float()
