@@ -245,6 +245,15 @@ def too_long(source: Source) -> list[str]:
     return [f"{source.name} has {lines} lines"] if lines > LONGEST else []
 
 
+def inverted_ownership(source: Source) -> list[str]:
+    """Questions whose answer PySide takes for a child of the widget that was asked, and deletes with it."""
+    return [
+        f"{source.name}:{node.lineno} asks for {node.attr}"
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Attribute) and node.attr in ("nextInFocusChain", "previousInFocusChain", "focusProxy")
+    ]
+
+
 def banned_name(source: Source) -> list[str]:
     return [f"{source.name} is named after nothing" for part in source.name.split(".") if BANNED_NAMES.search(part)]
 

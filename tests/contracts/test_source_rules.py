@@ -19,6 +19,7 @@ RULES = (
     rules.unsafe_loading,
     rules.too_long,
     rules.banned_name,
+    rules.inverted_ownership,
 )
 
 PLANTED = [
@@ -55,6 +56,7 @@ PLANTED = [
     (rules.unsafe_loading, "workbench.files", "import pickle"),
     (rules.unsafe_loading, "workbench.config", "eval(text)"),
     (rules.too_long, "workbench.ui.live", "x = 1\n" * 451),
+    (rules.inverted_ownership, "workbench.ui.tab_order", "after = widget.nextInFocusChain()"),
     (rules.banned_name, "workbench.run_manager", ""),
     (rules.banned_name, "workbench.ui.widgets.plot_utils", ""),
     (rules.banned_name, "workbench.misc", ""),

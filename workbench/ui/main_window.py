@@ -186,7 +186,7 @@ class MainWindow(QMainWindow):
 
     def _page_made(self, name: str, page: QWidget) -> None:
         regions = (self.rail, self.runs, self.message, self.welcome, self.pages, self.inspector, self.activity)
-        order_regions(self, regions)
+        order_regions(regions)
         title = next(info.title for info in PAGES if info.name == name)
         for action in page.actions():
             if action.text() and not action.isSeparator():

@@ -1,4 +1,4 @@
-"""Tab goes through the window's regions in reading order, and through each as its maker meant it."""
+"""Tab goes through the window's regions in reading order, and through each in the order in which it was built."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -7,18 +7,20 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 
-def order_regions(window: QWidget, regions: Sequence[QWidget]) -> None:
-    """Put whole regions one after the other in the focus chain of `window`."""
-    chain = list(_chain(window))
-    ordered = [widget for region in regions for widget in chain if region.isAncestorOf(widget)]
-    for before, after in pairwise(ordered):
+def order_regions(regions: Sequence[QWidget]) -> None:
+    """Put whole regions one after the other in the focus chain of their window."""
+    for before, after in pairwise(widget for region in regions for widget in _stops(region)):
         QWidget.setTabOrder(before, after)
 
 
-def _chain(window: QWidget) -> Iterator[QWidget]:
-    """Never asks for a focusProxy: PySide takes the answer for the widget's owner, and deletes it with its own."""
-    widget = window.nextInFocusChain()
-    while widget is not None and widget is not window:
-        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
-            yield widget
-        widget = widget.nextInFocusChain()
+def _stops(widget: QWidget) -> Iterator[QWidget]:
+    """Widgets that Tab stops at, depth first.
+
+    Never asks for nextInFocusChain or focusProxy: PySide takes the answer for a child of the one that was asked, so
+    that forms came to own the window, and the first row that went took every menu and layout with it.
+    """
+    if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        yield widget
+    for child in widget.children():
+        if isinstance(child, QWidget) and not child.isWindow():
+            yield from _stops(child)

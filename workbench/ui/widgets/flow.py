@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget, QWidgetItem
 class FlowLayout(QLayout):
     """Lines of widgets, left to right, as high as its width needs. Hidden widgets take no room.
 
-    Sizes are asked of the widgets, never of their layout items: the Python side of an item that Qt made was seen to
-    become invalid while the item lived on, and an exception in the middle of a layout ends the program.
+    Sizes are asked of the widgets, not of their layout items: an item's Python side can become invalid while the item
+    lives on, and an exception in the middle of a layout ends the program.
     """
 
     def __init__(self, parent: QWidget | None = None, spacing: int = 8) -> None:
