@@ -389,3 +389,14 @@ def test_a_cancelled_request_is_silent_even_when_its_answer_was_on_its_way(qtbot
     qtbot.wait(50)
     assert told == []
     assert process.cancelled == [1]
+
+
+def test_a_workspace_that_was_opened_too_late_is_dropped(qtbot, tmp_path, config, make_counting_job):
+    """The answer of the thread that opens it may still be on its way when the session closes."""
+    session = Session(Workspace(tmp_path / "w", create=True), make_job=make_counting_job)
+    run_id = session.start(config)
+    assert session.queue._opening.join(30)
+    session.close()
+    qtbot.wait(50)
+    with Workspace(tmp_path / "w") as workspace:
+        assert workspace.run(run_id).status == "cancelled"

@@ -60,6 +60,7 @@ class RunQueue(QObject):
         self._running: Waiting | None = None
         self._job: Startable | None = None
         self._opening: Task | None = None
+        self._given_up = False  # closed while a workspace was being opened
         self._own: Workspace | None = None
         self._heard.connect(self._run_ended)
         self._seen_over = False
@@ -111,6 +112,7 @@ class RunQueue(QObject):
         """Wait for the end of what was cancelled; False when it has not come within `timeout` seconds."""
         if self._opening is not None:
             self._opening.join(timeout)
+            self._given_up = True  # its answer may be on its way to `_begin`
             if self._opening.result is not None:
                 self._opening.result.close()
             if self._running is not None:
@@ -128,6 +130,8 @@ class RunQueue(QObject):
             self._opening.start()
 
     def _begin(self, own: Workspace) -> None:
+        if self._given_up:
+            return
         self._opening = None
         assert self._running is not None
         first = self._running
@@ -149,6 +153,8 @@ class RunQueue(QObject):
 
     def _fail(self, problem: Problem) -> None:
         """The running one could not even begin."""
+        if self._given_up:
+            return
         self._opening = None
         assert self._running is not None
         run_id = self._running.run_id
