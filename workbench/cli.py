@@ -221,16 +221,18 @@ def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: b
     if len(protocols.children(config)) == 1:
         run_id = _unfinished(workspace, config) if resume else protocols.prepare(config, workspace)[0]
         return _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet)
-    waiting = protocols.unfinished(workspace, config) if resume else []
-    numbers = [run.id for run in waiting] if resume else protocols.prepare(config, workspace)
+    if resume:
+        experiment, numbers = protocols.unfinished(workspace, config)
+    else:
+        numbers = protocols.prepare(config, workspace)
+        experiment = workspace.run(numbers[0]).experiment_id or 0
     for run_id in numbers:
         goes_on = resume and (workspace.folder(run_id) / "last.pt").exists()
         status = _run_one(config, workspace, run_id, resume=goes_on, report=report, quiet=quiet)
         if status:
             return status
-    experiment = next(each for each in experiments.every(workspace) if each.config == config.to_toml())
-    protocols.conclude(workspace, experiment.id)
-    click.echo(protocols.told(next(each for each in experiments.every(workspace) if each.id == experiment.id)))
+    protocols.conclude(workspace, experiment)
+    click.echo(protocols.told(next(each for each in experiments.every(workspace) if each.id == experiment)))
     return 0
 
 

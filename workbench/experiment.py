@@ -115,7 +115,7 @@ def environment(engine: "Engine", data: "Data", tell: Callable[[str, int, int], 
         "versions": {name: version(name) for name in NAMED_VERSIONS},
         "data": {
             "fingerprint": data.images.fingerprint,
-            "root": "" if data.images.root is None else str(data.images.root),
+            "read_as": engine.config.dataset.model_dump(),
             "images": len(data.images.paths),
             "classes": len(data.images.class_names),
             "train": len(data.split.train),
@@ -234,13 +234,12 @@ def inspect_data(config: RunConfig, tell: Callable[[str, int, int], None]) -> "I
 
 def _changed(workspace: Workspace, run_id: int, data: "Data") -> str:
     """A sentence when an earlier run read other files from the same place; else empty."""
-    if data.images.root is None:
-        return ""
+    read_as = RunConfig.from_toml_text(workspace.run(run_id).config).dataset.model_dump()
     for run in workspace.runs():
         facts = run.environment.get("data", {})
-        if run.id != run_id and facts.get("root") == str(data.images.root):
+        if run.id != run_id and facts.get("read_as") == read_as:
             same = facts["fingerprint"] == data.images.fingerprint
-            return "" if same else f"The files in {data.images.root} are not those of run {run.id}: they have changed"
+            return "" if same else f"The files of {data.images.name} are not those of run {run.id}: they have changed"
     return ""
 
 

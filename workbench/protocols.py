@@ -30,6 +30,8 @@ def children(config: RunConfig) -> list[Child]:
     folds = [int(config.split.params.get("fold", 0))]
     if config.split.name == MLRC and folds == [0]:
         folds = list(range(1, int(config.split.params.get("folds", 4)) + 1))
+    if len(folds) == config.seeds == 1:
+        return [Child(config, config.seed, folds[0])]
     found = []
     for seed in range(config.seed, config.seed + config.seeds):
         for fold in folds:
@@ -57,14 +59,17 @@ def prepare(config: RunConfig, workspace: Workspace) -> list[int]:
     return [workspace.create_run(each.config, experiment) for each in every]
 
 
-def unfinished(workspace: Workspace, config: RunConfig) -> list[Run]:
-    """The runs, in order, of the newest experiment of this config that are not done. Raises Problem without any."""
+def unfinished(workspace: Workspace, config: RunConfig) -> tuple[int, list[int]]:
+    """The newest experiment of this config without a result, and its runs that are not done, in order.
+
+    Raises:
+        Problem: there is none.
+    """
     text = config.to_toml()
     for experiment in stored.every(workspace):
-        runs = stored.runs_of(workspace, experiment.id)
-        left = [run for run in runs if run.status != "done"]
-        if experiment.config == text and (left or not experiment.result):
-            return left
+        if experiment.config == text and not experiment.result:
+            runs = stored.runs_of(workspace, experiment.id)
+            return experiment.id, [run.id for run in runs if run.status != "done"]
     raise Problem(
         f"There is no unfinished experiment of this config in {workspace.path}.",
         todo="Leave --resume out to start one.",

@@ -119,9 +119,12 @@ def together(experiment: Experiment, runs: list[Run]) -> Run:
     named = [run.best for run in runs if run.best]
     best = {name: fmean(each[name] for each in named) for name in ("recall@1", "MAP@R")} if named else {}
     done = sum(run.status == "done" for run in runs)
+    note = f"{done} of {len(runs)} runs are done"
+    if together := experiment.result.get("concatenated"):
+        note += f"; embeddings side by side: MAP@R {percent(fmean(each['MAP@R'] for each in together))} %"
     return replace(
         runs[-1], id=-experiment.id, name=experiment.name, status=status, best=best, problem="",
-        epoch=done, epochs=len(runs), note=f"{done} of {len(runs)} runs are done", experiment_id=None,
+        epoch=done, epochs=len(runs), note=note, experiment_id=None,
     )  # fmt: skip
 
 

@@ -1,0 +1,56 @@
+"""Data that changes between two runs is told, and a run is never resumed on other data than it began with."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Control
+from workbench.experiment import make_job, prepare_run
+from workbench.workspace import Workspace
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    for label in "abcd":
+        (tmp_path / "data" / label).mkdir(parents=True)
+        for number in range(6):
+            picture = Image.fromarray(rng.integers(0, 256, (12, 12, 3), dtype=np.uint8))
+            picture.save(tmp_path / "data" / label / f"{number}.png")
+    return tmp_path / "data"
+
+
+def config(folder, **changes):
+    data = Choice(name="folder", params={"folder": str(folder), "image_size": 16, **changes})
+    return RunConfig(
+        device="cpu", dataset=data, split=Choice(name="classes"), backbone=Choice(name="conv4", params={"width": 4}),
+        training=TrainingParams(epochs=1, batch_size=4), evaluation=EvaluationParams(probe_size=0, untrained=False),
+    )  # fmt: skip
+
+
+def train(workspace, run_id, *, resume=False):
+    make_job(workspace, run_id, Control(), resume=resume).start().join()
+    return workspace.run(run_id)
+
+
+def test_another_run_on_changed_files_says_so_and_the_first_is_not_resumed(folder, tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        first = train(workspace, prepare_run(config(folder), workspace))
+        assert train(workspace, prepare_run(config(folder), workspace)).environment["data"]["changed"] == ""
+        Image.new("RGB", (40, 40)).save(folder / "a" / "0.png")
+        other = train(workspace, prepare_run(config(folder, image_size=24), workspace))
+        assert other.environment["data"]["changed"] == "", "read in another way: nothing can be said"
+        later = train(workspace, prepare_run(config(folder), workspace))
+        assert later.environment["data"]["changed"] == ("The files of folder are not those of run 2: they have changed")
+        workspace.take_over(first.id)
+        resumed = train(workspace, first.id, resume=True)
+        assert resumed.status == "failed"
+        assert "The data set has changed since run 1 began" in resumed.problem
+
+
+def test_images_in_both_halves_are_told(folder, tmp_path):
+    (folder / "d" / "copy.png").write_bytes((folder / "a" / "1.png").read_bytes())
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run = train(workspace, prepare_run(config(folder), workspace))
+        assert run.environment["data"]["shared"] == "1 test images have an exact copy in the training half"
