@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-import numpy as np
-
-from workbench.datasets.image_set import ImageSet, lonely
+from workbench.datasets.image_set import ImageSet, lonely, numbered
 from workbench.datasets.images import load
 from workbench.datasets.pixels import Progress
 from workbench.datasets.split import WORDS, official_halves
@@ -49,10 +47,8 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
         else:
             problems.append((line.path, f"is in line {line.number} of {place.name}, but not on disk"))
     kept.sort(key=lambda line: line.path)
-    names = sorted({line.label for line in kept})
-    at = {name: number for number, name in enumerate(names)}
     paths = [line.path for line in kept]
-    labels = np.array([at[line.label] for line in kept], np.int64)
+    labels, names = numbered([line.label for line in kept])
     channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
         name="csv",

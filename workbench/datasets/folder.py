@@ -4,9 +4,7 @@ import os
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
-from workbench.datasets.image_set import ImageSet, lonely
+from workbench.datasets.image_set import ImageSet, lonely, numbered
 from workbench.datasets.images import display_name, load, on_disk
 from workbench.datasets.pixels import Progress
 from workbench.datasets.scan import Problems, find_images
@@ -41,10 +39,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     depth = 1 if _has_halves(found) else 0  # parts before the class
     paths = [path for path in found if path.count("/") > depth]
     problems += [(path, "lies in no class folder") for path in found if path.count("/") <= depth]
-    owners = [path.split("/")[depth] for path in paths]
-    names = sorted(set(owners))
-    at = {name: label for label, name in enumerate(names)}
-    labels = np.array([at[owner] for owner in owners], np.int64)
+    labels, names = numbered([path.split("/")[depth] for path in paths])
     problems += lonely(labels, names)
     if names and not depth:
         known = {*names, *(path for path, _ in problems)}

@@ -116,6 +116,13 @@ def sample_id(path: str) -> int:
     return int.from_bytes(blake2b(path.encode(), digest_size=8).digest(), "big") >> (64 - ID_BITS)
 
 
+def numbered(classes: list[str]) -> tuple[np.ndarray, list[str]]:
+    """The class of every image as a number [n] int64, and the names that the numbers stand for, sorted."""
+    names = sorted(set(classes))
+    at = {name: number for number, name in enumerate(names)}
+    return np.array([at[name] for name in classes], np.int64), names
+
+
 def lonely(labels: np.ndarray, names: list[str]) -> list[tuple[str, str]]:
     """(class, reason) for every class with one image: it is kept, but nothing of its kind can be found."""
     counts = np.bincount(labels, minlength=len(names))

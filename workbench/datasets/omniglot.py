@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from workbench import archives
-from workbench.datasets.image_set import ImageSet
+from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import BadImage, decode, load, on_disk
 from workbench.datasets.pixels import Progress
 from workbench.datasets.scan import Problems, find_images
@@ -123,7 +123,4 @@ def _classes(paths: list[str], place: Path) -> tuple[np.ndarray, list[str]]:
             kept="Nothing was started.",
             todo="Choose another folder or zip.",
         )
-    owners = [PurePosixPath(path).parent.as_posix() for path in paths]
-    names = sorted(set(owners))
-    at = {name: label for label, name in enumerate(names)}
-    return np.array([at[owner] for owner in owners], np.int64), names
+    return numbered([PurePosixPath(path).parent.as_posix() for path in paths])

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.datasets.image_set import ImageSet, lonely
+from workbench.datasets.image_set import ImageSet, lonely, numbered
 from workbench.datasets.images import load, on_disk, stretched
 from workbench.datasets.pixels import Progress
 from workbench.datasets.scan import Problems
@@ -125,9 +125,7 @@ def from_lines(
         else:
             problems.append((line.path, f"is in {line.source}, but not on disk"))
     kept.sort(key=lambda line: line.path)
-    names = sorted({line.label for line in kept})
-    at = {label: number for number, label in enumerate(names)}
-    labels = np.array([at[line.label] for line in kept], np.int64)
+    labels, names = numbered([line.label for line in kept])
     paths = [line.path for line in kept]
     size = params.image_size
 

@@ -38,6 +38,7 @@ class LineEditor(QLineEdit):
     def set_value(self, value: Any) -> None:
         if self.value() != value or not self.text():
             self.setText("" if value is None else str(value))
+            self.setCursorPosition(0)  # a long text shows its beginning
 
     def event(self, event: QEvent) -> bool:
         """Leave Ctrl+Z to the page, which undoes edits of all fields in order."""
