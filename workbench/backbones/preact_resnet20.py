@@ -1,21 +1,17 @@
 """The residual network of the MNIST experiment with chance-constrained proxies."""
 
-from itertools import pairwise
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.params import Params, param
+from workbench.backbones.stages import StagesParams, convolution, stages
 from workbench.registry import register
 
 BLOCKS = 3  # per stage: 6 * 3 + 2 = 20 layers
 
 
-class PreactResNet20Params(Params):
-    width: int = param(
-        16, ge=4, le=256, unit="channels", help="Channels of the first stage; the next two have twice and four times."
-    )
+class PreactResNet20Params(StagesParams):
+    """As every network of three stages."""
 
 
 @register(
@@ -31,17 +27,12 @@ class PreactResNet20(nn.Module):
 
     def __init__(self, params: PreactResNet20Params, channels: int) -> None:
         super().__init__()
-        widths = [params.width, params.width, 2 * params.width, 4 * params.width]
-        self.feature_dim = widths[-1]
+        self.feature_dim = 4 * params.width
         self.mean, self.std = (0.5,) * channels, (0.5,) * channels
-        blocks: list[nn.Module] = []
-        for stage, (before, after) in enumerate(pairwise(widths)):
-            blocks.append(_Block(before, after, stride=2 if stage else 1))
-            blocks += [_Block(after, after, stride=1) for _ in range(BLOCKS - 1)]
         self.layers = nn.Sequential(
-            _convolution(channels, params.width, 1),
-            *blocks,
-            nn.BatchNorm2d(widths[-1]),
+            convolution(channels, params.width, 1),
+            *stages(_Block, params.width, BLOCKS),
+            nn.BatchNorm2d(self.feature_dim),
             nn.ReLU(inplace=True),
             nn.AdaptiveAvgPool2d(1),
             nn.Flatten(),
@@ -59,11 +50,11 @@ class PreactResNet20(nn.Module):
 class _Block(nn.Module):
     """x + f(x) with batch-norm and ReLU before each convolution; where the size changes, a 1 x 1 shortcut."""
 
-    def __init__(self, before: int, after: int, *, stride: int) -> None:
+    def __init__(self, before: int, after: int, stride: int) -> None:
         super().__init__()
         self.norm1, self.norm2 = nn.BatchNorm2d(before), nn.BatchNorm2d(after)
-        self.convolution1 = _convolution(before, after, stride)
-        self.convolution2 = _convolution(after, after, 1)
+        self.convolution1 = convolution(before, after, stride)
+        self.convolution2 = convolution(after, after, 1)
         changes = stride != 1 or before != after
         self.shortcut = nn.Conv2d(before, after, 1, stride=stride, bias=False) if changes else None
 
@@ -72,7 +63,3 @@ class _Block(nn.Module):
         across: Tensor = images if self.shortcut is None else self.shortcut(active)
         inner: Tensor = self.convolution2(F.relu(self.norm2(self.convolution1(active))))
         return torch.add(across, inner)
-
-
-def _convolution(before: int, after: int, stride: int) -> nn.Conv2d:
-    return nn.Conv2d(before, after, 3, stride=stride, padding=1, bias=False)

@@ -1,21 +1,17 @@
 """The residual network of the long-tailed CIFAR tables."""
 
-from itertools import pairwise
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.params import Params, param
+from workbench.backbones.stages import StagesParams, convolution, stages
 from workbench.registry import register
 
 BLOCKS = 5  # per stage: 6 * 5 + 2 = 32 layers
 
 
-class ResNet32Params(Params):
-    width: int = param(
-        16, ge=4, le=256, unit="channels", help="Channels of the first stage; the next two have twice and four times."
-    )
+class ResNet32Params(StagesParams):
+    """As every network of three stages."""
 
 
 @register(
@@ -27,18 +23,13 @@ class ResNet32(nn.Module):
 
     def __init__(self, params: ResNet32Params, channels: int) -> None:
         super().__init__()
-        widths = [params.width, params.width, 2 * params.width, 4 * params.width]
-        self.feature_dim = widths[-1]
+        self.feature_dim = 4 * params.width
         self.mean, self.std = (0.5,) * channels, (0.5,) * channels
-        blocks: list[nn.Module] = []
-        for stage, (before, after) in enumerate(pairwise(widths)):
-            blocks.append(_Block(before, after, stride=2 if stage else 1))
-            blocks += [_Block(after, after, stride=1) for _ in range(BLOCKS - 1)]
         self.layers = nn.Sequential(
-            _convolution(channels, params.width, 1),
+            convolution(channels, params.width, 1),
             nn.BatchNorm2d(params.width),
             nn.ReLU(inplace=True),
-            *blocks,
+            *stages(_Block, params.width, BLOCKS),
             nn.AdaptiveAvgPool2d(1),
             nn.Flatten(),
         )
@@ -55,10 +46,10 @@ class ResNet32(nn.Module):
 class _Block(nn.Module):
     """Two convolutions with batch-norm beside a shortcut without weights: every second place, new channels zero."""
 
-    def __init__(self, before: int, after: int, *, stride: int) -> None:
+    def __init__(self, before: int, after: int, stride: int) -> None:
         super().__init__()
-        self.convolution1, self.norm1 = _convolution(before, after, stride), nn.BatchNorm2d(after)
-        self.convolution2, self.norm2 = _convolution(after, after, 1), nn.BatchNorm2d(after)
+        self.convolution1, self.norm1 = convolution(before, after, stride), nn.BatchNorm2d(after)
+        self.convolution2, self.norm2 = convolution(after, after, 1), nn.BatchNorm2d(after)
         self.stride, self.added = stride, after - before
 
     def forward(self, images: Tensor) -> Tensor:
@@ -68,7 +59,3 @@ class _Block(nn.Module):
         if self.added:
             across = F.pad(across, (0, 0, 0, 0, self.added // 2, self.added - self.added // 2))
         return F.relu(torch.add(inner, across))
-
-
-def _convolution(before: int, after: int, stride: int) -> nn.Conv2d:
-    return nn.Conv2d(before, after, 3, stride=stride, padding=1, bias=False)

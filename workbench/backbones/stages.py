@@ -1,0 +1,30 @@
+"""What the residual networks for pictures of about 32 px share: three stages of blocks, each wider and smaller."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from torch import nn
+
+from workbench.params import Params, param
+
+Block = Callable[[int, int, int], nn.Module]  # channels before, channels after, stride
+
+
+class StagesParams(Params):
+    width: int = param(
+        16, ge=4, le=256, unit="channels", help="Channels of the first stage; the next two have twice and four times."
+    )
+
+
+def stages(block: Block, width: int, blocks: int) -> list[nn.Module]:
+    """3 x `blocks` blocks of `width`, twice and four times as many channels; the second and third stage halve sides."""
+    found = []
+    for stage, (before, after) in enumerate(pairwise([width, width, 2 * width, 4 * width])):
+        found.append(block(before, after, 2 if stage else 1))
+        found += [block(after, after, 1) for _ in range(blocks - 1)]
+    return found
+
+
+def convolution(before: int, after: int, stride: int) -> nn.Conv2d:
+    """3 x 3, without a bias: batch-norm stands behind or before it."""
+    return nn.Conv2d(before, after, 3, stride=stride, padding=1, bias=False)
