@@ -2,6 +2,8 @@
 
 from threading import Event
 
+from workbench.events import Emit, Resumed, Waiting
+
 
 class Cancelled(Exception):  # noqa: N818 - a request, not an error
     """The person asked to discard this work. Not an error: nothing is shown."""
@@ -55,3 +57,15 @@ class Control:
         self._running.wait()
         if self._cancelled.is_set():
             raise Cancelled
+
+
+def wait_if_asked(control: Control, emit: Emit) -> bool:
+    """Stand still while paused, saying so before and after; whether there was a pause. Raises Cancelled."""
+    paused = control.paused
+    if paused:
+        emit(Waiting(control.reason))
+        control.gate()
+        emit(Resumed())
+    elif control.cancelled:  # not the gate: a pause that came since the look would be obeyed in silence
+        raise Cancelled
+    return paused

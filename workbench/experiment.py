@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench import __version__, files, protocols
 from workbench.config import RunConfig
-from workbench.control import Cancelled, Control
+from workbench.control import Cancelled, Control, wait_if_asked
 from workbench.events import Emit, Event, Status
 from workbench.jobs import Job
 from workbench.problem import Problem
@@ -302,7 +302,7 @@ def embed_images(workspace: Workspace, run_id: int, images: list[np.ndarray]) ->
 
 def _teller(control: Control, emit: Emit) -> Callable[[str, int, int], None]:
     def tell(text: str, done: int, total: int) -> None:
-        control.gate()
+        wait_if_asked(control, emit)
         emit(Status(text, done, total))
 
     return tell

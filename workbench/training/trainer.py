@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
-from workbench.control import Control
-from workbench.events import Emit, Resumed, Waiting
+from workbench.control import Control, wait_if_asked
+from workbench.events import Emit
 from workbench.training.device import autocast
 from workbench.training.meter import Meter
 
@@ -70,7 +70,7 @@ def train(
     meter = Meter(parts, control, emit, total=epochs * steps_per_epoch)
     for epoch in range(parts.step // steps_per_epoch + 1, epochs + 1):
         for images, labels in batches(epoch, parts.step - (epoch - 1) * steps_per_epoch):
-            wait_if_asked(control, emit, meter)
+            stand_still(control, emit, meter)
             if control.interrupted:
                 meter.read()
                 return
@@ -90,19 +90,16 @@ def train(
             meter.add(value.detach(), len(images))  # read every few steps: reading one number makes a GPU wait
             after_step(parts.step)
         meter.read()
-        wait_if_asked(control, emit, meter)
+        stand_still(control, emit, meter)
         after_epoch(epoch)
         meter.restart_clock()
         if control.stop_asked:
             return
 
 
-def wait_if_asked(control: Control, emit: Emit, meter: Meter) -> None:
-    """Stand still while paused, saying so before and after. Raises Cancelled when the work is discarded."""
+def stand_still(control: Control, emit: Emit, meter: Meter) -> None:
+    """`wait_if_asked` with what was measured so far told before and the clock started anew after."""
     if control.paused:
         meter.read()
-        emit(Waiting(control.reason))
-        control.gate()
-        emit(Resumed())
+    if wait_if_asked(control, emit):
         meter.restart_clock()
-    control.gate()

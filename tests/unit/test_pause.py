@@ -1,0 +1,43 @@
+"""A pause is said wherever it is obeyed: while images are read as well as between two steps."""
+
+import threading
+
+from workbench.config import Choice, RunConfig, TrainingParams
+from workbench.control import Control, wait_if_asked
+from workbench.events import Ended, Resumed, Status, Waiting
+from workbench.experiment import make_job, prepare_run
+from workbench.workspace import Workspace
+
+
+def test_a_pause_before_the_first_image_is_read_is_said_and_ended(tmp_path):
+    config = RunConfig(device="cpu", split=Choice(name="random"), training=TrainingParams(epochs=1))
+    control, heard, waits = Control(), [], threading.Event()
+
+    def listen(event):
+        heard.append(event)
+        if isinstance(event, Waiting):
+            waits.set()
+
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = prepare_run(config, workspace)
+        control.pause()
+        job = make_job(workspace, run_id, control, listen).start()
+        try:
+            assert waits.wait(60), "nothing said that the run stands still"
+            assert workspace.run(run_id).status == "waiting"
+            assert [type(event) for event in heard] == [Status, Waiting]
+        finally:
+            control.interrupt()  # lets it go on to its first step and no further
+            job.join()
+        assert Resumed() in heard
+        assert heard[-1] == Ended("stopped")
+
+
+def test_a_pause_that_comes_after_the_look_is_not_obeyed_in_silence():
+    class LooksTooEarly(Control):
+        paused = False
+
+    control, heard = LooksTooEarly(), []
+    control.pause()
+    assert wait_if_asked(control, heard.append) is False  # the next step's look will see it
+    assert heard == []
