@@ -1,6 +1,7 @@
 """Pause, stop and cancel, asked from one thread and obeyed by another between two steps."""
 
 from threading import Event
+from time import monotonic, sleep
 
 from workbench.events import Emit, Resumed, Waiting
 
@@ -24,6 +25,7 @@ class Control:
         self.reason = ""  # why the work paused itself; empty when a person paused it
         self.stop_asked = False  # finish the epoch, keep everything
         self.interrupted = False  # stop before the next step, keep a checkpoint (Ctrl+C in a terminal)
+        self._stand_back_until = 0.0  # by the monotonic clock
 
     @property
     def paused(self) -> bool:
@@ -52,6 +54,15 @@ class Control:
         self._cancelled.set()
         self.resume()  # a paused run must be able to hear it
 
+    def give_way(self, seconds: float) -> None:
+        """Let the window have the interpreter for that long from now: no pause, nothing is said."""
+        self._stand_back_until = monotonic() + seconds
+
+    def stand_back(self) -> None:
+        """Called between steps: waits where `give_way` asked for it."""
+        if (left := self._stand_back_until - monotonic()) > 0:
+            sleep(left)
+
     def gate(self) -> None:
         """Called between steps: waits while paused, raises Cancelled when asked to discard."""
         self._running.wait()
@@ -61,6 +72,7 @@ class Control:
 
 def wait_if_asked(control: Control, emit: Emit) -> bool:
     """Stand still while paused, saying so before and after; whether there was a pause. Raises Cancelled."""
+    control.stand_back()
     paused = control.paused
     if paused:
         emit(Waiting(control.reason))

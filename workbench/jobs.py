@@ -82,17 +82,18 @@ def start_daemon(name: str, work: Callable[[], None]) -> None:
 
 
 class AnalysisProcess:
-    """The interpreter beside this one that runs UMAP, faiss and scikit-learn: JSON lines in and out, one job at a time.
+    """An interpreter beside this one, for UMAP and scikit-learn or for reports: JSON lines, one job at a time.
 
     Answers arrive on a listening thread, so `on_answer` must be safe to call from there. The process starts at the
     first request, ends with `close` or with this program, and is started anew after it died.
 
     Args:
         on_answer: called with each answer {"id", "event": "progress" | "result" | "error", ...}.
+        module: what runs there, by serving.py.
     """
 
-    def __init__(self, on_answer: Callable[[Answer], None]) -> None:
-        self._on_answer = on_answer
+    def __init__(self, on_answer: Callable[[Answer], None], module: str = "workbench.projection.server") -> None:
+        self._on_answer, self._module = on_answer, module
         self._numbers = count(1)
         self._lock = threading.Lock()
         self._waiting: set[int] = set()
@@ -149,7 +150,7 @@ class AnalysisProcess:
 
     def _start(self) -> "subprocess.Popen[str]":
         process = subprocess.Popen(
-            [sys.executable, "-m", "workbench.projection.server"],
+            [sys.executable, "-m", self._module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -60,7 +60,7 @@ def test_a_new_user_presses_start_and_ends_with_a_report(qtbot, session, tmp_pat
     qtbot.waitUntil(lambda: len(session.workspace.evaluations(run_id)) >= 2, timeout=LONG)
     control.stop()
     qtbot.waitUntil(lambda: status_of(session, run_id) in ("stopped", "done"), timeout=LONG)
-    qtbot.waitUntil(lambda: train.model.rowCount() >= 2, timeout=10_000)
+    qtbot.waitUntil(lambda: train.model.rowCount() >= 2, timeout=30_000)
     run = session.workspace.run(run_id)
     assert run.best["MAP@R"] > session.workspace.evaluations(run_id)[0].metrics["MAP@R"], "it learned"
 
@@ -75,7 +75,7 @@ def test_a_new_user_presses_start_and_ends_with_a_report(qtbot, session, tmp_pat
 
     session.show_page("retrieval")
     retrieval = window.pages.page("retrieval")
-    qtbot.waitUntil(lambda: len(retrieval.result.cards) > 0, timeout=10_000)
+    qtbot.waitUntil(lambda: len(retrieval.result.cards) > 0, timeout=30_000)
     first = session.query
     QTest.mouseClick(retrieval.result.cards[0], Qt.MouseButton.LeftButton)
     assert session.query == retrieval.model.sample_id(retrieval.model.row_of(session.query))
@@ -119,4 +119,4 @@ def test_a_run_of_another_process_is_followed_live(qtbot, session, tmp_path):
     finally:
         assert other.wait(60) == 0
     assert session.control(session.run_id) is None, "it is another program's run"
-    qtbot.waitUntil(lambda: any(name == "batch/loss" for name, _, _ in arrived), timeout=10_000)
+    qtbot.waitUntil(lambda: any(name == "batch/loss" for name, _, _ in arrived), timeout=30_000)

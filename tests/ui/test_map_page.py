@@ -29,7 +29,7 @@ def page(qtbot, session, workspace, tmp_path, monkeypatch):
     made.resize(900, 640)
     made.show()
     session.show_run(run_id)
-    qtbot.waitUntil(lambda: made.canvas.data is not None, timeout=5000)
+    qtbot.waitUntil(lambda: made.canvas.data is not None, timeout=30_000)
     qtbot.wait(100)
     return made
 
@@ -98,11 +98,11 @@ def test_a_lasso_selects_exactly_the_points_in_it_and_fills_the_inspector(page, 
     expected = page.canvas.data.ids[inside(points, outline)]
     assert len(session.selection) >= chosen.sum() * 0.9
     assert len(set(session.selection.tolist()) ^ set(expected.tolist())) <= 1  # a point on the line, to a pixel
-    qtbot.waitUntil(lambda: inspector.title.text() == f"{len(session.selection)} selected", timeout=3000)
+    qtbot.waitUntil(lambda: inspector.title.text() == f"{len(session.selection)} selected", timeout=30_000)
     assert CLASSES[1] in inspector.facts.text()
     inspector.close()
     page.activateWindow()
-    qtbot.waitUntil(page.isActiveWindow, timeout=3000)
+    qtbot.waitUntil(page.isActiveWindow, timeout=30_000)
     page.canvas.setFocus()
     qtbot.keyClick(page.canvas, Qt.Key.Key_Escape)
     assert len(session.selection) == 0
@@ -154,7 +154,7 @@ def test_bracket_keys_step_through_the_evaluations(page, session, qtbot):
 def test_a_hovered_point_shows_its_card_beside_it(page, qtbot):
     at = page.canvas.place_of(5)
     page._hover(5, at)
-    qtbot.waitUntil(page.hover_card.isVisible, timeout=2000)
+    qtbot.waitUntil(page.hover_card.isVisible, timeout=30_000)
     assert not page.hover_card.geometry().contains(QPoint(round(at.x()), round(at.y())))
     assert "AP" in page.hover_card.words.text()
     page._hover(None, None)
@@ -164,7 +164,7 @@ def test_a_hovered_point_shows_its_card_beside_it(page, qtbot):
 def test_exports(page, tmp_path, qtbot):
     for ending in ("png", "svg", "csv"):
         page.export_to(tmp_path / f"map.{ending}")
-        qtbot.waitUntil((tmp_path / f"map.{ending}").exists, timeout=5000)
+        qtbot.waitUntil((tmp_path / f"map.{ending}").exists, timeout=30_000)
     assert not QImage(str(tmp_path / "map.png")).isNull()
     assert ET.parse(tmp_path / "map.svg").getroot().tag.endswith("svg")
     rows = list(csv.DictReader((tmp_path / "map.csv").read_text("utf-8").splitlines()))

@@ -297,7 +297,7 @@ def test_a_workspace_that_refuses_is_said(page, session, qtbot, monkeypatch):
 def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looked, qtbot):
     for epochs in ("2", "3", "4"):
         typed(page, "training.epochs", epochs)
-    qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"), timeout=5000)
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"), timeout=30_000)
     assert [config.training.epochs for config in looked.configs] == [4]
     assert page.card.facts["Split"].text() == "1,437 train, 360 test"
     assert page.card.samples[4].isVisible()
@@ -309,27 +309,27 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
 def test_what_preflight_finds_impossible_turns_start_off_until_something_changes(page, looked, qtbot):
     looked.problem = Problem("The folder is empty.", todo="Choose another.")
     typed(page, "training.epochs", "3")
-    qtbot.waitUntil(lambda: page.card.problem.isVisible(), timeout=5000)
+    qtbot.waitUntil(lambda: page.card.problem.isVisible(), timeout=30_000)
     assert "The folder is empty." in page.card.problem.text()
     assert not page.start.isEnabled()
     assert "The folder is empty." in page.start.toolTip()
     looked.problem = None
     page.card.check.click()
-    qtbot.waitUntil(lambda: page.start.isEnabled() and not page.card.problem.isVisible(), timeout=5000)
+    qtbot.waitUntil(lambda: page.start.isEnabled() and not page.card.problem.isVisible(), timeout=30_000)
 
 
 def test_preflight_leaves_a_working_run_alone_unless_asked(page, session, looked, qtbot, monkeypatch):
-    qtbot.waitUntil(lambda: bool(looked.configs), timeout=5000)
-    qtbot.waitUntil(lambda: not page.runner.waiting_or_working, timeout=5000)
+    qtbot.waitUntil(lambda: bool(looked.configs), timeout=30_000)
+    qtbot.waitUntil(lambda: not page.runner.waiting_or_working, timeout=30_000)
     looked.configs.clear()
     monkeypatch.setattr(type(session), "busy", True)
     typed(page, "training.epochs", "3")
     assert page.start.text() == "Add to queue"
-    qtbot.waitUntil(lambda: page.card.check.isVisible(), timeout=5000)
+    qtbot.waitUntil(lambda: page.card.check.isVisible(), timeout=30_000)
     assert looked.configs == []
     page.card.check.click()
-    qtbot.waitUntil(lambda: len(looked.configs) == 1, timeout=5000)
-    qtbot.waitUntil(lambda: not page.runner.waiting_or_working, timeout=5000)
+    qtbot.waitUntil(lambda: len(looked.configs) == 1, timeout=30_000)
+    qtbot.waitUntil(lambda: not page.runner.waiting_or_working, timeout=30_000)
     monkeypatch.undo()
 
 

@@ -85,7 +85,7 @@ def test_the_header_reflects_the_row_of_the_run(page, session, work, qtbot):
     assert page.header.pause.isEnabled()
     assert not page.header.resume.isVisible()
     work.say(Progress(500, 1000, 99.96, 0, 60.0))
-    qtbot.waitUntil(lambda: page.header.bar.value() == 500, timeout=3000)
+    qtbot.waitUntil(lambda: page.header.bar.value() == 500, timeout=30_000)
     assert page.header.facts["Speed"].text() == "100\u2009img/s"
     assert page.header.facts["Memory"].text() == ""
 
@@ -93,9 +93,9 @@ def test_the_header_reflects_the_row_of_the_run(page, session, work, qtbot):
 def test_curves_follow_the_run_and_start_anew_with_another(page, session, work, qtbot):
     work.say(Scalar("probe/ce", 10, 2.0), Scalar("probe/spce", 10, 1.5), Scalar("train/accuracy", 10, 0.25))
     session.show_run(work.run_id)
-    qtbot.waitUntil(lambda: values(page, "probe/ce").tolist() == [2.0], timeout=3000)
+    qtbot.waitUntil(lambda: values(page, "probe/ce").tolist() == [2.0], timeout=30_000)
     work.say(Scalar("probe/ce", 20, 1.0), Scalar("batch/loss", 1, NAN), Scalar("unheard/of", 1, 1.0))
-    qtbot.waitUntil(lambda: values(page, "probe/ce").tolist() == [2.0, 1.0], timeout=3000)
+    qtbot.waitUntil(lambda: values(page, "probe/ce").tolist() == [2.0, 1.0], timeout=30_000)
     assert values(page, "train/accuracy").tolist() == [25.0], "the header says %"
     assert page.curves.batch.marks() == [(1.0, "Loss: NaN at step 1")]
     other = session.workspace.create_run(RunConfig(name="Second"))
@@ -103,7 +103,7 @@ def test_curves_follow_the_run_and_start_anew_with_another(page, session, work, 
     assert len(values(page, "probe/ce")) == 0
     assert page.header.name.text() == "Second"
     session.show_run(work.run_id)
-    qtbot.waitUntil(lambda: values(page, "probe/ce").tolist() == [2.0, 1.0], timeout=3000)
+    qtbot.waitUntil(lambda: values(page, "probe/ce").tolist() == [2.0, 1.0], timeout=30_000)
 
 
 def test_a_page_made_late_shows_what_was_told_before(session, work, qtbot):
@@ -114,7 +114,7 @@ def test_a_page_made_late_shows_what_was_told_before(session, work, qtbot):
     qtbot.addWidget(page)
     np.testing.assert_array_equal(values(page, "batch/loss"), 1 / np.arange(1, 50))
     work.say(Scalar("batch/loss", 50, 0.5))
-    qtbot.waitUntil(lambda: len(values(page, "batch/loss")) == 50, timeout=3000)
+    qtbot.waitUntil(lambda: len(values(page, "batch/loss")) == 50, timeout=30_000)
 
 
 def test_pause_continue_and_stop_reach_the_control(page, session, work):
@@ -159,7 +159,7 @@ def test_trouble_is_named_marked_and_answered(page, session, work, qtbot, words,
     work.control.reason = TROUBLE
     work.control.pause()
     work.say(Waiting(TROUBLE))
-    qtbot.waitUntil(page.banner.isVisible, timeout=3000)
+    qtbot.waitUntil(page.banner.isVisible, timeout=30_000)
     assert page.banner.sentence.text() == TROUBLE
     assert page.header.state.text() == "Waiting for you"
     assert page.curves.batch.marks() == [(7.0, "Loss exploded to 9.1e+04")]
@@ -167,7 +167,7 @@ def test_trouble_is_named_marked_and_answered(page, session, work, qtbot, words,
     assert obeyed(work.control)
     assert not page.banner.isVisible(), "answered: it goes at once"
     work.say(Resumed())
-    qtbot.waitUntil(lambda: page.header.state.text() == "Running: Training", timeout=3000)
+    qtbot.waitUntil(lambda: page.header.state.text() == "Running: Training", timeout=30_000)
     assert page.curves.batch.marks(), "the mark stays"
 
 
@@ -175,7 +175,7 @@ def test_discard_asks_and_cancels(page, session, work, qtbot, monkeypatch):
     session.show_run(work.run_id)
     work.control.pause()
     work.say(Waiting(TROUBLE))
-    qtbot.waitUntil(page.banner.isVisible, timeout=3000)
+    qtbot.waitUntil(page.banner.isVisible, timeout=30_000)
     cancelled = []
     monkeypatch.setattr(session, "cancel_run", cancelled.append)
     monkeypatch.setattr(page, "_sure", lambda run: True)
@@ -187,7 +187,7 @@ def test_a_pause_by_hand_needs_no_banner(page, session, work, qtbot):
     session.show_run(work.run_id)
     work.control.pause()
     work.say(Status("Training"), Waiting())
-    qtbot.waitUntil(lambda: page.header.state.text() == "Paused", timeout=3000)
+    qtbot.waitUntil(lambda: page.header.state.text() == "Paused", timeout=30_000)
     assert not page.banner.isVisible()
     assert page.header.pause.text() == "Continue"
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Literal
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 State = Literal["working", "done", "failed", "cancelled"]
 KEPT = 200  # ended jobs in the list
+OFTEN = 50  # ms between two looks at what a job says
 SURE_AFTER = 2.0  # seconds before a pace says anything about the time left
 
 
@@ -38,6 +39,7 @@ class ActivityItem(QObject):
         self._cancel = cancel
         self._lock = threading.Lock()
         self._new: tuple[State, Progressed] | None = None
+        self._looking = False  # a look is on its way, or was less than OFTEN ago
         self._posted.connect(self._take)
 
     @property
@@ -73,17 +75,19 @@ class ActivityItem(QObject):
 
     def _post(self, state: State, now: Progressed) -> None:
         with self._lock:  # only the newest is delivered: a fast job cannot flood the window's queue
-            on_its_way = self._new is not None
+            first, self._looking = not self._looking, True
             self._new = (state, now)
-        if not on_its_way:
+        if first:
             self._posted.emit()
 
     def _take(self) -> None:
         with self._lock:
             new, self._new = self._new, None
+            self._looking = new is not None
         if new is not None:
             self.state, self.now = new
             self.changed.emit()
+            QTimer.singleShot(OFTEN, self, self._take)
 
 
 class Activity(QObject):

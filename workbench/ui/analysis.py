@@ -1,4 +1,4 @@
-"""The window's door to the analysis process: ask, hear of progress, get the answer on the window's thread."""
+"""The window's door to an analysis process: ask, hear of progress, get the answer on the window's thread."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Request:
 
 
 class AnalysisClient(QObject):
-    """Requests to the analysis process. All callbacks are called on the thread of this object, the window's.
+    """Requests to one analysis process. All callbacks are called on the thread of this object, the window's.
 
     A process that dies answers every open request with an error, and is started anew at the next one.
 

@@ -15,6 +15,7 @@ from workbench.workspace import Workspace
 WITHDRAWN = "It was withdrawn before it began."
 UNRECORDED = "The run ended, but its end could not be recorded. What was saved before is kept. See the log."
 WATCH_EVERY = 1000  # ms
+MOMENT = 0.15  # seconds in which a page is drawn
 
 
 class Startable(Protocol):
@@ -102,6 +103,11 @@ class RunQueue(QObject):
             self._waiting = [each for each in self._waiting if each.run_id != run_id]
             self._workspace.set_status(run_id, "cancelled", WITHDRAWN)
             self.changed.emit()
+
+    def give_way(self) -> None:
+        """The run that works stands back for a moment, so that the window draws a whole page without a wait."""
+        if self._running is not None:
+            self._running.control.give_way(MOMENT)
 
     def withdraw_waiting(self) -> None:
         """Take every run out of the line; the one that runs goes on."""

@@ -15,6 +15,7 @@ from workbench import catalog as catalogs
 from workbench import protocols
 from workbench.catalog import Catalog
 from workbench.control import Control
+from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 from workbench.ui.activity import Activity
 from workbench.ui.analysis import AnalysisClient
@@ -75,6 +76,7 @@ class Session(QObject):
         self.theme = Theme(self.preferences, self)
         self.activity = Activity(self)
         self.analysis = AnalysisClient(self)
+        self.drawing = AnalysisClient(self, partial(AnalysisProcess, module="workbench.reports.server"))
         self.catalog: Catalog = catalogs.read() or {}
         self.page = "setup"
         self._make_job = make_job
@@ -179,6 +181,7 @@ class Session(QObject):
         """Bring a page to the front: one of PAGES."""
         if name not in PAGES:
             raise ValueError(name)
+        self.queue.give_way()
         self.page = name
         self.page_asked.emit(name)
 
@@ -271,6 +274,7 @@ class Session(QObject):
             self.queue.close(GRACE)
         self._wait_for_tasks()
         self.analysis.close()
+        self.drawing.close()
         self.follower.close()
         self.theme.close()
         self.preferences.keep()

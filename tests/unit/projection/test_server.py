@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from workbench import serving
 from workbench.config import RunConfig
 from workbench.events import Ended, Evaluated
-from workbench.projection import server
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -223,13 +223,12 @@ class Pipe:
         return False
 
 
-def test_an_unforeseen_error_is_told_as_a_defect(monkeypatch, caplog):
+def test_an_unforeseen_error_is_told_as_a_defect(caplog):
     def broken(request, report):
         raise ZeroDivisionError
 
     told = []
-    monkeypatch.setitem(server.OPS, "warm", broken)
-    assert server.answer(b'{"id": 1, "op": "warm"}', Pipe(), told.append)
+    assert serving.answer(b'{"id": 1, "op": "warm"}', {"warm": broken}, Pipe(), told.append)
     assert told[-1] == {
         "id": 1, "event": "error", "what": "This is a defect in Workbench.", "kept": "Everything stored is kept.",
         "todo": "See the log.",
@@ -240,11 +239,10 @@ def test_an_unforeseen_error_is_told_as_a_defect(monkeypatch, caplog):
 def test_what_a_library_prints_stays_out_of_the_answers(tmp_path):
     code = (
         "import os, sys\n"
-        "from workbench.projection import server\n"
+        "from workbench import serving\n"
         "def noisy(request, report):\n"
         "    print('printed'); os.write(1, b'written'); os.system('echo shell'); return {'read': sys.stdin.read()}\n"
-        "server.OPS['warm'] = noisy\n"
-        "server.main()\n"
+        "serving.run({'warm': noisy})\n"
     )
     with (tmp_path / "stderr.txt").open("w") as file:
         started = Server(file, "-c", code)

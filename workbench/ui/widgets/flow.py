@@ -15,6 +15,10 @@ class FlowLayout(QLayout):
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self._widgets: list[QWidget] = []
+        self._sizes: list[tuple[QWidget, QSize]] | None = None  # of what is shown; asked once for each change
+        self._heights: dict[int, int] = {}  # for a width
+        self._least: QSize | None = None
+        self._placed: QRect | None = None
         self.setSpacing(spacing)
         self.setContentsMargins(0, 0, 0, 0)
 
@@ -36,15 +40,23 @@ class FlowLayout(QLayout):
     def takeAt(self, index: int) -> QLayoutItem | None:
         if not 0 <= index < len(self._items):
             return None
+        self.invalidate()
         self._widgets.pop(index)
         return self._items.pop(index)
 
     def clear(self) -> None:
         """Remove and delete every widget."""
         widgets, self._widgets, self._items = self._widgets, [], []
+        self.invalidate()
         for widget in widgets:
             widget.hide()
             widget.deleteLater()
+
+    def invalidate(self) -> None:
+        """Something changed: sizes are asked for again."""
+        self._sizes = self._least = self._placed = None
+        self._heights.clear()
+        super().invalidate()
 
     def expandingDirections(self) -> Qt.Orientation:
         return Qt.Orientation(0)
@@ -53,28 +65,34 @@ class FlowLayout(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        return self._place(QRect(0, 0, width, 0), move=False)
+        if width not in self._heights:
+            self._heights[width] = self._place(QRect(0, 0, width, 0), move=False)
+        return self._heights[width]
 
     def setGeometry(self, rect: QRect) -> None:
         super().setGeometry(rect)
-        self._place(rect, move=True)
+        if rect != self._placed:
+            self._placed = rect
+            self._place(rect, move=True)
 
     def sizeHint(self) -> QSize:
         return self.minimumSize()
 
     def minimumSize(self) -> QSize:
-        size = QSize(0, 0)
-        for widget in self._shown():
-            size = size.expandedTo(_size(widget, widget.minimumSizeHint()))
-        margins = self.contentsMargins()
-        return size + QSize(margins.left() + margins.right(), margins.top() + margins.bottom())
+        if self._least is None:
+            size = QSize(0, 0)
+            for widget in self._widgets:
+                if not widget.isHidden():
+                    size = size.expandedTo(_size(widget, widget.minimumSizeHint()))
+            margins = self.contentsMargins()
+            self._least = size + QSize(margins.left() + margins.right(), margins.top() + margins.bottom())
+        return self._least
 
     def _place(self, rect: QRect, move: bool) -> int:
         margins = self.contentsMargins()
         inner = rect.adjusted(margins.left(), margins.top(), -margins.right(), -margins.bottom())
         x, y, line = inner.x(), inner.y(), 0
-        for widget in self._shown():
-            size = _size(widget, widget.sizeHint())
+        for widget, size in self._shown():
             if x > inner.x() and x + size.width() > inner.right() + 1:
                 x, y, line = inner.x(), y + line + self.spacing(), 0
             if move:
@@ -83,8 +101,11 @@ class FlowLayout(QLayout):
             line = max(line, size.height())
         return y + line - rect.y() + margins.bottom()
 
-    def _shown(self) -> list[QWidget]:
-        return [widget for widget in self._widgets if not widget.isHidden()]
+    def _shown(self) -> list[tuple[QWidget, QSize]]:
+        if self._sizes is None:
+            shown = [widget for widget in self._widgets if not widget.isHidden()]
+            self._sizes = [(widget, _size(widget, widget.sizeHint())) for widget in shown]
+        return self._sizes
 
 
 def _size(widget: QWidget, hint: QSize) -> QSize:

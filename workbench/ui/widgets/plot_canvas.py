@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QGraphicsItem, QWidget
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.curve import thinned
+from workbench.ui.widgets.one_by_one import OneByOne
 
 FAINT, BOLD = 1, 2  # px
 FAINT_SHARE = 0.4  # of the curve's colour in the raw curve behind its smoothed one
@@ -82,7 +83,7 @@ class WholeAxis(pg.AxisItem):
         return [each for each in super().tickSpacing(low, high, size) if each[0] >= 1] or [(1, 0)]
 
 
-class PlotCanvas(pg.PlotWidget):
+class PlotCanvas(OneByOne, pg.PlotWidget):
     """Lines on one or two vertical axes, marks of trouble, and a crosshair that follows the pointer."""
 
     zoomed = Signal()

@@ -1,18 +1,19 @@
 """The Report page: choose what is said, see the pages, export them."""
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtCore import Qt, QTemporaryDir, QTimer, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication, QImage, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QStackedWidget, QWidget
 
-from workbench import reports
 from workbench.problem import Problem
 from workbench.ui.pages.report.choices import FormatChoices, SectionChoices
+from workbench.ui.pages.report.drawing import Drawing
 from workbench.ui.pages.report.preview import Preview
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress, Task
+from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -23,12 +24,12 @@ SIDE = 216  # px, the columns beside the preview
 
 
 class ReportPage(QStackedWidget):
-    """Reports the shown run. Pages are drawn off the window's thread; the newest wish wins."""
+    """Reports the shown run. Pages are drawn in a process of their own, one wish after the other; the newest wins."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
-        self._task: Task | None = None
+        self._drawing = False
         self._stale = True
         self._written: list[Path] = []
         self._build()
@@ -98,24 +99,24 @@ class ReportPage(QStackedWidget):
             self._timer.start(0)
 
     def export(self) -> None:
-        """Write the ticked formats into the folder, off the window's thread."""
-        run_id, out = self.session.run_id, Path(self.folder.text().strip()).expanduser()
-        formats, wanted = self.formats.formats(), self._wanted()
-        if run_id is None or not formats or not self.folder.text().strip():
+        """Write the ticked formats into the folder."""
+        run_id, out = self.session.run_id, self.folder.text().strip()
+        formats = self.formats.formats()
+        if run_id is None or not formats or not out:
             return
-        workspace = self.session.workspace
+        fields = {**self._wanted(), "run": run_id, "out": str(Path(out).expanduser()), "formats": formats}
         self.export_button.setEnabled(False)
+        Drawing(self.session, "Export report", "write", fields, self._exported, self._not_exported, self._check)
 
-        def work(progress: Progress) -> list[Path]:
-            return reports.write_report(workspace, run_id, out, formats, *wanted, progress=progress)
+    def _wanted(self) -> dict[str, Any]:
+        return {
+            "sections": self.choices.sections(),
+            "title": self.choices.title.text().strip(),
+            "notes": self.choices.notes.toPlainText().strip(),
+        }
 
-        self.session.run_in_thread("Export report", work, self._exported, self._not_exported)
-
-    def _wanted(self) -> tuple[list[str], str, str]:
-        return self.choices.sections(), self.choices.title.text().strip(), self.choices.notes.toPlainText().strip()
-
-    def _exported(self, written: list[Path]) -> None:
-        self._written = written
+    def _exported(self, answer: dict[str, Any]) -> None:
+        written = self._written = [Path(path) for path in answer["files"]]
         self._check()
         self.done.setText(f"✓ {len(written)} files in {written[0].parent}")
 
@@ -148,26 +149,43 @@ class ReportPage(QStackedWidget):
 
     def _draw(self) -> None:
         run_id = self.session.run_id
-        if run_id is None or not self.isVisible():
-            return
-        self._stale = False
-        if self._task is not None:
-            self._task.cancel()
-        workspace, wanted = self.session.workspace, self._wanted()
+        if run_id is None or not self.isVisible() or self._drawing:
+            return  # what is being drawn looks for a newer wish when it ends
+        self._stale, self._drawing = False, True
         self.preview.say("Drawing the pages…")
-        self._task = self.session.run_in_thread(
-            "Report preview", _pages(workspace, run_id, wanted), self._drawn, self._not_drawn
-        )
+        folder = QTemporaryDir()
+        fields = {**self._wanted(), "run": run_id, "out": folder.path(), "dpi": DPI}
+        done = partial(self._drawn, folder)
+        Drawing(self.session, "Report preview", "preview", fields, done, self._not_drawn, self._ended)
 
-    def _drawn(self, images: list[QImage]) -> None:
-        self._task = None
-        self.preview.say("")
-        self.preview.show_pages(images)
+    def _drawn(self, folder: QTemporaryDir, answer: dict[str, Any]) -> None:
+        def work(progress: Progress) -> list[QImage]:
+            return [QImage(path) for path in answer["pages"]]
+
+        def then(images: list[QImage]) -> None:
+            folder.remove()
+            if self._stale:
+                self._ended()
+            else:
+                self._drawing = False
+                self.preview.say("")
+                self.preview.show_pages(images)
+
+        self.session.run_in_thread("Report preview", work, then, self._not_drawn, quiet=True)
 
     def _not_drawn(self, problem: Problem) -> None:
-        self._task = None
         self.preview.show_pages([])
         self.preview.say(str(problem))
+        self._drawing = False
+        if self._stale:
+            self._ended()
+
+    def _ended(self) -> None:
+        """Drawn in vain or cancelled: another wish may wait."""
+        self._drawing = False
+        self.preview.say("")
+        if self._stale and self.isVisible():
+            self._timer.start(0)
 
     def _go_to_setup(self) -> None:
         self.session.show_page("setup")
@@ -185,11 +203,3 @@ class ReportPage(QStackedWidget):
 
     def _copy_path(self) -> None:
         QGuiApplication.clipboard().setText(str(self._written[0]))
-
-
-def _pages(workspace: object, run_id: int, wanted: tuple[list[str], str, str]) -> Callable[[Progress], list[QImage]]:
-    def work(progress: Progress) -> list[QImage]:
-        drawn = reports.preview_pages(workspace, run_id, *wanted, dpi=DPI, progress=progress)  # type: ignore[arg-type]
-        return [QImage.fromData(page) for page in drawn]
-
-    return work

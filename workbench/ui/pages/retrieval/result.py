@@ -112,6 +112,7 @@ class Result(QWidget):
         self._fill(neighbours, judged=False)
 
     def _fill(self, neighbours: list[Neighbour], *, judged: bool) -> None:
+        self.grid.setEnabled(False)  # else every card that is shown lays out all of them
         while len(self._pool) < len(neighbours):
             card = NeighbourCard()
             card.clicked.connect(self._choose)
@@ -123,6 +124,8 @@ class Result(QWidget):
             card.setVisible(place < self._used)
             if place < self._used:
                 card.show_neighbour(neighbours[place], judged)
+        self.grid.setEnabled(True)
+        self.grid.invalidate()
         self.area.verticalScrollBar().setValue(0)
         self._loader.request(PLACE, [each.sample_id for each in neighbours], SIDE)
         self._pictures_came(set())

@@ -1,0 +1,178 @@
+"""Analysis processes: JSON lines in and out, one job at a time. A server module gives its ops and calls `run`.
+
+Requests are {"id", "op", ...}; answers {"id", "event": "progress", "text", "done", "total"}, {"id", "event": "result",
+...} or {"id", "event": "error", "what", "kept", "todo"}. Every server knows cancel and quit, too. The process ends when
+its input closes, also in the middle of a job.
+
+A job hears {"op": "cancel", "id": N} between stages. Windows cannot look into a pipe without reading it: there a job
+runs to its end unless the one who asked ends this process, as jobs.AnalysisProcess.cancel does when nothing else waits.
+"""
+
+import json
+import logging
+import os
+import select
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import IO, Any, TypeVar
+
+from workbench.control import Cancelled
+from workbench.problem import Problem
+
+log = logging.getLogger(__name__)
+Message = dict[str, Any]
+Report = Callable[[str, int, int], None]  # (text, done, total); raises Cancelled when the request was withdrawn
+Op = Callable[[Message, Report], Message]  # what it returns is the result
+Ops = dict[str, Op]
+CAN_PEEK = sys.platform != "win32"
+Field = TypeVar("Field")
+OFTEN = 0.1  # seconds between two progress answers of one stage
+
+
+class InputClosed(Exception):  # noqa: N818 - an end, not an error
+    """Whoever started this process is gone."""
+
+
+class Requests:
+    """Lines from a file descriptor, read ahead so that a running job hears of its cancellation."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._rest = b""
+        self._lines: deque[bytes] = deque()
+        self._closed = False
+
+    def next(self) -> bytes | None:
+        """The next line, waited for; None when the input has closed and all lines are read."""
+        while not self._lines and not self._closed:
+            self._read()
+        return self._lines.popleft() if self._lines else None
+
+    def withdrawn(self, number: object) -> bool:
+        """Whether a cancel of this request has arrived. Raises InputClosed when the input ended."""
+        while CAN_PEEK and not self._closed and select.select([self._descriptor], [], [], 0)[0]:
+            self._read()
+        if self._closed:
+            raise InputClosed
+        return any(is_cancel(line, number) for line in self._lines)
+
+    def _read(self) -> None:
+        chunk = os.read(self._descriptor, 65_536)
+        self._closed = not chunk  # a last line without its end was never finished: it is left alone
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        self._lines.extend(line for line in lines if line.strip())
+
+
+def is_cancel(line: bytes, number: object) -> bool:
+    """Whether a line withdraws request `number`."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(message, dict) and message.get("op") == "cancel" and message.get("id") == number
+
+
+def answer(line: bytes, ops: Ops, requests: Requests, tell: Callable[[Message], None]) -> bool:
+    """Do what one line asks; False when it asks to quit. Whatever goes wrong becomes an error answer."""
+    number: object = None
+    try:
+        request = _understood(line, ops)
+        number = request.get("id")
+        if request["op"] in ("quit", "cancel"):  # a cancel that comes after its job has nothing to do
+            return bool(request["op"] == "cancel")
+        report = _reporter(number, requests, tell)
+        report("Starting", 0, 0)  # also hears a cancel that came while another job ran
+        tell({"id": number, "event": "result", **ops[request["op"]](request, report)})
+    except Cancelled:
+        tell(_error(number, "The request was cancelled."))
+    except Problem as problem:
+        tell(_error(number, problem.what, problem.kept, problem.todo))
+    except MemoryError:
+        tell(
+            _error(
+                number,
+                "There is not enough memory for this.",
+                "Everything stored is kept.",
+                "Close other programs or ask for less.",
+            )
+        )
+    except InputClosed:
+        return False
+    except Exception:  # ours: the traceback for the log, a sentence for the person
+        log.exception("%r failed", line[:500])
+        tell(_error(number, "This is a defect in Workbench.", "Everything stored is kept.", "See the log."))
+    return True
+
+
+def _understood(line: bytes, ops: Ops) -> Message:
+    try:
+        request = json.loads(line)
+    except ValueError as error:
+        raise Problem("The analysis process was sent a line that is not JSON.") from error
+    op = request.get("op") if isinstance(request, dict) else None
+    if not isinstance(op, str) or op not in (*ops, "cancel", "quit"):
+        raise Problem(f"The analysis process knows no {op!r}.", todo=f"Known: {', '.join(ops)}, cancel, quit.")
+    return request
+
+
+def _reporter(number: object, requests: Requests, tell: Callable[[Message], None]) -> Report:
+    """A report that hears a cancel, and tells every stage at once but its numbers only now and then."""
+    last_text, last_time = "", 0.0
+
+    def report(text: str, done: int, total: int) -> None:
+        nonlocal last_text, last_time
+        if requests.withdrawn(number):
+            raise Cancelled
+        now = time.monotonic()
+        if text != last_text or now - last_time >= OFTEN:
+            last_text, last_time = text, now
+            tell({"id": number, "event": "progress", "text": text, "done": done, "total": total})
+
+    return report
+
+
+def field(request: Message, name: str, kind: type[Field]) -> Field:
+    """A field of a request. Raises Problem when it is missing or not of that kind."""
+    value = request.get(name)
+    if not isinstance(value, kind):
+        raise Problem(f"The request must name {name!r} as {kind.__name__}, not {value!r}.")
+    return value
+
+
+def _error(number: object, what: str, kept: str = "", todo: str = "") -> Message:
+    return {"id": number, "event": "error", "what": what, "kept": kept, "todo": todo}
+
+
+def serve(ops: Ops, requests: Requests, out: IO[str]) -> None:
+    """Answer requests until one says quit or the input closes."""
+
+    def tell(message: Message) -> None:
+        out.write(json.dumps(message) + "\n")
+        out.flush()
+
+    while (line := requests.next()) is not None and answer(line, ops, requests, tell):
+        pass
+
+
+def run(ops: Ops) -> None:
+    """Serve this process's pipes and keep them to ourselves: a library prints to stderr and reads nothing.
+
+    Training and the window go first, and Ctrl+C is for the one who started this process, who then closes the input.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "nice"):
+        os.nice(5)
+    own_input, own_output = os.dup(0), os.dup(1)
+    with open(os.devnull) as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    with open(own_output, "w", encoding="utf-8") as out:
+        try:
+            serve(ops, Requests(own_input), out)
+        except BrokenPipeError:  # nobody listens any more
+            os._exit(0)
