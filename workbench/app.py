@@ -21,7 +21,7 @@ NO_DISPLAY = (
     "Workbench cannot open its window: there is no display. "
     "Use the command line, `python -m workbench --help`, or set QT_QPA_PLATFORM."
 )
-SWITCH = 0.001  # seconds that another thread may hold the interpreter while the window waits for it
+SWITCH = 0.0003  # seconds that another thread may hold the interpreter while the window waits for it
 
 
 def reason_not_to_start() -> str | None:

@@ -9,13 +9,14 @@ from typing import Any, cast
 
 import numpy as np
 import torch  # noqa: TID253 - only experiment.py imports this file, inside functions
+from torch import Tensor  # noqa: TID253
 
 from workbench import registry
 from workbench.backbones.model import EmbeddingModel, build_model
 from workbench.catalog import cache_folder
 from workbench.ccp_projections import Projected, Projections, projection_charts
 from workbench.config import RunConfig
-from workbench.control import Control
+from workbench.control import Control, wait_if_asked
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import decoded
 from workbench.datasets.split import Split
@@ -154,7 +155,7 @@ class Engine:
     def evaluate(self, epoch: int) -> dict[str, float]:
         """Embed the test half and measure retrieval; emits Evaluated and one scalar per metric. Fractions."""
         self.emit(Status("Evaluating"))
-        embeddings = embed(self.parts.model, self.test_feed, self.augmentation).cpu().numpy()
+        embeddings = self._embed(self.test_feed)
         if not np.isfinite(embeddings).all():
             raise Problem(
                 "The embeddings are not finite: training has diverged.",
@@ -165,7 +166,7 @@ class Engine:
         labels = self.test_feed.labels.cpu().numpy()
         found = retrieve(
             embeddings, labels, self.test_ids, k=settings.neighbours, ks=settings.ks, distance=settings.distance,
-            device=str(self.parts.device), is_query=self.data.split.is_query,
+            device=str(self.parts.device), is_query=self.data.split.is_query, between=self._stand_back,
         )  # fmt: skip
         found.metrics.update(quality(embeddings, labels, self.test_ids, found))
         if self.held_out is not None:
@@ -240,14 +241,22 @@ class Engine:
         self.best = float(state["best"])
         checkpoint.set_rng_state(state["random"])
 
+    def _embed(
+        self, feed: Feed, index: np.ndarray | None = None, by: Callable[[Tensor], Tensor] | None = None
+    ) -> np.ndarray:
+        """Embeddings [n, d] of a half, or of some of its images; stands still where the person asked for it."""
+        return embed(self.parts.model, feed, self.augmentation, index, by, self._stand_back).cpu().numpy()
+
+    def _stand_back(self) -> None:
+        wait_if_asked(self.control, self.emit)
+
     def _validated(self) -> float:
         """MAP@R of the classes held out of the training half, searched among themselves."""
         rows = self.held_out
         assert rows is not None
         feed = Feed(self.data.pixels, rows, self.data.images.labels[rows], self.parts.device)
-        found = embed(self.parts.model, feed, self.augmentation).cpu().numpy()
         return retrieve(
-            found, self.data.images.labels[rows], self.data.images.sample_ids[rows], k=1,
+            self._embed(feed), self.data.images.labels[rows], self.data.images.sample_ids[rows], k=1,
             distance=self.config.evaluation.distance, device=str(self.parts.device),
         ).metrics["MAP@R"]  # fmt: skip
 
@@ -256,8 +265,8 @@ class Engine:
         self.emit(Status("Training the linear probe"))
         model = cast(EmbeddingModel, self.parts.model)
         places = getattr(self.sampler, "places", np.arange(len(self.feed)))  # a long-tailed half stays long-tailed
-        train = embed(model, self.feed, self.augmentation, places, by=model.features).cpu().numpy()
-        test = embed(model, self.test_feed, self.augmentation, by=model.features).cpu().numpy()
+        train = self._embed(self.feed, places, by=model.features)
+        test = self._embed(self.test_feed, by=model.features)
         train_labels = self.classes[self.feed.labels.cpu().numpy()[places]]
         found = linear_probe(train, train_labels, test, test_labels, self.config.seed)
         for name, value in found.items():
@@ -266,13 +275,13 @@ class Engine:
 
     def _projected(self, labels: np.ndarray) -> Projections:
         """CCP's projections; MAP@R is checked on held-out classes, else on training images: never on the test half."""
-        loss, model, feed = cast(CCP, self.parts.loss), self.parts.model, self.feed
-        held = np.sort(np.random.default_rng([self.config.seed, 1]).permutation(len(feed))[:VALIDATED])
+        loss, model = cast(CCP, self.parts.loss), self.parts.model
+        held = np.sort(np.random.default_rng([self.config.seed, 1]).permutation(len(self.feed))[:VALIDATED])
 
         def validate() -> float:
             if self.held_out is not None:
                 return self._validated()
-            found = bounded(embed(model, feed, self.augmentation, held)).cpu().numpy()
+            found = bounded(torch.from_numpy(self._embed(self.feed, held))).numpy()
             where = str(self.parts.device)
             return retrieve(found, labels[held], held, k=1, distance="l2", device=where).metrics["MAP@R"]
 
@@ -283,7 +292,7 @@ class Engine:
                 self.emit(event)
 
         made = Projections(
-            model, loss, lambda rows: model(self.augmentation.evaluate(feed.images(rows))), labels, validate,
+            model, loss, lambda rows: model(self.augmentation.evaluate(self.feed.images(rows))), labels, validate,
             loss.params, self.config.seed, hear,
         )  # fmt: skip
         return made

@@ -18,7 +18,7 @@ from workbench.problem import Problem
 log = logging.getLogger(__name__)
 Work = Callable[[Control, Emit], None]
 Answer = dict[str, Any]
-NICE = 5  # of a job's threads; the window's is 0
+NICE = 10  # of a job's threads; the window's is 0
 GRACE = 5.0  # seconds that a process gets to end by itself
 
 

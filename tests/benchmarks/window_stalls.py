@@ -81,6 +81,7 @@ def main() -> None:
     longer = config.model_copy(update={"training": config.training.model_copy(update={"epochs": args.epochs})})
     run_id = session.start(longer)
     wait(90, lambda: len(session.workspace.evaluations(run_id)) >= 3)  # engine warm, evaluations there
+    tables = window.findChildren(QTableView)
     stalls = Stalls()
     stalls.start()
     end, turn = perf_counter() + args.seconds, 0
@@ -89,7 +90,7 @@ def main() -> None:
         stalls.doing = pages[turn % len(pages)]
         session.show_page(stalls.doing)
         if stalls.doing == "retrieval":
-            for table in window.findChildren(QTableView):
+            for table in tables:
                 if table.isVisible() and table.model() is not None:
                     table.verticalScrollBar().setValue((turn * 97) % max(1, table.verticalScrollBar().maximum()))
         wait(1.5)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+import torch
 
 from workbench.problem import Problem
 
@@ -60,10 +61,11 @@ def effective_rank(embeddings: np.ndarray) -> float:
     vectors, _ = _checked(embeddings, None)
     centred = vectors - vectors.mean(axis=0)
     if len(vectors) > TALL * vectors.shape[1]:  # the same values from the small side, many times faster
-        values = np.sqrt(np.maximum(np.linalg.eigvalsh(centred.T @ centred)[::-1], 0))
+        squares = torch.linalg.eigvalsh(torch.from_numpy(centred.T @ centred)).numpy()
+        values = np.sqrt(np.maximum(squares[::-1], 0))
         values = values[values > values[0] * 1e-7]  # below lies the rounding of the squares
     else:
-        values = np.linalg.svd(centred, compute_uv=False)
+        values = torch.linalg.svdvals(torch.from_numpy(centred)).numpy()  # NumPy would hold the interpreter meanwhile
     values = values[values > values[0] * max(vectors.shape) * np.finfo(np.float64).eps]
     if np.ptp(vectors, axis=0).max() == 0 or len(values) == 0:
         return 0.0

@@ -13,6 +13,7 @@ from workbench.evaluation.two_pass import Found, TwoPass, pays
 from workbench.problem import Problem
 
 LAST = torch.iinfo(torch.int64).max
+Between = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +49,7 @@ def retrieve(
     distance: Distance = "cosine",
     device: str | torch.device = "cpu",
     is_query: np.ndarray | None = None,
+    between: Between = lambda: None,
 ) -> Retrieval:
     """Every sample queries all others; itself is left out by identity, ties go to the lower sample id.
 
@@ -59,6 +61,7 @@ def retrieve(
         k: neighbours kept per query, for browsing; metrics do not depend on it.
         ks: ranks of recall@k, each at least 1; a rank beyond the gallery means the whole gallery.
         is_query: [n] bool, some true and some false.
+        between: called after each block of queries; may raise Cancelled.
 
     Returns:
         Retrieval. When no class has two samples every metric is NaN and "queries" is 0.
@@ -68,9 +71,9 @@ def retrieve(
     """
     labels, sample_ids = np.asarray(labels), np.asarray(sample_ids)
     if is_query is not None:
-        return _query_gallery(embeddings, labels, sample_ids, is_query, k, ks, distance, device)
+        return _query_gallery(embeddings, labels, sample_ids, is_query, k, ks, distance, device, between)
     gallery = Gallery(embeddings, sample_ids, distance, device)
-    ranked = _rank(gallery, embeddings, labels, labels, np.arange(gallery.count), k)
+    ranked = _rank(gallery, embeddings, labels, labels, np.arange(gallery.count), k, between)
     return _retrieval(ranked, _metrics(ranked, ks), sample_ids)
 
 
@@ -95,6 +98,7 @@ def _query_gallery(
     ks: Sequence[int],
     distance: Distance,
     device: str | torch.device,
+    between: Between,
 ) -> Retrieval:
     """Queries against the gallery, then the gallery's own neighbours, put together in the order given."""
     asks, searched = np.flatnonzero(is_query), np.flatnonzero(~is_query)
@@ -103,8 +107,10 @@ def _query_gallery(
     ids = sample_ids[searched]
     gallery = Gallery(embeddings[searched], ids, distance, device)
     k = min(k, gallery.count - 1)
-    found = _rank(gallery, embeddings[asks], labels[asks], labels[searched], None, k)
-    beside = _rank(gallery, embeddings[searched], labels[searched], labels[searched], np.arange(len(searched)), k)
+    found = _rank(gallery, embeddings[asks], labels[asks], labels[searched], None, k, between)
+    beside = _rank(
+        gallery, embeddings[searched], labels[searched], labels[searched], np.arange(len(searched)), k, between
+    )
     beside.ap[:], beside.precision[:], beside.first_hit[:], beside.r[:] = np.nan, np.nan, 0, 0
     order = np.argsort(np.concatenate([asks, searched]))
     parts = (
@@ -152,6 +158,7 @@ def _rank(
     gallery_labels: np.ndarray,
     own: np.ndarray | None,
     k: int,
+    between: Between = lambda: None,
 ) -> _Ranked:
     """Rank the gallery for every query, block by block."""
     if labels.shape != (len(queries),) or gallery_labels.shape != (gallery.count,):
@@ -177,6 +184,7 @@ def _rank(
         found.first_hit[part] = _first_hit(hits, r[part], rank_of_first)
         found.rows[part] = gallery.order[places[:, :k].cpu().numpy()]
         found.similarities[part] = gallery.similarities_of(best[:, :k]).cpu().numpy()
+        between()
     return found
 
 

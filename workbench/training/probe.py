@@ -20,14 +20,18 @@ def embed(
     augmentation: Augmentation,
     index: np.ndarray | None = None,
     by: Callable[[Tensor], Tensor] | None = None,
+    between: Callable[[], object] = lambda: None,
 ) -> Tensor:
     """Embeddings [n, d] float32 on the device, in evaluation mode; the model's mode is put back.
 
-    With `by`, what that function of the model gives instead, such as its features.
+    With `by`, what that function of the model gives instead, such as its features. `between` is called before each
+    batch and may raise Cancelled.
     """
-    training = model.training
+    training, found = model.training, []
     model.eval()
-    found = [(by or model)(augmentation.evaluate(images)).float() for images in feed.in_order(BATCH, index)]
+    for images in feed.in_order(BATCH, index):
+        between()
+        found.append((by or model)(augmentation.evaluate(images)).float())
     model.train(training)
     return torch.cat(found)
 

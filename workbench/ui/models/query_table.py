@@ -71,15 +71,15 @@ class Listing:
 
     def rows(self, workspace: Workspace, keys: np.ndarray) -> dict[int, Row]:
         """Rows by sample id, in any order; those that are gone are left out."""
-        sql = (
-            f"select {FIELDS} from query_rows where evaluation_id = ? and sample_id in (select value from json_each(?))"
-        )
-        return {row[0]: row for row in read(workspace, sql, [self.evaluation_id, json.dumps(keys.tolist())])}
+        where = "evaluation_id = ? and sample_id in (select value from json_each(?))"
+        values = [self.evaluation_id, json.dumps(keys.tolist())]
+        return {row[0]: tuple(row) for row in read(workspace, FIELDS, f"query_rows where {where}", values)}
 
     def _ids(self, workspace: Workspace, rest: str, *values: int) -> np.ndarray:
         """One text of all ids: a third of the time of one Python object for each."""
         inner = f"select sample_id from queries where evaluation_id = ? and {rest}"
-        ((text,),) = read(workspace, f"select group_concat(sample_id) from ({inner})", [self.evaluation_id, *values])
+        source = f"(select group_concat(sample_id) as ids from ({inner}))"
+        ((text,),) = read(workspace, "ids", source, [self.evaluation_id, *values])
         return np.fromstring(text or "", np.int64, sep=",")
 
 
@@ -176,8 +176,8 @@ class QueryTable(QAbstractTableModel):
 
     def _count(self, evaluation_id: int) -> None:
         if not self.total:
-            sql = "select label, count(*) from queries where evaluation_id = ? group by label order by label"
-            found = read(self._workspace, sql, [evaluation_id])
+            inner = "select label, count(*) as n from queries where evaluation_id = ? group by label order by label"
+            found = read(self._workspace, "label, n", f"({inner})", [evaluation_id])
             self.labels, self.total = [row[0] for row in found], sum(row[1] for row in found)
 
     def _row(self, row: int) -> Row | None:
@@ -215,10 +215,18 @@ class QueryTable(QAbstractTableModel):
             self.dataChanged.emit(first, last, [Qt.ItemDataRole.DecorationRole, Qt.ItemDataRole.ToolTipRole])
 
 
-def read(workspace: Workspace, sql: str, values: list[Any]) -> list[Any]:
-    """All rows of one question, on a connection of its own. Raises Problem when the database cannot be read."""
+def read(workspace: Workspace, fields: str, source: str, values: list[Any]) -> list[list[Any]]:
+    """All rows of one question, on a connection of its own, as one JSON text.
+
+    SQLite's Python module takes the interpreter anew for every row: beside a training thread 200 rows are 200 waits.
+
+    Raises:
+        Problem: the database cannot be read.
+    """
     try:
         with closing(workspace.reader()) as db:
-            return db.execute(sql, values).fetchall()
+            ((text,),) = db.execute(f"select json_group_array(json_array({fields})) from {source}", values).fetchall()
     except DatabaseError as error:
         raise explain(error, workspace.database) from None
+    found: list[list[Any]] = json.loads(text)
+    return found

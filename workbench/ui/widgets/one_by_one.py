@@ -3,16 +3,18 @@
 from typing import Any
 
 import shiboken6
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QGraphicsView
 
+_View: Any = QGraphicsView  # to the type checker anything: it is mixed into views of pyqtgraph, which has no types
 _line: list["OneByOne"] = []  # those that were shown and are not painted yet, first come first
 
 
-class OneByOne(QGraphicsView):
+class OneByOne(_View):
     """A view that, once shown, stays plain until its turn of the event loop has come. To be mixed into a view."""
 
+    came_to_light = Signal()  # its turn has come: time to take new numbers, right before it is painted
     _waits = False
 
     def showEvent(self, event: Any) -> None:
@@ -38,6 +40,7 @@ def _next() -> None:
         view = _line.pop(0)
         if shiboken6.isValid(view):
             view._waits = False
+            view.came_to_light.emit()
             view.viewport().update()
             break
     if _line:

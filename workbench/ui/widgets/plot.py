@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup, QColor, QGuiApplication, QIcon, QPainter, QPixmap, QShowEvent
+from PySide6.QtGui import QAction, QActionGroup, QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
@@ -83,6 +83,7 @@ class CurvePlot(QFrame):
         self.canvas.name_axes(left_title, right_title)
         self.canvas.pointed.connect(self._show_values)
         self.canvas.zoomed.connect(self._ask_redraw)
+        self.canvas.came_to_light.connect(self.redraw)
         self.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.canvas.setAccessibleName(self.title)
         self._title = QLabel(self.title)
@@ -272,10 +273,6 @@ class CurvePlot(QFrame):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "legend"):
             self._apply_theme()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.redraw()
 
     def contextMenuEvent(self, event: Any) -> None:
         self.menu.popup(event.globalPos())

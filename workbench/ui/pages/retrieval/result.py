@@ -15,6 +15,7 @@ from workbench.ui.words import percent
 from workbench.workspace.rows import Neighbour, Query
 
 BIG = 224  # px
+AHEAD = 48  # cards made with the page: at its first sight they would stop the window
 PLACE = "neighbours"
 ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
@@ -35,6 +36,7 @@ class Result(QWidget):
         self._sample: int | None = None  # the query, unless it is an image of one's own
         self._build()
         self._loader.ready.connect(self._pictures_came)
+        self._make_cards(AHEAD)
 
     def _build(self) -> None:
         self.picture = label("", "caption", wrap=True)
@@ -113,12 +115,7 @@ class Result(QWidget):
 
     def _fill(self, neighbours: list[Neighbour], *, judged: bool) -> None:
         self.grid.setEnabled(False)  # else every card that is shown lays out all of them
-        while len(self._pool) < len(neighbours):
-            card = NeighbourCard()
-            card.clicked.connect(self._choose)
-            card.installEventFilter(self)
-            self.grid.addWidget(card)
-            self._pool.append(card)
+        self._make_cards(len(neighbours))
         self._used = len(neighbours)
         for place, card in enumerate(self._pool):
             card.setVisible(place < self._used)
@@ -129,6 +126,15 @@ class Result(QWidget):
         self.area.verticalScrollBar().setValue(0)
         self._loader.request(PLACE, [each.sample_id for each in neighbours], SIDE)
         self._pictures_came(set())
+
+    def _make_cards(self, count: int) -> None:
+        while len(self._pool) < count:
+            card = NeighbourCard()
+            card.clicked.connect(self._choose)
+            card.installEventFilter(self)
+            card.hide()
+            self.grid.addWidget(card)
+            self._pool.append(card)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Arrow keys go from card to card."""
