@@ -27,6 +27,7 @@ from workbench.events import Charted, Emit, Evaluated, Event, Saved, Scalar, Sta
 from workbench.losses import build_loss
 from workbench.losses.anatomy import spce
 from workbench.losses.anatomy_view import anatomy
+from workbench.losses.batch import labels_in_range
 from workbench.losses.ccp import CCP, bounded
 from workbench.problem import Problem
 from workbench.training import checkpoint, device
@@ -140,11 +141,12 @@ class Engine:
             self.projections.begin()
         batches = self.feed.training(self.sampler, self.augmentation, self.config.seed, self.config.training.views)
         try:
-            train(
-                self.parts, batches, epochs=self.config.training.epochs, steps_per_epoch=self.sampler.steps_per_epoch,
-                control=self.control, emit=self.emit, penalty=penalty, after_step=self._after_step,
-                after_epoch=self._after_epoch,
-            )  # fmt: skip
+            with labels_in_range():  # the feed's labels are places in `classes`
+                train(
+                    self.parts, batches, epochs=self.config.training.epochs,
+                    steps_per_epoch=self.sampler.steps_per_epoch, control=self.control, emit=self.emit,
+                    penalty=penalty, after_step=self._after_step, after_epoch=self._after_epoch,
+                )  # fmt: skip
         except (RuntimeError, MemoryError) as error:
             if not device.is_out_of_memory(error):
                 raise
