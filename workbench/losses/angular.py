@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from workbench.losses.batch import checked, keep_nan, pair_masks
+from workbench.losses.batch import checked, full_precision, keep_nan, pair_masks
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -36,7 +36,7 @@ class Angular(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             unit = F.normalize(embeddings)
             alike = unit @ unit.T
             positive, negative = pair_masks(labels)

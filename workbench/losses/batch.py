@@ -1,7 +1,7 @@
 """The check that every loss makes of its batch, and the pairs in it."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
 import torch
@@ -42,6 +42,12 @@ def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) 
         if low < 0 or high >= num_classes:
             raise ValueError(f"labels must lie in 0..{num_classes - 1}: got {low}..{high}")
     return embeddings if embeddings.dtype == torch.float64 else embeddings.float()
+
+
+def full_precision(tensor: Tensor) -> AbstractContextManager[object]:
+    """Inside, autocast leaves this device's numbers alone; nothing is entered, and nothing paid, where it is off."""
+    kind = tensor.device.type
+    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
 
 
 def pair_masks(labels: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,7 +10,7 @@ from pytorch_metric_learning.losses import ContrastiveLoss, MultiSimilarityLoss,
 from pytorch_metric_learning.miners import MultiSimilarityMiner
 from torch import Tensor, nn
 
-from workbench.losses.batch import checked, keep_nan, mean_of
+from workbench.losses.batch import checked, full_precision, keep_nan, mean_of
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -101,7 +101,7 @@ class CCP(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         anchors = self._anchors() if self.begun and self._anchors else self.proxies.flatten(0, 1)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             inside = bounded(embeddings)
             if not self.begun:
                 return keep_nan(self.pairs(inside, labels, None, None), embeddings)

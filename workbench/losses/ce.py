@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked
+from workbench.losses.batch import checked, full_precision
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -43,7 +43,7 @@ class CE(nn.Module):
 
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores [n, K] of embeddings [n, d], without dropout."""
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             return F.linear(embeddings.to(self.classifier.weight.dtype), self.classifier.weight, self.classifier.bias)
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:

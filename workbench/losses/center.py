@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked
+from workbench.losses.batch import checked, full_precision
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -37,12 +37,12 @@ class Center(nn.Module):
 
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores [n, K] of embeddings [n, d]."""
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             return F.linear(embeddings.to(self.classifier.weight.dtype), self.classifier.weight, self.classifier.bias)
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.centres))
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             pull = (embeddings - self.centres[labels]).square().sum(1).mean()
             return F.cross_entropy(self.logits(embeddings), labels) + self.weight / 2 * pull
 

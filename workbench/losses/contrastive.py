@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, distances, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, pair_masks
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -45,7 +45,7 @@ class Contrastive(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             apart = distances(F.normalize(embeddings))  # [n, n]
             positive, negative = pair_masks(labels)
             pull, push = apart.square(), (self.margin - apart).clamp_min(0).square()

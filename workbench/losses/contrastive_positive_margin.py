@@ -1,10 +1,9 @@
 """Contrastive loss with a margin for positives, too: pairs that are near enough are left alone."""
 
-import torch
 from pytorch_metric_learning.losses import ContrastiveLoss
 from torch import Tensor, nn
 
-from workbench.losses.batch import checked, keep_nan
+from workbench.losses.batch import checked, full_precision, keep_nan
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -39,6 +38,6 @@ class ContrastivePositiveMargin(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             value: Tensor = self.pairs(embeddings, labels)
         return keep_nan(value, embeddings)

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
-from workbench.losses.batch import checked, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -38,7 +38,7 @@ class ICE(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             unit = F.normalize(embeddings)
             with torch.no_grad():
                 value, of_positives, of_negatives = self._weighed(unit, labels)

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -32,7 +32,7 @@ class KCL(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             own, every, some = k_positives(F.normalize(embeddings), labels, self)
             return keep_nan(mean_of(every - own, some), embeddings)
 

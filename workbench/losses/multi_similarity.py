@@ -1,11 +1,10 @@
 """Multi-similarity loss with its miner."""
 
-import torch
 from pytorch_metric_learning.losses import MultiSimilarityLoss
 from pytorch_metric_learning.miners import MultiSimilarityMiner
 from torch import Tensor, nn
 
-from workbench.losses.batch import checked, keep_nan
+from workbench.losses.batch import checked, full_precision, keep_nan
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -44,6 +43,6 @@ class MultiSimilarity(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             value: Tensor = self.pairs(embeddings, labels, self.miner(embeddings, labels))
         return keep_nan(value, embeddings)

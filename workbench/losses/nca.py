@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -30,7 +30,7 @@ class NCA(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             unit = F.normalize(embeddings)
             closeness = -self.scale * (2 - 2 * unit @ unit.T)
             positive, negative = pair_masks(labels)

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked
+from workbench.losses.batch import checked, full_precision
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -32,7 +32,7 @@ class NormCE(nn.Module):
 
     def logits(self, embeddings: Tensor) -> Tensor:
         """Cosines over the temperature, [n, K]."""
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             unit = F.normalize(embeddings.to(self.proxies.dtype))
             return unit @ F.normalize(self.proxies).T / self.temperature
 

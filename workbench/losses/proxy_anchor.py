@@ -4,7 +4,7 @@ import torch
 from pytorch_metric_learning.losses import ProxyAnchorLoss
 from torch import Tensor, nn
 
-from workbench.losses.batch import checked
+from workbench.losses.batch import checked, full_precision
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -32,7 +32,7 @@ class ProxyAnchor(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             value: Tensor = self.anchors(embeddings, labels)
         return value
 

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked
+from workbench.losses.batch import checked, full_precision
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -38,7 +38,7 @@ class ProxyNCA(nn.Module):
 
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores [n, K] of embeddings [n, d]."""
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             proxies = F.normalize(self.proxies)
             cosines = F.normalize(embeddings.to(proxies.dtype)) @ proxies.T
             return (2 * cosines - 2) / self.temperature

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked
+from workbench.losses.batch import checked, full_precision
 from workbench.losses.psce import without_own_class
 from workbench.params import Params, param
 from workbench.registry import register
@@ -32,7 +32,7 @@ class PSC(nn.Module):
 
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores [n, C] of embeddings [n, D]."""
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             unit = F.normalize(embeddings.to(self.prototypes.dtype))
             return unit @ F.normalize(self.prototypes).T / self.temperature
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
-from workbench.losses.batch import checked
+from workbench.losses.batch import checked, full_precision
 from workbench.losses.prototypes import canonical, repelling, simplex, uniform
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -51,7 +51,7 @@ class PSCE(nn.Module):
 
     def logits(self, embeddings: Tensor) -> Tensor:
         """z P^T, [n, C], of embeddings [n, D]."""
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             embeddings = embeddings.to(self.prototypes.dtype)
             return (F.normalize(embeddings) if self.params.normalised else embeddings) @ self.prototypes.T
 

@@ -10,7 +10,7 @@ from torch.func import functional_call
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
-from workbench.losses.batch import checked, distances, keep_nan, pair_masks
+from workbench.losses.batch import checked, distances, full_precision, keep_nan, pair_masks
 from workbench.losses.distance_weighted import times_drawn
 from workbench.params import Params, param
 from workbench.registry import register
@@ -79,7 +79,7 @@ class RankMI(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             if not self.training:
                 return keep_nan(self._value(embeddings, labels, dict(self.statistics.named_parameters())), embeddings)
             self.steps += 1

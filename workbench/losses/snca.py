@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
 from workbench.losses.memory import Memory
 from workbench.params import Params, param
 from workbench.registry import register
@@ -35,7 +35,7 @@ class SNCA(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             unit = F.normalize(embeddings)
             positive, negative = pair_masks(labels)
             alike = unit @ unit.T

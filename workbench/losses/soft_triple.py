@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked
+from workbench.losses.batch import checked, full_precision
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -40,7 +40,7 @@ class SoftTriple(nn.Module):
 
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores λ S [n, C] of embeddings [n, d]."""
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             centres = F.normalize(self.centres, dim=2).flatten(0, 1)
             cosines = F.normalize(embeddings.to(centres.dtype)) @ centres.T
             cosines = cosines.view(len(embeddings), *self.centres.shape[:2])
@@ -48,7 +48,7 @@ class SoftTriple(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.centres))
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             scores = self.logits(embeddings)
             margin = self.params.scale * self.params.margin * F.one_hot(labels, scores.shape[1])
             return F.cross_entropy(scores - margin, labels) + self.params.merging * self._spread()

@@ -1,10 +1,9 @@
 """SPCE as a training loss: cross-entropy whose class weights are the batch's own hard means."""
 
-import torch
 from torch import Tensor, nn
 
 from workbench.losses import anatomy
-from workbench.losses.batch import checked
+from workbench.losses.batch import checked, full_precision
 from workbench.params import NoParams
 from workbench.registry import register
 
@@ -23,5 +22,5 @@ class SPCE(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             return anatomy.spce(embeddings, labels, self.num_classes)

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, distances, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, pair_masks
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -37,7 +37,7 @@ class Triplet(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             apart = distances(F.normalize(embeddings)).square()  # [n, n]
             positive, negative = pair_masks(labels)
             # Sorted negatives find the semi-hard one of every pair without an n x n x n tensor.

@@ -5,7 +5,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, keep_nan, mean_of
+from workbench.losses.batch import checked, full_precision, keep_nan, mean_of
 from workbench.losses.kcl import KCLParams, k_positives
 from workbench.losses.prototypes import repelling, simplex
 from workbench.params import param
@@ -47,7 +47,7 @@ class TSC(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.targets))
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             unit = F.normalize(embeddings)
             if self.training:
                 self._follow(unit.detach(), labels)

@@ -7,7 +7,7 @@ from pytorch_metric_learning.losses import ContrastiveLoss, MultiSimilarityLoss
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
 from workbench.losses.memory import Memory
 from workbench.params import Params, param
 from workbench.registry import register
@@ -54,7 +54,7 @@ class XBM(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
-        with torch.autocast(embeddings.device.type, enabled=False):
+        with full_precision(embeddings):
             unit = F.normalize(embeddings)
             value = self._pairs(unit, labels, unit, labels, *pair_masks(labels))
             if self.training:
