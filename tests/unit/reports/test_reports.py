@@ -13,7 +13,8 @@ from workbench import files, reports
 from workbench.config import RunConfig
 from workbench.events import Ended
 from workbench.problem import Problem
-from workbench.reports.tables import csv_cell, latex_escape
+from workbench.reports.tables import latex_escape
+from workbench.spreadsheet import csv_cell
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
