@@ -12,6 +12,7 @@ import click
 
 from workbench import __version__
 from workbench import catalog as catalogs
+from workbench import cli_exchange
 from workbench.config import KINDS as ENTRY_KINDS
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
@@ -187,6 +188,9 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
         if not quiet or not finding.good:
             click.echo(f"{'ok     ' if finding.good else 'problem'}  {finding.what}: {finding.said}")
     sys.exit(0 if all(finding.good for finding in findings) else 1)
+
+
+cli_exchange.add_to(cli, workspace_option, default_workspace)
 
 
 def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
