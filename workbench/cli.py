@@ -10,9 +10,8 @@ from typing import Any
 
 import click
 
-from workbench import __version__
+from workbench import __version__, cli_exchange
 from workbench import catalog as catalogs
-from workbench import cli_exchange
 from workbench.config import KINDS as ENTRY_KINDS
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control

@@ -246,11 +246,10 @@ class RunConfig(BaseModel):
     def check(self, known: Catalog) -> dict[str, str]:
         """One sentence per bad field by dotted name, such as "loss.margin"; empty when the run can start."""
         errors: dict[str, str] = {}
+        if self.imported:
+            return {"dataset.name": "The embeddings were imported: there is nothing to train."}
         for kind in KINDS:
             choice = self.choice(kind)
-            if choice.name == IMPORTED:
-                errors[f"{kind}.name"] = "The run was imported: it can be looked at, not trained."
-                continue
             if f"{kind}/{choice.name}" not in known:
                 names = ", ".join(key.partition("/")[2] for key in known if key.startswith(f"{kind}/"))
                 errors[f"{kind}.name"] = f"There is no {kind} named {choice.name!r}. Known: {names}."

@@ -56,7 +56,7 @@ class Pictures:
     def _original(self, sample_id: int) -> np.ndarray:
         place = self.path(sample_id)
         if not self._any_images:
-            raise Problem("These embeddings were imported without images.", todo="Import them with images to see any.")
+            raise Problem("Imported without images.")
         if place is None:
             raise Problem(
                 "The cache of decoded images is gone.", kept="The run is kept.", todo="Run its preflight again."

@@ -45,7 +45,7 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
-    "config": Format("Config", "config.toml, for `workbench run`", config.write),
+    "config": Format("Config", "config.toml, as the run was started", config.write),
     "csv": Format("Curves as CSV", "scalars.csv, for a spreadsheet", scalars.write_csv, "curves"),
     "parquet": Format(
         "Curves as Parquet", "scalars.parquet, for a data frame", scalars.write_parquet, "curves", "parquet",

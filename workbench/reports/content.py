@@ -29,7 +29,7 @@ CURVES = (
     "validation/MAP@R",
 )
 QUERIES, NEIGHBOURS = 6, 8
-IMPORT_SECTIONS = ("name", "dataset", "evaluation")  # of a config, that mean something for imported embeddings
+MEANT = {"name", "embeddings", "labels", "images", "distance", "recall_at", "neighbours"}  # of an imported run
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         curves={
             name: Curve(*workspace.scalars(run_id, name))
             for name in (*CURVES, *(f"test/{each}" for each in shown))
-            if name in names
+            if name in names and not config.imported
         },
         best=best,
         last=last,
@@ -220,11 +220,11 @@ def _settings(config: RunConfig) -> list[Setting]:
     plain = RunConfig.model_validate({kind: config.choice(kind).name for kind in KINDS}).filled(known)
     found = []
     for section, values in config.filled(known).model_dump().items():
-        if config.imported and section not in IMPORT_SECTIONS:
-            continue
         defaults = plain.model_dump()[section]
         fields = values if isinstance(values, dict) else {section: values}
         for name, value in fields.items():
+            if config.imported and (name not in MEANT or section not in ("name", "dataset", "evaluation")):
+                continue
             default = defaults.get(name) if isinstance(values, dict) else defaults
             place = "run" if not isinstance(values, dict) else section
             found.append(Setting(place, name, _value(value), value != default))
