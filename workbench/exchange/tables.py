@@ -87,9 +87,11 @@ def _array(place: Path) -> np.ndarray:
     try:
         found = np.load(place, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        said = "it holds Python objects" if "allow_pickle" in str(error) else str(error).partition("\n")[0]
+        said = "it holds Python objects" if "Python objects" in str(error) else str(error).partition("\n")[0]
         raise Problem(
-            f"{place} cannot be read as a NumPy array: {said}.", kept=KEPT, todo="Save plain numbers by numpy.save."
+            f"{place} cannot be read as a NumPy array: {said.rstrip('.')}.",
+            kept=KEPT,
+            todo="Save plain numbers by numpy.save.",
         ) from None
     if not isinstance(found, np.ndarray):
         found.close()
