@@ -1,4 +1,4 @@
-"""The export dialog: tick formats, choose a folder; the files are written beside the window's thread."""
+"""The export dialog: tick formats, choose a folder; the files are written by a process of their own."""
 
 from functools import partial
 from pathlib import Path
@@ -6,8 +6,9 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from workbench.exchange.formats import FORMATS, export_run, refusal
+from workbench.exchange.formats import FORMATS, refusal
 from workbench.exchange.source import source_of
+from workbench.ui.exchange_work import ExchangeWork
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
@@ -104,8 +105,9 @@ class ExportDialog(QDialog):
     def _start(self) -> None:
         """Leave the work to the Activity panel; its end is told in the message bar."""
         out = Path(self.folder.value().strip()).expanduser()
-        work = partial(_export, self._session.workspace, self._run.id, self.formats(), out)
-        self._session.run_in_thread(f"Export run {self._run.id}", work, partial(_tell, self._session, out))
+        fields = {"run": self._run.id, "formats": self.formats(), "out": str(out)}
+        done, notify = partial(_tell, self._session, out), self._session.notify
+        ExchangeWork(self._session, f"Export run {self._run.id}", "export", fields, done, notify, _nothing)
         self.accept()
 
 
@@ -114,10 +116,10 @@ def _look(workspace: Workspace, run_id: int, progress: Progress) -> dict[str, st
     return {name: refusal(name, source) for name in FORMATS}
 
 
-def _export(workspace: Workspace, run_id: int, formats: list[str], out: Path, progress: Progress) -> list[Path]:
-    return export_run(workspace, run_id, formats, out, progress)
+def _tell(session: Session, out: Path, answer: dict[str, list[str]]) -> None:
+    count = len(answer["files"])
+    session.notify(f"Exported {count} {'file' if count == 1 else 'files'} to {out}.")
 
 
-def _tell(session: Session, out: Path, written: list[Path]) -> None:
-    files = "1 file" if len(written) == 1 else f"{len(written)} files"
-    session.notify(f"Exported {files} to {out}.")
+def _nothing() -> None:
+    """The Activity panel says that it was cancelled."""

@@ -1,19 +1,16 @@
 """The import dialog: embeddings of a model trained elsewhere, their labels and, perhaps, images."""
 
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from workbench.exchange.importing import import_embeddings
 from workbench.problem import Problem
+from workbench.ui.exchange_work import ExchangeWork
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress, Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.labels import label, restyle
-from workbench.workspace import Workspace
 
 WIDTH = 640  # px at 100% text
 HELP = {
@@ -32,7 +29,7 @@ class ImportDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Import embeddings")
         self._session = session
-        self._task: Task | None = None
+        self._work: ExchangeWork | None = None
         self.places = {
             "embeddings": PathEditor("file", []),
             "labels": PathEditor("file", []),
@@ -81,8 +78,8 @@ class ImportDialog(QDialog):
 
     def reject(self) -> None:
         """Close; what is being imported is given up."""
-        if self._task is not None:
-            self._task.cancel()
+        if self._work is not None:
+            self._work.cancel()
         super().reject()
 
     def _place(self, key: str) -> Path | None:
@@ -91,7 +88,7 @@ class ImportDialog(QDialog):
 
     def _check(self) -> None:
         both = self._place("images") is not None and self._place("array") is not None
-        self.start.setEnabled(self._place("embeddings") is not None and not both and self._task is None)
+        self.start.setEnabled(self._place("embeddings") is not None and not both and self._work is None)
         if both:
             self._say("Images come from a folder or from an array: clear one of the two.", "error")
         elif self.state.property("role") == "error":
@@ -101,38 +98,36 @@ class ImportDialog(QDialog):
         embeddings = self._place("embeddings")
         if embeddings is None:
             return
-        images = self._place("images") or self._place("array")
-        work = partial(
-            _import, self._session.workspace, embeddings, self._place("labels"), images,
-            self.name.text().strip(), str(self.distance.value()),
-        )  # fmt: skip
+        fields = {
+            "embeddings": str(embeddings),
+            "labels": str(self._place("labels") or ""),
+            "images": str(self._place("images") or self._place("array") or ""),
+            "name": self.name.text().strip(),
+            "distance": str(self.distance.value()),
+        }
         self._say("Importing…", "muted")
-        self._task = self._session.run_in_thread("Import embeddings", work, self._imported, self._refused)
-        self._task.ended.connect(self._task_ended)
+        self._work = ExchangeWork(
+            self._session, "Import embeddings", "import", fields, self._imported, self._refused, self._ended
+        )
         self._check()
 
-    def _task_ended(self) -> None:
+    def _ended(self) -> None:
         """Also when it was cancelled in the Activity panel."""
-        self._task = None
+        self._work = None
         self._say("", "muted")
         self._check()
 
-    def _imported(self, run_id: int) -> None:
-        self._session.show_run(run_id)
+    def _imported(self, answer: dict[str, int]) -> None:
+        self._ended()
+        self._session.show_run(answer["run"])
         self._session.show_page("map")
         self.accept()
 
     def _refused(self, problem: Problem) -> None:
+        self._ended()
         self._say(str(problem), "error")
 
     def _say(self, text: str, role: str) -> None:
         self.state.setText(text)
         self.state.setProperty("role", role)
         restyle(self.state)
-
-
-def _import(
-    workspace: Workspace, embeddings: Path, labels: Path | None, images: Path | None, name: str, distance: str,
-    progress: Progress,
-) -> int:  # fmt: skip
-    return import_embeddings(workspace, embeddings, labels, images, name, distance, tell=progress)
