@@ -67,8 +67,8 @@ def test_a_run_is_exported_from_its_menu(qtbot, run_id, session, window, notices
     qtbot.waitUntil(lambda: any("Exported 3 files" in str(each) for each in notices), timeout=30_000)
     assert (tmp_path / "out" / "vectors.tsv").exists()
     assert list((tmp_path / "out" / "tensorboard").iterdir())
-    qtbot.waitUntil(lambda: session.activity.items[-1].state == "done", timeout=30_000)
-    assert session.activity.items[-1].title == f"Export run {run_id}"
+    [item] = [each for each in session.activity.items if each.title == f"Export run {run_id}"]
+    qtbot.waitUntil(lambda: item.state == "done", timeout=30_000)
 
 
 def test_a_folder_in_which_nothing_can_be_written_is_told(qtbot, run_id, session, window, notices, tmp_path):
@@ -140,6 +140,20 @@ def test_what_is_wrong_is_said_in_the_dialog_and_can_be_mended(qtbot, session, w
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: session.run_id is not None, timeout=60_000)
     session.analysis.close()
+
+
+def test_a_cancelled_import_makes_no_run(qtbot, session, window, arrays):
+    dialog = window.run_actions.exchange.ask_import()
+    dialog.places["embeddings"].take(str(arrays / "vectors.npy"))
+    dialog.places["labels"].take(str(arrays / "labels.npy"))
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    assert not dialog.start.isEnabled()
+    [item] = [each for each in session.activity.items if each.title == "Import embeddings"]
+    item.cancel()
+    qtbot.waitUntil(lambda: item.state == "cancelled", timeout=30_000)
+    assert dialog.start.isEnabled(), "it can be started again"
+    dialog.reject()
+    assert session.workspace.runs() == []
 
 
 def test_an_imported_run_cannot_be_trained_again(qtbot, session, window, arrays, notices):

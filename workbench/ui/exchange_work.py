@@ -36,6 +36,7 @@ class ExchangeWork:
         cancelled: Callable[[], None],
     ) -> None:
         self._done, self._failed, self._cancelled = done, failed, cancelled
+        self.over = False
         self._client = AnalysisClient(session, partial(AnalysisProcess, module="workbench.exchange.server"))
         self._item = session.activity.add(title, self.cancel)
         asked = {"workspace": str(session.workspace.path), **fields}
@@ -46,6 +47,7 @@ class ExchangeWork:
 
     def cancel(self) -> None:
         """Give it up: the process is ended."""
+        self.over = True
         self._request.cancel()
         self._item.cancelled()
         self._cancelled()
@@ -54,11 +56,13 @@ class ExchangeWork:
         self._item.progress(answer["done"], answer["total"], answer["text"])
 
     def _finish(self, answer: Answer) -> None:
+        self.over = True
         self._client.request("quit", {})
         self._item.finish()
         self._done(answer)
 
     def _fail(self, problem: Problem) -> None:
+        self.over = True
         self._client.close()
         self._item.fail(str(problem))
         self._failed(problem)

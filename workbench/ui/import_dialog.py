@@ -78,9 +78,13 @@ class ImportDialog(QDialog):
 
     def reject(self) -> None:
         """Close; what is being imported is given up."""
-        if self._work is not None:
+        if self._busy():
+            assert self._work is not None
             self._work.cancel()
         super().reject()
+
+    def _busy(self) -> bool:
+        return self._work is not None and not self._work.over
 
     def _place(self, key: str) -> Path | None:
         text = str(self.places[key].value()).strip()
@@ -88,7 +92,7 @@ class ImportDialog(QDialog):
 
     def _check(self) -> None:
         both = self._place("images") is not None and self._place("array") is not None
-        self.start.setEnabled(self._place("embeddings") is not None and not both and self._work is None)
+        self.start.setEnabled(self._place("embeddings") is not None and not both and not self._busy())
         if both:
             self._say("Images come from a folder or from an array: clear one of the two.", "error")
         elif self.state.property("role") == "error":
@@ -113,7 +117,6 @@ class ImportDialog(QDialog):
 
     def _ended(self) -> None:
         """Also when it was cancelled in the Activity panel."""
-        self._work = None
         self._say("", "muted")
         self._check()
 
