@@ -16,6 +16,7 @@ from workbench.problem import Problem
 from workbench.resources_path import resources
 
 KINDS = ("dataset", "split", "sampler", "augmentation", "backbone", "loss")
+IMPORTED = "imported"  # the name of every part of a run whose embeddings come from elsewhere
 
 
 class BadConfig(Problem):
@@ -205,6 +206,16 @@ class RunConfig(BaseModel):
         return config
 
     @classmethod
+    def recorded(cls, text: str) -> "RunConfig":
+        """The config of a run that is looked at, not started: entries may be unknown. Raises BadConfig for bad TOML."""
+        try:
+            return cls.model_validate(tomllib.loads(text))
+        except tomllib.TOMLDecodeError as error:
+            raise BadConfig("The config", {"TOML": f"{error}."}) from None
+        except ValidationError as found:
+            raise BadConfig("The config", catalogs.sentences(found)) from None
+
+    @classmethod
     def from_values(cls, values: dict[str, Any], known: Catalog) -> tuple["RunConfig | None", dict[str, str]]:
         """A config from raw nested values, as a form holds them: the config, or None and one sentence per bad field."""
         try:
@@ -222,6 +233,11 @@ class RunConfig(BaseModel):
                 file.write(text.encode())
         return text
 
+    @property
+    def imported(self) -> bool:
+        """Whether the embeddings come from elsewhere: there is nothing to train."""
+        return self.dataset.name == IMPORTED
+
     def choice(self, kind: str) -> Choice:
         """The choice of that kind: "dataset", "loss", ..."""
         found: Choice = getattr(self, kind)
@@ -230,6 +246,8 @@ class RunConfig(BaseModel):
     def check(self, known: Catalog) -> dict[str, str]:
         """One sentence per bad field by dotted name, such as "loss.margin"; empty when the run can start."""
         errors: dict[str, str] = {}
+        if self.imported:
+            return {"dataset.name": "The embeddings were imported: there is nothing to train."}
         for kind in KINDS:
             choice = self.choice(kind)
             if f"{kind}/{choice.name}" not in known:
@@ -272,10 +290,12 @@ class RunConfig(BaseModel):
         return {}
 
     def filled(self, known: Catalog) -> "RunConfig":
-        """The same run with every parameter of its entries written out."""
+        """The same run with every parameter of its entries written out; unknown entries are left as they are."""
         changes = {}
         for kind in KINDS:
             choice = self.choice(kind)
+            if f"{kind}/{choice.name}" not in known:
+                continue
             full = catalogs.params_of(known, kind, choice.name).model_validate(choice.params).model_dump()
             changes[kind] = Choice(name=choice.name, params=full)
         return self.model_copy(update=changes)

@@ -17,8 +17,12 @@ from workbench.jobs import Job
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.rows import Dataset
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
+    from workbench.backbones.model import EmbeddingModel
     from workbench.datasets.inspection import Inspection
     from workbench.engine import Data, Engine
 
@@ -261,20 +265,25 @@ def _shared(data: "Data", tell: Callable[[str, int, int], None]) -> str:
     return f"{count:,} test images have an exact copy in the training half" if count else ""
 
 
-def embed_images(workspace: Workspace, run_id: int, images: list[np.ndarray]) -> np.ndarray:
-    """Embeddings [m, d] float32 of a person's own images (uint8 [h, w, 3]) under the run's best checkpoint, on the CPU.
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A run's best network as it is evaluated: squares of uint8 at `dataset.image_size`, scaled to 0..1."""
 
-    Raises:
-        Problem: no checkpoint, or one that does not fit.
-    """
-    import torch
+    model: "EmbeddingModel"  # on the CPU, in evaluation mode
+    crop: "Callable[[Tensor], Tensor]"  # images [n, C, S, S] in 0..1 -> what the network is given
+    dataset: Dataset
+    step: int  # optimiser steps that made it
+    epoch: int
 
+
+def trained(workspace: Workspace, run_id: int) -> Trained:
+    """The run's best checkpoint as a network. Raises Problem when there is none, or one that does not fit."""
     from workbench import registry
     from workbench.backbones.model import build_model
-    from workbench.datasets.images import square
     from workbench.training import checkpoint
 
     info = workspace.run(run_id)
+    place = best_checkpoint(workspace, run_id)
     if info.dataset_id is None:
         raise Problem(f"Run {run_id} has not read its data yet.", todo="Wait for its first epoch.")
     config = RunConfig.from_toml_text(info.config)
@@ -282,7 +291,7 @@ def embed_images(workspace: Workspace, run_id: int, images: list[np.ndarray]) ->
     backbone = {**config.backbone.params}
     if backbone.get("weights", "none") != "none":
         backbone["weights"] = "none"  # the checkpoint holds them
-    state = checkpoint.load(best_checkpoint(workspace, run_id))
+    state = checkpoint.load(place)
     registry.discover("workbench.datasets")
     model = build_model(config.backbone.name, backbone, config.embedding, data.channels)
     try:
@@ -292,12 +301,26 @@ def embed_images(workspace: Workspace, run_id: int, images: list[np.ndarray]) ->
         raise Problem(f"The checkpoint of run {run_id} does not fit its config ({reason}).") from None
     entry = registry.entry("augmentation", config.augmentation.name)
     augmentation = entry.build(entry.params(**config.augmentation.params))
+    return Trained(model.eval(), augmentation.evaluate, data, int(state["step"]), int(state["epoch"]))
+
+
+def embed_images(workspace: Workspace, run_id: int, images: list[np.ndarray]) -> np.ndarray:
+    """Embeddings [m, d] float32 of a person's own images (uint8 [h, w, 3]) under the run's best checkpoint, on the CPU.
+
+    Raises:
+        Problem: no checkpoint, or one that does not fit.
+    """
+    import torch
+
+    from workbench.datasets.images import square
+
+    found = trained(workspace, run_id)
+    data = found.dataset
     pixels = np.stack([square(image, data.image_size, data.channels) for image in images])  # [m, S, S, C]
     batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
-    model.eval()
     with torch.no_grad():
-        found: np.ndarray = model(augmentation.evaluate(batch)).float().numpy()
-    return found
+        embeddings: np.ndarray = found.model(found.crop(batch)).float().numpy()
+    return embeddings
 
 
 def _teller(control: Control, emit: Emit) -> Callable[[str, int, int], None]:

@@ -17,10 +17,13 @@ class Pictures:
         rows: sample id -> row of the pixel cache.
         pixels: the cache (.npy, uint8 [n, S, S, C]); None when it is gone.
         originals: sample id -> file, named as ImageSet shows it; empty for data sets that live in one file.
+        any_images: False for embeddings that were imported without images.
     """
 
-    def __init__(self, rows: dict[int, int], pixels: Path | None, originals: dict[int, Path]) -> None:
-        self._rows, self._originals = rows, originals
+    def __init__(
+        self, rows: dict[int, int], pixels: Path | None, originals: dict[int, Path], any_images: bool = True
+    ) -> None:
+        self._rows, self._originals, self._any_images = rows, originals, any_images
         self._pixels = None if pixels is None else _mapped(pixels)
 
     def thumbnail(self, sample_id: int) -> np.ndarray:
@@ -52,6 +55,8 @@ class Pictures:
 
     def _original(self, sample_id: int) -> np.ndarray:
         place = self.path(sample_id)
+        if not self._any_images:
+            raise Problem("Imported without images.")
         if place is None:
             raise Problem(
                 "The cache of decoded images is gone.", kept="The run is kept.", todo="Run its preflight again."

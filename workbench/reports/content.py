@@ -1,5 +1,6 @@
 """What a report says, as plain data: no markup, no drawing."""
 
+import shlex
 from dataclasses import dataclass
 from math import isfinite
 
@@ -28,6 +29,7 @@ CURVES = (
     "validation/MAP@R",
 )
 QUERIES, NEIGHBOURS = 6, 8
+MEANT = {"name", "embeddings", "labels", "images", "distance", "recall_at", "neighbours"}  # of an imported run
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ class Content:
 def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: str, notes: str) -> Content:
     """Read everything of one run that its report says. Raises Problem when there is no such run."""
     run = workspace.run(run_id)
-    config = RunConfig.from_toml_text(run.config)
+    config = RunConfig.recorded(run.config)
     evaluations = workspace.evaluations(run_id)
     best = max(evaluations, key=_score, default=None)
     last = evaluations[-1] if evaluations else None
@@ -140,7 +142,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         curves={
             name: Curve(*workspace.scalars(run_id, name))
             for name in (*CURVES, *(f"test/{each}" for each in shown))
-            if name in names
+            if name in names and not config.imported
         },
         best=best,
         last=last,
@@ -152,8 +154,16 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         finest=finest,
         environment=_environment(run),
         left_out=[(str(path), str(reason)) for path, reason in run.environment.get("data", {}).get("left_out", [])],
-        command=f"workbench run config.toml --workspace DIR    (config.toml of run {run.id})",
+        command=_command(run, config),
     )
+
+
+def _command(run: Run, config: RunConfig) -> str:
+    if config.imported:
+        given = config.dataset.params
+        options = [f"--{name} {shlex.quote(str(given[name]))}" for name in ("labels", "images") if given.get(name)]
+        return " ".join(["workbench import", shlex.quote(str(given.get("embeddings", ""))), *options])
+    return f"workbench run config.toml --workspace DIR    (config.toml of run {run.id})"
 
 
 def percent(value: float) -> str:
@@ -177,7 +187,9 @@ def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -
         f"{run.backbone} trained with {run.loss} on {run.dataset}: {run.status} after epoch {run.epoch} "
         f"of {run.epochs}, {duration(run.seconds)} of work.",
     ]
-    if data:
+    if imported := run.environment.get("imported"):
+        said = [f"Embeddings of a model trained elsewhere, imported from {imported['embeddings']}."]
+    elif data:
         said.append(
             f"{data['train']:,} images train, {data['test']:,} are searched"
             + (
@@ -189,9 +201,9 @@ def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -
     if best is None:
         said.append("There is no evaluation yet.")
     else:
-        metrics = best.metrics
+        metrics, found = best.metrics, "Imported" if imported else f"Best at epoch {best.epoch}"
         said.append(
-            f"Best at epoch {best.epoch}: MAP@R {percent(metrics.get('MAP@R', np.nan))} and recall@1 "
+            f"{found}: MAP@R {percent(metrics.get('MAP@R', np.nan))} and recall@1 "
             f"{percent(metrics.get('recall@1', np.nan))} over {metrics.get('queries', 0):,.0f} queries "
             f"({best.distance})."
         )
@@ -211,7 +223,9 @@ def _settings(config: RunConfig) -> list[Setting]:
         defaults = plain.model_dump()[section]
         fields = values if isinstance(values, dict) else {section: values}
         for name, value in fields.items():
-            default = defaults[name] if isinstance(values, dict) else defaults
+            if config.imported and (name not in MEANT or section not in ("name", "dataset", "evaluation")):
+                continue
+            default = defaults.get(name) if isinstance(values, dict) else defaults
             place = "run" if not isinstance(values, dict) else section
             found.append(Setting(place, name, _value(value), value != default))
     return found

@@ -1,10 +1,9 @@
 """Tables behind the report: CSV that a spreadsheet cannot run, and LaTeX that TeX cannot be led astray by."""
 
-import csv
-import io
 from typing import Any
 
 from workbench.reports.content import Content, percent
+from workbench.spreadsheet import csv_text
 from workbench.workspace import Workspace
 
 LATEX = {
@@ -14,38 +13,22 @@ LATEX = {
 }  # fmt: skip
 
 
-def csv_cell(value: Any) -> Any:
-    """Text that a spreadsheet would take for a formula gets an apostrophe; numbers are left alone."""
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r", "\n", "\0"):
-        return f"'{value}"
-    return value
-
-
-def csv_text(header: list[str], rows: list[list[Any]]) -> str:
-    """A CSV file as text."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([[csv_cell(value) for value in row] for row in rows])
-    return out.getvalue()
-
-
 def csv_tables(content: Content, workspace: Workspace) -> dict[str, str]:
     """metrics.csv, scalars.csv, classes.csv, settings.csv and queries.csv, by name."""
     run_id = content.run.id
     scalars = [
-        [name, step, repr(value)]
+        [name, step, value]
         for name in workspace.scalar_names(run_id)
         for step, value in zip(*(column.tolist() for column in workspace.scalars(run_id, name)), strict=True)
     ]
-    metrics = [[row.name, repr(row.best), repr(row.low), repr(row.high), repr(row.last)] for row in content.metrics]
+    metrics = [[row.name, row.best, row.low, row.high, row.last] for row in content.metrics]
     settings = [[each.section, each.name, each.value, "yes" if each.changed else "no"] for each in content.settings]
     return {
         "metrics.csv": csv_text(["metric", "best", "best_low_95", "best_high_95", "last"], metrics),
         "scalars.csv": csv_text(["name", "step", "value"], scalars),
         "classes.csv": csv_text(
             ["class", "queries", "map_at_r", "recall_at_1"],
-            [[row.name, row.queries, repr(row.map_at_r), repr(row.recall_at_1)] for row in content.classes],
+            [[row.name, row.queries, row.map_at_r, row.recall_at_1] for row in content.classes],
         ),
         "settings.csv": csv_text(["section", "field", "value", "changed_from_default"], settings),
         "queries.csv": csv_text(

@@ -123,7 +123,7 @@ class MainWindow(QMainWindow):
     def _fill_menus(self) -> None:
         self.menus = Menus(self, self.session, self.commands, self.run_actions)
         add, menus = self.menus.add, self.menus
-        add(menus.file, "file.new", "file.open-config", "file.open-images", "", "file.open-workspace")
+        add(menus.file, "file.new", "file.open-config", "file.open-images", "file.import", "", "file.open-workspace")
         self._recent_workspaces = RecentMenu("Recent workspaces", "workspaces", self.session, menus.file)
         self._recent_images = RecentMenu("Recent data folders", "data", self.session, menus.file)
         menus.file.addMenu(self._recent_workspaces)

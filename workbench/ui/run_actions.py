@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 from workbench.control import Control
 from workbench.problem import Problem
 from workbench.ui.commands import Commands
+from workbench.ui.exchange_actions import ExchangeActions
 from workbench.ui.session import Session
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
 from workbench.workspace.rows import Run
@@ -35,6 +36,7 @@ class RunActions(QObject):
         self.colour = add("run.colour", "Colour")
         self.colour.setMenu(self._colours())
         self.folder = add("run.folder", "Show its folder", self._folder, "", "folder-open")
+        self.exchange = ExchangeActions(session, commands, window)
         self.trash = add("run.trash", "Move to trash", self._trash, "", "trash")
         self.restore = add("run.restore", "Restore from trash", self._restore, "", "arrow-counter-clockwise")
         self.delete = add("run.delete", "Delete for ever…", self._delete)
@@ -43,7 +45,7 @@ class RunActions(QObject):
         self.of_menu = [self.pause, self.stop, self.cancel, self.resume]
         self.of_list = [
             self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,
-            _line(self), self.trash, self.restore, self.delete, self.show_trash, self.empty_trash,
+            self.exchange.export, _line(self), self.trash, self.restore, self.delete, self.show_trash, self.empty_trash,
         ]  # fmt: skip
         session.run_changed.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
@@ -62,7 +64,15 @@ class RunActions(QObject):
         self.cancel.setEnabled(working)
         ended_early = run is not None and run.status in ENDED_EARLY and not in_trash
         self.resume.setEnabled(ended_early and run is not None and self._has_checkpoint(run))
-        for action in (self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder):
+        for action in (
+            self.rename,
+            self.tags,
+            self.note,
+            self.colour,
+            self.duplicate,
+            self.folder,
+            self.exchange.export,
+        ):
             action.setEnabled(there)
         self.trash.setEnabled(there and not in_trash and run is not None and not run.live)
         for action in (self.restore, self.delete):

@@ -273,8 +273,8 @@ class Session(QObject):
             self.queue.cancel(running)
             self.queue.close(GRACE)
         self._wait_for_tasks()
-        self.analysis.close()
-        self.drawing.close()
+        for client in self.findChildren(AnalysisClient):
+            client.close()
         self.follower.close()
         self.theme.close()
         self.preferences.keep()

@@ -86,8 +86,10 @@ class Recorder:
             case Ended(status, problem):
                 self._pause_clock()
                 self._changes.update(status=status, problem=problem, phase="", ended=now(), seconds_left=0.0)
-                self._commit()
-                self._journal.close()
+                try:
+                    self._commit()
+                finally:
+                    self._journal.close()
                 return
         if monotonic() - self._committed > COMMIT_EVERY:
             self._commit()
@@ -105,6 +107,10 @@ class Recorder:
         with self._workspace.writing() as db:
             db.execute("update runs set environment = ? where id = ?", (json.dumps(facts), self.run_id))
         self._line({"environment": facts})
+
+    def reached(self, epoch: int) -> None:
+        """Say how far the run has come where it saves no checkpoint."""
+        self._changes["epoch"] = epoch
 
     def forget_after(self, step: int) -> None:
         """Drop what an interrupted run recorded after the checkpoint it resumes from: it will be recorded again."""

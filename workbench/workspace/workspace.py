@@ -192,7 +192,7 @@ class Workspace:
         ids = samples.ids.tolist()
         root = Path(data.root) if data.root else None
         originals = dict(zip(ids, (root / path for path in samples.paths), strict=True)) if root else {}
-        return Pictures(dict(zip(ids, samples.rows.tolist(), strict=True)), data.pixels, originals)
+        return Pictures(dict(zip(ids, samples.rows.tolist(), strict=True)), data.pixels, originals, data.image_size > 0)
 
     def projections(self, evaluation_id: int) -> list[Projection]:
         with self.reading() as db:
@@ -307,14 +307,14 @@ class Workspace:
             self.set_status(run_id, "interrupted", "The program that ran it ended. What was saved is kept.")
         return dead
 
-    def register_dataset(self, image_set: "ImageSet", pixels: Path) -> int:
-        """The number of a decoded data set, stored with its samples at the first time; `pixels` is its cache."""
+    def register_dataset(self, image_set: "ImageSet", pixels: Path | None) -> int:
+        """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
         key = f"{image_set.fingerprint}-{image_set.image_size}x{image_set.channels}"
         root = "" if image_set.root is None else os.fsencode(image_set.root).decode("utf-8", "replace")
         with self.writing() as db:
             row = db.execute("select id from datasets where fingerprint = ?", (key,)).fetchone()
             if row is not None:
-                db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels), row[0]))
+                db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels or ""), row[0]))
                 return int(row[0])
             names = image_set.class_names
             dataset_id = new_id(
@@ -326,7 +326,7 @@ class Workspace:
                         root,
                         key,
                         json.dumps(list(names)),
-                        str(pixels),
+                        str(pixels or ""),
                         image_set.image_size,
                         image_set.channels,
                     ),

@@ -11,9 +11,10 @@ import pytest
 from tests.ui.trained import trained_run
 from workbench import files, reports
 from workbench.config import RunConfig
-from workbench.events import Ended
+from workbench.events import Ended, Scalar
 from workbench.problem import Problem
-from workbench.reports.tables import csv_cell, latex_escape
+from workbench.reports.tables import latex_escape
+from workbench.spreadsheet import csv_cell
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -153,3 +154,13 @@ def test_the_report_is_an_artefact_of_the_run(workspace, run_id, tmp_path):
     [path] = reports.write_report(workspace, run_id, tmp_path / "out")
     assert workspace.artefacts(run_id, "report") == [path]
     assert math.isfinite(path.stat().st_size)
+
+
+def test_a_negative_number_is_no_formula(workspace, tmp_path):
+    run_id = workspace.create_run(RunConfig(name="negative"))
+    recorder = Recorder(workspace, run_id)
+    recorder(Scalar("anatomy/bound", 1, -0.5))
+    recorder(Ended("done"))
+    reports.write_report(workspace, run_id, tmp_path / "out", formats=["csv"])
+    lines = (tmp_path / "out" / "scalars.csv").read_text("utf-8").splitlines()
+    assert lines == ["name,step,value", "anatomy/bound,1,-0.5"]

@@ -9,7 +9,7 @@ from PySide6.QtSvg import QSvgGenerator
 
 from workbench import files
 from workbench.problem import Problem
-from workbench.reports.tables import csv_text
+from workbench.spreadsheet import csv_text
 from workbench.ui import theme
 from workbench.ui.pages.map.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData, grouped

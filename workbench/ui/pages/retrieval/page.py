@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, Q
 
 from workbench import files
 from workbench.problem import Problem
-from workbench.reports.tables import csv_text
+from workbench.spreadsheet import csv_text
 from workbench.ui.models.query_table import Listing, QueryTable
 from workbench.ui.pages.retrieval import own_image
 from workbench.ui.pages.retrieval.history import History

@@ -3,6 +3,7 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
+from workbench.config import IMPORTED
 from workbench.control import Control
 from workbench.ui.icons import SIZE, icon
 from workbench.ui.widgets.buttons import button
@@ -100,6 +101,8 @@ class RunHeader(QWidget):
 def _after_word(run: Run) -> str:
     if run.problem and run.status != "waiting":
         return run.problem
+    if run.loss == IMPORTED:
+        return "imported embeddings, so there are no curves of training"
     return run.phase if run.status == "running" else ""
 
 

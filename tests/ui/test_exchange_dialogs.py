@@ -1,0 +1,165 @@
+"""Export… and Import embeddings… in the window, with real files."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from trained import trained_run
+
+from workbench import catalog
+from workbench.config import RunConfig
+from workbench.problem import Problem
+from workbench.ui.main_window import MainWindow
+
+pytestmark = [
+    pytest.mark.qt_log_ignore("propagateSizeHints"),
+    pytest.mark.filterwarnings("ignore::RuntimeWarning:numba"),
+]
+
+
+@pytest.fixture
+def run_id(workspace, tmp_path):
+    return trained_run(workspace, tmp_path / "cache")
+
+
+@pytest.fixture
+def window(qtbot, session):
+    session.set_catalog(catalog.current())
+    made = MainWindow(session)
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+@pytest.fixture
+def notices(session):
+    told = []
+    session.noticed.connect(told.append)
+    return told
+
+
+@pytest.fixture
+def arrays(tmp_path):
+    """Files of 30 embeddings with labels and images."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(30) % 3
+    np.save(tmp_path / "vectors.npy", np.eye(3, 4)[labels] + 0.2 * rng.normal(size=(30, 4)))
+    np.save(tmp_path / "labels.npy", labels)
+    np.save(tmp_path / "pixels.npy", rng.integers(0, 256, (30, 12, 12), dtype=np.uint8))
+    return tmp_path
+
+
+def test_a_run_is_exported_from_its_menu(qtbot, run_id, session, window, notices, tmp_path):
+    assert window.run_actions.exchange.export in window.runs.list.actions()
+    session.show_run(run_id)
+    dialog = window.run_actions.exchange.ask_export()
+    assert not dialog.start.isEnabled(), "nothing is known of the run yet"
+    qtbot.waitUntil(dialog.start.isEnabled, timeout=30_000)
+    assert dialog.formats() == ["config", "csv", "npy"]
+    assert not dialog.boxes["torch"].isEnabled()
+    assert dialog.reasons["torch"].text() == f"Run {run_id} has no checkpoint."
+    for name in dialog.formats():
+        dialog.boxes[name].setChecked(False)
+    assert not dialog.start.isEnabled()
+    dialog.boxes["tensorboard"].setChecked(True)
+    dialog.boxes["projector"].setChecked(True)
+    dialog.folder.take(str(tmp_path / "out"))
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: any("Exported 3 files" in str(each) for each in notices), timeout=30_000)
+    assert (tmp_path / "out" / "vectors.tsv").exists()
+    assert list((tmp_path / "out" / "tensorboard").iterdir())
+    [item] = [each for each in session.activity.items if each.title == f"Export run {run_id}"]
+    qtbot.waitUntil(lambda: item.state == "done", timeout=30_000)
+
+
+def test_a_folder_in_which_nothing_can_be_written_is_told(qtbot, run_id, session, window, notices, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    session.show_run(run_id)
+    dialog = window.run_actions.exchange.ask_export()
+    qtbot.waitUntil(dialog.start.isEnabled, timeout=30_000)
+    dialog.folder.take(str(tmp_path / "file"))
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: any(isinstance(each, Problem) for each in notices), timeout=30_000)
+    assert "could not be written" in str(notices[-1])
+
+
+def test_a_run_that_has_not_ended_says_so(qtbot, session, workspace, window):
+    session.show_run(workspace.create_run(RunConfig(name="young")))
+    dialog = window.run_actions.exchange.ask_export()
+    qtbot.waitUntil(dialog.start.isEnabled, timeout=30_000)
+    assert dialog.formats() == ["config"]
+    assert dialog.state.text().startswith("This run has not ended")
+    dialog.reject()
+
+
+def test_without_a_run_there_is_nothing_to_export(window, notices):
+    assert not window.run_actions.exchange.export.isEnabled()
+    assert window.run_actions.exchange.ask_export() is None
+    assert "Choose a run" in str(notices[-1])
+
+
+def test_imported_embeddings_are_mapped_and_browsed(qtbot, session, window, arrays):
+    assert window.commands["file.import"] in window.menus.file.actions()
+    dialog = window.run_actions.exchange.ask_import()
+    assert not dialog.start.isEnabled()
+    dialog.places["embeddings"].take(str(arrays / "vectors.npy"))
+    dialog.places["labels"].take(str(arrays / "labels.npy"))
+    dialog.places["array"].take(str(arrays / "pixels.npy"))
+    dialog.name.setText("Theirs")
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: session.run_id is not None, timeout=60_000)
+    assert session.run().name == "Theirs"
+    assert session.page == "map"
+    maps = window.pages.page("map")
+    qtbot.waitUntil(lambda: maps.canvas.data is not None, timeout=60_000)
+    assert len(maps.canvas.data.points) == 30
+    session.show_page("retrieval")
+    retrieval = window.pages.page("retrieval")
+    qtbot.waitUntil(lambda: len(retrieval.result.cards) > 0, timeout=60_000)
+    session.show_page("train")
+    assert "imported embeddings" in window.pages.page("train").header.state.text()
+    session.analysis.close()
+
+
+def test_what_is_wrong_is_said_in_the_dialog_and_can_be_mended(qtbot, session, window, arrays):
+    np.save(arrays / "short.npy", np.zeros(3, int))
+    dialog = window.run_actions.exchange.ask_import()
+    dialog.places["embeddings"].take(str(arrays / "vectors.npy"))
+    dialog.places["labels"].take(str(arrays / "short.npy"))
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "30 embeddings, but short.npy 3 labels" in dialog.state.text(), timeout=60_000)
+    assert dialog.state.property("role") == "error"
+    assert dialog.start.isEnabled()
+    assert session.runs() == []
+    dialog.places["images"].take(str(arrays))
+    dialog.places["array"].take(str(arrays / "pixels.npy"))
+    assert not dialog.start.isEnabled()
+    assert "clear one of the two" in dialog.state.text()
+    dialog.places["images"].take("")
+    dialog.places["labels"].take(str(arrays / "labels.npy"))
+    assert dialog.state.text() == ""
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: session.run_id is not None, timeout=60_000)
+    session.analysis.close()
+
+
+def test_a_cancelled_import_makes_no_run(qtbot, session, window, arrays):
+    dialog = window.run_actions.exchange.ask_import()
+    dialog.places["embeddings"].take(str(arrays / "vectors.npy"))
+    dialog.places["labels"].take(str(arrays / "labels.npy"))
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    assert not dialog.start.isEnabled()
+    [item] = [each for each in session.activity.items if each.title == "Import embeddings"]
+    item.cancel()
+    qtbot.waitUntil(lambda: item.state == "cancelled", timeout=30_000)
+    assert dialog.start.isEnabled(), "it can be started again"
+    dialog.reject()
+    assert session.workspace.runs() == []
+
+
+def test_an_imported_run_cannot_be_trained_again(qtbot, session, window, arrays, notices):
+    from workbench.exchange.importing import import_embeddings
+
+    session.show_run(import_embeddings(session.workspace, arrays / "vectors.npy", arrays / "labels.npy"))
+    window.run_actions.duplicate.trigger()
+    assert "there is nothing to train" in str(notices[-1])
+    assert not window.run_actions.resume.isEnabled()

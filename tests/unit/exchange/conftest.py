@@ -1,0 +1,65 @@
+"""Runs to export: one made of arrays, and one that is really trained for an epoch."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from workbench import experiment
+from workbench.config import RunConfig, presets
+from workbench.control import Control
+from workbench.datasets.image_set import ImageSet
+from workbench.evaluation.retrieval import retrieve
+from workbench.events import Ended, Evaluated, Scalar, Status
+from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
+
+CLASSES = ["=1+1", "<b>cat</b>", "@dog"]
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+@pytest.fixture
+def stored_run(workspace):
+    """A finished run with hostile names: curves with NaN and negative numbers, and evaluations after epochs 1 and 2."""
+    labels = np.arange(12, dtype=np.int64) % 3
+    paths = [f"={row}/tab\there.png" for row in range(12)]
+    images = ImageSet("arrays", None, paths, labels, CLASSES, 1, 8, lambda row: np.zeros((8, 8), np.uint8))
+    run_id = workspace.create_run(RunConfig(name="=HYPERLINK(1)"))
+    recorder = Recorder(workspace, run_id)
+    recorder(Status("Training"))
+    recorder.dataset(workspace.register_dataset(images, None))
+    for step, value in ((1, 2.5), (2, float("nan")), (300, -0.125)):
+        recorder(Scalar("probe/spce", step, value))
+    recorder(Scalar("=batch", 2, 1.0))
+    for epoch, spread in ((1, 0.1), (2, 3.0)):
+        noise = np.random.default_rng(epoch).normal(size=(12, 5))
+        vectors = (np.eye(3, 5)[labels] + spread * noise).astype(np.float32)
+        found = retrieve(vectors, labels, images.sample_ids)
+        recorder(
+            Evaluated(
+                epoch, epoch, "cosine", found.metrics, images.sample_ids, labels, vectors, found.ap, found.first_hit,
+                found.r, found.neighbours, found.similarities,
+            )
+        )  # fmt: skip
+    recorder(Ended("done"))
+    return run_id
+
+
+@pytest.fixture(scope="session")
+def trained_space(tmp_path_factory) -> Path:
+    """A workspace whose run 1 is the sample after one epoch."""
+    place = tmp_path_factory.mktemp("trained") / "space"
+    sample = next(preset.config for preset in presets() if preset.key == "sample-digits")
+    values = sample.model_dump()
+    values["training"]["epochs"] = 1
+    with Workspace(place, create=True) as workspace:
+        run_id = experiment.prepare_run(RunConfig.model_validate(values), workspace)
+        job = experiment.make_job(workspace, run_id, Control()).start()
+        job.join()
+        assert workspace.run(run_id).status == "done"
+    return place

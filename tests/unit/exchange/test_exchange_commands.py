@@ -1,0 +1,47 @@
+"""`workbench export` and `workbench import` as a person types them."""
+
+import numpy as np
+import pytest
+
+from workbench.cli import main
+from workbench.workspace import Workspace
+
+
+@pytest.fixture
+def place(workspace, stored_run):
+    """The folder of a workspace with one stored run, as an argument."""
+    return str(workspace.path)
+
+
+def test_out_and_in_again(place, stored_run, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["export", str(stored_run), "-w", place, "--out", str(out), "--format", "npy", "--format", "csv"]) == 0
+    printed = capsys.readouterr().out.split()
+    assert printed == [str(out / name) for name in ("embeddings.npy", "labels.npy", "samples.csv", "scalars.csv")]
+    words = [
+        "import",
+        str(out / "embeddings.npy"),
+        "--labels",
+        str(out / "samples.csv"),
+        "--name",
+        "again",
+        "-w",
+        place,
+    ]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"Run {stored_run + 1} done. MAP@R ")
+    assert "over 12 queries" in said
+    with Workspace(place) as opened:
+        assert opened.run(stored_run + 1).name == "again"
+
+
+def test_a_problem_is_one_sentence_and_status_1(place, stored_run, tmp_path, capsys):
+    assert main(["export", str(stored_run), "-w", place, "--out", str(tmp_path / "out"), "--format", "torch"]) == 1
+    assert capsys.readouterr().err == f"Run {stored_run} has no checkpoint. Nothing was written.\n"
+    assert main(["export", "99", "-w", place]) == 1
+    assert "There is no run 99" in capsys.readouterr().err
+    np.save(tmp_path / "e.npy", np.zeros((2, 2)))
+    assert main(["import", str(tmp_path / "e.npy"), "-w", place]) == 1
+    assert "has no column of labels" in capsys.readouterr().err
+    assert main(["export", str(stored_run), "-w", place, "--format", "mp3"]) == 2

@@ -1,0 +1,136 @@
+"""Runs as files: tables without formulas, arrays, the config, and what is said when something cannot be written."""
+
+import csv
+import errno
+import os
+
+import numpy as np
+import pytest
+
+from workbench.config import RunConfig
+from workbench.events import Scalar, Status
+from workbench.exchange import packages
+from workbench.exchange.formats import FORMATS, export_run, refusal
+from workbench.exchange.source import source_of
+from workbench.problem import Problem
+from workbench.spreadsheet import csv_cell, plain_cell
+from workbench.workspace.recorder import Recorder
+
+CLASSES = ["=1+1", "<b>cat</b>", "@dog"]  # of the stored run
+
+
+def rows(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@a", "\t=1", "plain", "", "'quoted'"])
+def test_a_cell_is_harmless_and_comes_back(text):
+    written = csv_cell(text)
+    assert written[:1] not in ("=", "+", "-", "@", "\t")
+    assert plain_cell(written) == text
+    assert csv_cell(-0.5) == -0.5, "a number is no formula"
+
+
+def test_curves_are_a_long_table(workspace, stored_run, tmp_path):
+    [path] = export_run(workspace, stored_run, ["csv"], tmp_path)
+    header, *points = rows(path)
+    assert header == ["name", "step", "value"]
+    assert points[0] == ["'=batch", "2", "1.0"]
+    assert points[1:4] == [["probe/spce", "1", "2.5"], ["probe/spce", "2", "nan"], ["probe/spce", "300", "-0.125"]]
+
+
+def test_parquet_holds_the_same_numbers(workspace, stored_run, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    [path] = export_run(workspace, stored_run, ["parquet"], tmp_path)
+    table = parquet.read_table(path).to_pydict()
+    assert list(table) == ["name", "step", "value"]
+    assert table["name"] == ["=batch", "probe/spce", "probe/spce", "probe/spce"]
+    np.testing.assert_array_equal(table["value"], [1.0, 2.5, np.nan, -0.125])
+
+
+def test_the_best_evaluation_is_written_unless_an_epoch_is_named(workspace, stored_run, tmp_path):
+    first, second = (workspace.embeddings(each.id)[2] for each in workspace.evaluations(stored_run))
+    export_run(workspace, stored_run, ["npy"], tmp_path)
+    np.testing.assert_array_equal(np.load(tmp_path / "embeddings.npy", allow_pickle=False), first)
+    export_run(workspace, stored_run, ["npy"], tmp_path, epoch=2)
+    np.testing.assert_array_equal(np.load(tmp_path / "embeddings.npy", allow_pickle=False), second)
+    labels = np.load(tmp_path / "labels.npy", allow_pickle=False)
+    header, *samples = rows(tmp_path / "samples.csv")
+    assert header == ["sample_id", "path", "label"]
+    assert [plain_cell(each[2]) for each in samples] == [CLASSES[label] for label in labels]
+    assert all(cell[:1] != "=" for each in samples for cell in each)
+    with pytest.raises(Problem, match=r"was not evaluated after epoch 9\. Evaluated epochs: 1, 2"):
+        export_run(workspace, stored_run, ["npy"], tmp_path, epoch=9)
+
+
+def test_the_projector_gets_one_line_for_each_vector(workspace, stored_run, tmp_path):
+    points, metadata = export_run(workspace, stored_run, ["projector"], tmp_path)
+    vectors = np.loadtxt(points, delimiter="\t", dtype=np.float32)
+    np.testing.assert_array_equal(vectors, workspace.embeddings(workspace.evaluations(stored_run)[0].id)[2])
+    header, *lines = [line.split("\t") for line in metadata.read_text("utf-8").splitlines()]
+    assert header == ["label", "path", "sample_id"]
+    assert len(lines) == len(vectors)
+    assert {len(line) for line in lines} == {3}, "tabs in names do not make columns"
+    assert {line[0] for line in lines} == {"'=1+1", "<b>cat</b>", "'@dog"}
+
+
+def test_the_config_is_the_runs_own(workspace, stored_run, tmp_path):
+    [path] = export_run(workspace, stored_run, ["config"], tmp_path)
+    assert RunConfig.from_toml(path).name == "=HYPERLINK(1)"
+    assert path.read_text("utf-8") == workspace.run(stored_run).config
+
+
+def test_an_unfinished_run_is_written_as_it_is(workspace, tmp_path):
+    run_id = workspace.create_run(RunConfig(name="young"))
+    source = source_of(workspace, run_id)
+    assert {name: refusal(name, source) for name in ("config", "csv", "tensorboard", "npy", "torch")} == {
+        "config": "", "csv": f"Run {run_id} has no curves yet.", "tensorboard": f"Run {run_id} has no curves yet.",
+        "npy": f"Run {run_id} has no evaluation yet.", "torch": f"Run {run_id} has no checkpoint.",
+    }  # fmt: skip
+    with pytest.raises(Problem, match=r"has no evaluation yet\. Nothing was written"):
+        export_run(workspace, run_id, ["config", "npy"], tmp_path / "out")
+    assert not (tmp_path / "out").exists(), "all is checked before anything is written"
+    recorder = Recorder(workspace, run_id)
+    recorder(Status("Training"))
+    recorder(Scalar("batch/loss", 1, 0.5))
+    recorder._commit()
+    recorder._journal.close()
+    [path] = export_run(workspace, run_id, ["csv"], tmp_path / "out")
+    assert rows(path)[1:] == [["batch/loss", "1", "0.5"]]
+
+
+def test_a_missing_package_is_named_with_what_to_install(workspace, stored_run, tmp_path, monkeypatch):
+    monkeypatch.setattr(packages, "find_spec", lambda name: None)
+    with pytest.raises(Problem, match=r"Parquet needs pyarrow: install metric-workbench\[parquet\] with pip"):
+        export_run(workspace, stored_run, ["parquet"], tmp_path)
+    assert "ONNX needs onnx and onnxscript" in refusal("onnx", source_of(workspace, stored_run))
+    with pytest.raises(Problem, match="Parquet needs pyarrow"):
+        packages.load("pyarrow.parquet", "Parquet", "parquet")
+
+
+def test_a_full_disk_keeps_the_earlier_export(workspace, stored_run, tmp_path, monkeypatch):
+    [path] = export_run(workspace, stored_run, ["csv"], tmp_path)
+    before = path.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    for name in ("csv", "tensorboard", "npy", "projector", "config"):
+        with pytest.raises(Problem, match="no space left"):
+            export_run(workspace, stored_run, [name], tmp_path)
+    assert path.read_bytes() == before
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(workspace, stored_run, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(Problem, match="could not be written"):
+        export_run(workspace, stored_run, ["csv"], tmp_path / "file")
+    with pytest.raises(Problem, match="There is no format 'mp3'"):
+        export_run(workspace, stored_run, ["mp3"], tmp_path)
+
+
+def test_every_format_says_what_it_is():
+    assert all(each.title and each.help and bool(each.extra) == bool(each.packages) for each in FORMATS.values())

@@ -1,0 +1,106 @@
+"""The exported network, loaded without Workbench, gives the embeddings that Workbench gives."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch import nn
+
+from workbench import experiment
+from workbench.exchange.formats import export_run
+from workbench.exchange.model import Cells, Deployed, with_cells
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+
+
+@pytest.fixture(scope="module")
+def exported(trained_space, tmp_path_factory):
+    """A folder with model.pt2, its note and its example, and an image beside them."""
+    out = tmp_path_factory.mktemp("network")
+    with Workspace(trained_space) as workspace:
+        export_run(workspace, 1, ["torch"], out)
+    picture = np.random.default_rng(0).integers(0, 256, (30, 20), dtype=np.uint8)
+    Image.fromarray(picture).save(out / "image.png")
+    return out
+
+
+def expected(trained_space, out, count=1):
+    """The embeddings [count, d] that the window gives for the image."""
+    with Workspace(trained_space) as workspace:
+        return experiment.embed_images(workspace, 1, [np.asarray(Image.open(out / "image.png"))] * count)
+
+
+def test_any_number_of_images_gives_the_networks_embeddings(exported, trained_space):
+    loaded = torch.export.load(exported / "model.pt2").module()
+    with Workspace(trained_space) as workspace:
+        found = experiment.trained(workspace, 1)
+    for count in (1, 2, 5):
+        images = torch.rand(count, 1, 16, 16, generator=torch.Generator().manual_seed(count))
+        with torch.no_grad():
+            wanted = found.model(found.crop(images))
+        torch.testing.assert_close(loaded(images), wanted, atol=1e-5, rtol=1e-5)
+
+
+def test_the_example_has_ten_lines_and_runs(exported, trained_space):
+    script = exported / "model-example.py"
+    lines = [line for line in script.read_text("utf-8").splitlines() if line.strip()]
+    assert len(lines) <= 10
+    script.write_text(script.read_text("utf-8").replace("print(model(", "np.save('found.npy', model("), "utf-8")
+    done = subprocess.run([sys.executable, script.name], cwd=exported, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = np.load(exported / "found.npy", allow_pickle=False)
+    np.testing.assert_allclose(found, expected(trained_space, exported), atol=1e-4)
+
+
+def test_the_note_says_how_an_image_becomes_an_input(exported):
+    note = (exported / "model-note.txt").read_text("utf-8")
+    assert "float32 [n, 1, 16, 16] in 0..1" in note
+    assert "float32 [n, 64]; compared by the angle" in note
+    assert "Divide by 255" in note
+
+
+@pytest.mark.parametrize(("height", "width", "side"), [(8, 8, 7), (26, 13, 7), (4, 5, 7), (7, 7, 7), (9, 9, 1)])
+def test_cells_are_the_adaptive_maximum(height, width, side):
+    images = torch.randn(2, 3, height, width, generator=torch.Generator().manual_seed(0))
+    network = nn.Sequential(nn.AdaptiveMaxPool2d(side))
+    wanted = network(images)
+    with_cells(network)
+    assert isinstance(network[0], Cells)
+    assert torch.equal(network(images), wanted)
+
+
+def test_the_crop_of_the_evaluation_is_inside():
+    network = Deployed(nn.Flatten(), lambda images: images[..., 1:3, 1:3])
+    assert torch.equal(network(torch.arange(16.0).view(1, 1, 4, 4)), torch.tensor([[5.0, 6, 9, 10]]))
+
+
+def test_onnx_gives_the_same_embeddings(trained_space, exported, tmp_path):
+    for package in ("onnx", "onnxscript"):
+        pytest.importorskip(package)
+    runtime = pytest.importorskip("onnxruntime")
+    with Workspace(trained_space) as workspace:
+        export_run(workspace, 1, ["onnx"], tmp_path)
+        found = experiment.trained(workspace, 1)
+    session = runtime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    for count in (1, 3):
+        images = torch.rand(count, 1, 16, 16, generator=torch.Generator().manual_seed(count))
+        with torch.no_grad():
+            wanted = found.model(found.crop(images)).numpy()
+        [given] = session.run(["embeddings"], {"images": images.numpy()})
+        np.testing.assert_allclose(given, wanted, atol=1e-4)
+
+
+def test_a_damaged_checkpoint_is_a_sentence(trained_space, tmp_path):
+    with Workspace(trained_space) as workspace:
+        place = workspace.folder(1) / "best.pt"
+        whole = place.read_bytes()
+        place.write_bytes(whole[:1000])
+        try:
+            with pytest.raises(Problem, match="is not a whole checkpoint"):
+                export_run(workspace, 1, ["torch"], tmp_path)
+        finally:
+            place.write_bytes(whole)
+    assert not list(tmp_path.iterdir())

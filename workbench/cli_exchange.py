@@ -1,0 +1,78 @@
+"""`workbench export` and `workbench import`: runs out, embeddings of other programs in."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.exchange.formats import FORMATS, export_run
+from workbench.exchange.importing import IMAGE_SIZE, import_embeddings
+from workbench.workspace import Workspace
+
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+FORMAT_HELP = "May be given several times. " + "; ".join(f"{key}: {each.help}" for key, each in FORMATS.items()) + "."
+
+
+def add_to(group: click.Group, workspace_option: Option, default_workspace: Callable[[], Path]) -> None:
+    """Register the two commands with the group.
+
+    Args:
+        workspace_option: gives a command its `folder`. default_workspace: what stands for it when it is not given.
+    """
+
+    @group.command("export")
+    @click.argument("run_id", metavar="RUN", type=int)
+    @workspace_option
+    @click.option(
+        "--format", "formats", multiple=True, type=click.Choice(list(FORMATS)), default=("config", "csv", "npy"),
+        show_default=True, help=FORMAT_HELP,
+    )  # fmt: skip
+    @click.option("--epoch", type=int, default=None, help="Evaluation whose embeddings are written; the best if unset.")
+    @click.option(
+        "--out", type=click.Path(path_type=Path, file_okay=False), default=None,
+        help="Folder; by default `export` in the run's.",
+    )  # fmt: skip
+    def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: int | None, out: Path | None) -> None:
+        """Write run RUN (its number in `workbench list runs`) as files for other programs."""
+        with Workspace(folder or default_workspace()) as workspace:
+            run = workspace.run(run_id)
+            place = out or workspace.folder(run_id) / "export"
+            for path in export_run(workspace, run_id, formats, place, epoch=epoch):
+                click.echo(path)
+            if run.live:
+                click.echo(f"Run {run_id} has not ended ({run.status}): it was written as it is now.", err=True)
+
+    @group.command("import")
+    @click.argument("embeddings", type=click.Path(path_type=Path))
+    @workspace_option
+    @click.option(
+        "--labels", type=click.Path(path_type=Path), default=None,
+        help=".npy of whole numbers or text, or a table with a column label and, perhaps, path; "
+        "not needed when the table of embeddings has a column label.",
+    )  # fmt: skip
+    @click.option(
+        "--images", type=click.Path(path_type=Path), default=None,
+        help="Folder from which the column path starts, or .npy of uint8 [n, height, width(, 3)].",
+    )  # fmt: skip
+    @click.option("--name", default="", help="Name of the run; by default that of the file.")
+    @click.option("--distance", type=click.Choice(["cosine", "l2"]), default="cosine", show_default=True)
+    @click.option(
+        "--image-size", type=click.IntRange(8, 1024), default=IMAGE_SIZE, show_default=True,
+        help="Pixels of the squares that images of a folder are shown as.",
+    )  # fmt: skip
+    def import_run(
+        embeddings: Path, folder: Path | None, labels: Path | None, images: Path | None, name: str, distance: str,
+        image_size: int,
+    ) -> None:  # fmt: skip
+        """Make a run of EMBEDDINGS of a model trained elsewhere: .npy, .csv, .tsv or .parquet, a row for each sample.
+
+        The run has a data set, all retrieval metrics and stored neighbours, so it can be mapped, browsed and reported.
+        """
+        with Workspace(folder or default_workspace(), create=True) as workspace:
+            run_id = import_embeddings(workspace, embeddings, labels, images, name, distance, image_size)
+            run = workspace.run(run_id)
+            scores = f"MAP@R {run.best['MAP@R']:.2%}, R@1 {run.best['recall@1']:.2%}"
+            click.echo(f"Run {run_id} done. {scores} over {run.best['queries']:,.0f} queries.")
+            for path, reason in run.environment["data"]["left_out"]:
+                click.echo(f"Left out: {path} {reason}.", err=True)

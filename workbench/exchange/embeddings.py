@@ -1,0 +1,60 @@
+"""Embeddings of one evaluation: as arrays, and as the two tables that the Embedding Projector loads."""
+
+from pathlib import Path
+
+import numpy as np
+
+from workbench import files
+from workbench.exchange.source import Source, Tell
+from workbench.spreadsheet import csv_cell, csv_text
+
+BLOCK = 1000  # rows of text at once
+
+
+def write_npy(source: Source, out: Path, tell: Tell) -> list[Path]:
+    """`embeddings.npy` float32 [n, d], `labels.npy` int64 [n] and `samples.csv` (sample_id, path, label) in `out`.
+
+    `workbench import embeddings.npy --labels samples.csv` reads them back.
+    """
+    tell("Writing the embeddings", 0, 0)
+    ids, labels, vectors = source.workspace.embeddings(source.evaluated.id)
+    embeddings, numbers, samples = out / "embeddings.npy", out / "labels.npy", out / "samples.csv"
+    for path, array in ((embeddings, np.asarray(vectors, np.float32)), (numbers, labels)):
+        with files.atomic_write(path) as file:
+            np.save(file, array, allow_pickle=False)
+    rows = [[sample, path, name] for sample, path, name in _samples(source, ids)]
+    with files.atomic_write(samples) as file:
+        file.write(csv_text(["sample_id", "path", "label"], rows).encode())
+    return [embeddings, numbers, samples]
+
+
+def write_projector(source: Source, out: Path, tell: Tell) -> list[Path]:
+    """`vectors.tsv` (n lines of d numbers, no header) and `metadata.tsv` (label, path, sample_id) in `out`."""
+    ids, _, vectors = source.workspace.embeddings(source.evaluated.id)
+    points, metadata = out / "vectors.tsv", out / "metadata.tsv"
+    with files.atomic_write(points) as file:
+        for start in range(0, len(vectors), BLOCK):
+            tell("Writing the vectors", start, len(vectors))
+            lines = ("\t".join(f"{value:.9g}" for value in row) for row in vectors[start : start + BLOCK].tolist())
+            file.write(("\n".join(lines) + "\n").encode())
+    with files.atomic_write(metadata) as file:
+        file.write(b"label\tpath\tsample_id\n")
+        for sample, path, name in _samples(source, ids):
+            file.write(f"{_tsv_cell(name)}\t{_tsv_cell(path)}\t{sample}\n".encode())
+    return [points, metadata]
+
+
+def _samples(source: Source, ids: np.ndarray) -> list[tuple[int, str, str]]:
+    """Sample id, path and class name in the order of the embeddings."""
+    if source.run.dataset_id is None:
+        return [(sample, "", "") for sample in ids.tolist()]
+    names = source.workspace.dataset(source.run.dataset_id).class_names
+    samples = source.workspace.samples(source.run.dataset_id)
+    known = zip(samples.ids.tolist(), samples.paths, samples.labels.tolist(), strict=True)
+    by_id = {sample: (path, names[label]) for sample, path, label in known}
+    return [(sample, *by_id[sample]) for sample in ids.tolist()]
+
+
+def _tsv_cell(text: str) -> str:
+    """Text in one cell of a table without quotes."""
+    return str(csv_cell(" ".join(text.replace("\0", " ").splitlines()).replace("\t", " ")))

@@ -1,0 +1,126 @@
+"""What a run can be exported as. Light to import: torch and the optional packages are loaded when they are needed."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from workbench import files
+from workbench.exchange import config, embeddings, scalars, tensorboard
+from workbench.exchange.packages import missing
+from workbench.exchange.source import Source, Tell, source_of
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+
+
+def _torch(source: Source, out: Path, tell: Tell) -> list[Path]:
+    from workbench.exchange import model
+
+    return model.write_torch(source, out, tell)
+
+
+def _onnx(source: Source, out: Path, tell: Tell) -> list[Path]:
+    from workbench.exchange import model
+
+    return model.write_onnx(source, out, tell)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One way out.
+
+    Args:
+        title: what it is called. help: which files, for what.
+        write: puts the files into a folder that is there; returns their paths.
+        needs: what the run must have.
+        extra, packages: the optional dependencies in pyproject.toml, and what they import.
+    """
+
+    title: str
+    help: str
+    write: Callable[[Source, Path, Tell], list[Path]]
+    needs: Literal["", "curves", "evaluation", "checkpoint"] = ""
+    extra: str = ""
+    packages: tuple[str, ...] = ()
+
+
+FORMATS: dict[str, Format] = {
+    "config": Format("Config", "config.toml, as the run was started", config.write),
+    "csv": Format("Curves as CSV", "scalars.csv, for a spreadsheet", scalars.write_csv, "curves"),
+    "parquet": Format(
+        "Curves as Parquet", "scalars.parquet, for a data frame", scalars.write_parquet, "curves", "parquet",
+        ("pyarrow",),
+    ),
+    "tensorboard": Format("Curves for TensorBoard", "an event file", tensorboard.write, "curves"),
+    "npy": Format(
+        "Embeddings as NumPy arrays", "embeddings.npy, labels.npy, samples.csv", embeddings.write_npy, "evaluation"
+    ),
+    "projector": Format(
+        "Embeddings for the Projector", "vectors.tsv and metadata.tsv", embeddings.write_projector, "evaluation"
+    ),
+    "torch": Format(
+        "Network by torch.export", "model.pt2 with a note and an example", _torch, "checkpoint"
+    ),
+    "onnx": Format(
+        "Network as ONNX", "model.onnx with a note and an example", _onnx, "checkpoint", "onnx", ("onnx", "onnxscript")
+    ),
+}  # fmt: skip
+
+
+def refusal(name: str, source: Source) -> str:
+    """Why the run cannot be exported in this format now, as a sentence; empty when it can. Reads little."""
+    wanted, run = FORMATS[name], source.run
+    if lacking := missing(wanted.title.rpartition(" ")[2], wanted.extra, wanted.packages):
+        return lacking
+    folder = source.workspace.folder(run.id)
+    there = {
+        "": True,
+        "curves": bool(source.workspace.scalar_names(run.id)),
+        "evaluation": source.evaluation is not None,
+        "checkpoint": (folder / "best.pt").exists() or (folder / "last.pt").exists(),
+    }[wanted.needs]
+    if there:
+        return ""
+    return {
+        "curves": f"Run {run.id} has no curves yet.",
+        "evaluation": f"Run {run.id} has no evaluation yet.",
+        "checkpoint": f"Run {run.id} has no checkpoint.",
+    }[wanted.needs]
+
+
+def export_run(
+    workspace: Workspace,
+    run_id: int,
+    names: Iterable[str],
+    out: Path,
+    tell: Tell = lambda text, done, total: None,
+    epoch: int | None = None,
+) -> list[Path]:
+    """Write a run in some formats; a run that still works is written as it is now.
+
+    Args:
+        names: keys of FORMATS.
+        out: folder; made when it is missing. Files of an earlier export are replaced, each when the new one is whole.
+        tell: told what is being done; may raise Cancelled.
+        epoch: of the evaluation whose embeddings are written; the best by default. Networks are always the best.
+
+    Returns:
+        The files, in the order of `names`.
+
+    Raises:
+        Problem: nothing is written when a format cannot be made of this run; a full disk keeps what was there.
+    """
+    source, wanted = source_of(workspace, run_id, epoch), list(dict.fromkeys(names))
+    for name in wanted:
+        if name not in FORMATS:
+            raise Problem(f"There is no format {name!r}.", todo=f"Known: {', '.join(FORMATS)}.")
+        if why := refusal(name, source):
+            raise Problem(why, kept="Nothing was written.")
+    written: list[Path] = []
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name in wanted:
+            written += FORMATS[name].write(source, out, tell)
+    except OSError as error:
+        raise files.explain(error, out) from error
+    return written

@@ -1,0 +1,168 @@
+"""Embeddings, labels and images of another program, checked against each other and made a data set."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from workbench import files
+from workbench.config import IMPORTED
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.images import load
+from workbench.exchange.source import Tell
+from workbench.exchange.tables import KEPT, image_array, read_embeddings, read_words
+from workbench.problem import Problem
+
+LARGEST_SIDE = 256  # px, of images that come as an array
+LEAST_SIDE = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """What is imported, row by row."""
+
+    vectors: np.ndarray  # [n, d] float32, finite
+    images: ImageSet  # n samples; `image_size` 0 where no images were given
+
+
+def read(embeddings: Path, labels: Path | None, images: Path | None, image_size: int, tell: Tell) -> Given:
+    """Read and check everything; nothing is written.
+
+    Args:
+        embeddings, labels: files as in tables.py; without `labels` the embeddings' table has a column label.
+        images: a folder in which the column path of either table starts; or .npy as in `tables.image_array`; or None.
+        image_size: px; side of the squares that images of a folder are shown as.
+        tell: told what is read; may raise Cancelled.
+
+    Raises:
+        Problem: a file that cannot be used; rows that differ in number; numbers that are not finite; an empty label;
+            one class only, or no class with two samples; images that are missing.
+    """
+    table = read_embeddings(embeddings, tell)
+    words = table if labels is None else read_words(labels)
+    if table.vectors is None:
+        raise Problem(f"{embeddings} holds no column of numbers.", kept=KEPT, todo="Choose the file of embeddings.")
+    if "label" not in words.words:
+        raise Problem(
+            f"{embeddings} has no column of labels.", kept=KEPT, todo="Choose a file of labels beside the embeddings."
+        )
+    vectors, named = table.vectors, words.words["label"]
+    _same_length(len(vectors), embeddings, len(named), words.place, "label")
+    _finite(vectors, embeddings)
+    numbers, classes = _classes(named, words.place)
+    paths = words.words.get("path") or table.words.get("path")
+    if paths is not None:
+        _same_length(len(vectors), embeddings, len(paths), words.place, "path")
+    return Given(vectors, _image_set(numbers, classes, paths, images, image_size, tell))
+
+
+def _same_length(count: int, embeddings: Path, found: int, place: Path, word: str) -> None:
+    if count != found:
+        raise Problem(
+            f"{embeddings.name} holds {count:,} embeddings, but {place.name} {found:,} {word}s.", kept=KEPT,
+            todo=f"Give one {word} for each embedding, in the same order.",
+        )  # fmt: skip
+
+
+def _finite(vectors: np.ndarray, place: Path) -> None:
+    bad = np.flatnonzero(~np.isfinite(vectors).all(1))
+    if len(bad):
+        raise Problem(
+            f"{place}: {len(bad):,} of {len(vectors):,} embeddings hold NaN or infinite numbers, the first in row "
+            f"{bad[0] + 1:,}.",
+            kept=KEPT,
+            todo="Leave these rows out, with their labels.",
+        )
+
+
+def _classes(named: list[str], place: Path) -> tuple[np.ndarray, list[str]]:
+    """Numbers [n] int64 and class names: whole numbers in their order, text by the alphabet."""
+    empty = next((row for row, name in enumerate(named, 1) if not name.strip()), 0)
+    if empty:
+        raise Problem(f"{place}: row {empty:,} has no label.", kept=KEPT, todo="Fill it in.")
+    distinct = set(named)
+    whole = all(name.lstrip("-").isdecimal() and len(name) < 19 for name in distinct)
+    classes = sorted(distinct, key=int) if whole else sorted(distinct)
+    at = {name: number for number, name in enumerate(classes)}
+    numbers = np.array([at[name] for name in named], np.int64)
+    if len(classes) == 1:
+        raise Problem(
+            f"All {len(named):,} labels of {place.name} are the same, {classes[0]}.", kept=KEPT,
+            todo="Retrieval needs two classes or more.",
+        )  # fmt: skip
+    if np.bincount(numbers).max() < 2:
+        raise Problem(
+            f"No class of {place.name} has two samples.", kept=KEPT, todo="Nothing could be retrieved: add samples."
+        )
+    return numbers, classes
+
+
+def _image_set(
+    numbers: np.ndarray, classes: list[str], paths: list[str] | None, images: Path | None, size: int, tell: Tell
+) -> ImageSet:
+    plain = [_relative(path) for path in paths] if paths else [f"row/{row:07}" for row in range(1, len(numbers) + 1)]
+    if images is None:
+        return _named_set(None, plain, numbers, classes, 3, 0, _no_image)
+    if images.is_dir():
+        if not paths:
+            raise Problem(
+                f"Which image of {images} belongs to which embedding is not said.", kept=KEPT,
+                todo="Give the labels as a table with the columns path and label.",
+            )  # fmt: skip
+        _there(images, plain)
+        return _named_set(images, plain, numbers, classes, 3, size, lambda row: load(images / plain[row], 3, size))
+    if not images.exists():
+        raise Problem(f"There is no file or folder {images}.", kept=KEPT, todo="Choose it again.")
+    if images.suffix.lower() != ".npy":
+        raise Problem(f"{images} is neither a folder nor a .npy file.", kept=KEPT, todo="Choose one of them.")
+    pixels = image_array(images)
+    _same_length(len(numbers), Path("The table"), len(pixels), images, "image")
+    channels = 3 if pixels.ndim == 4 and pixels.shape[3] == 3 else 1
+    side = max(LEAST_SIDE, min(LARGEST_SIDE, *pixels.shape[1:3]))
+    tell(f"Reading {images.name}", 0, 0)
+    content = files.digest(images)
+    return _named_set(None, plain, numbers, classes, channels, side, lambda row: np.array(pixels[row]), content)
+
+
+def _named_set(
+    root: Path | None,
+    paths: list[str],
+    numbers: np.ndarray,
+    classes: list[str],
+    channels: int,
+    size: int,
+    read: Callable[[int], np.ndarray],
+    content: str = "",
+) -> ImageSet:
+    return ImageSet(IMPORTED, root, paths, numbers, classes, channels, size, read, content=content)
+
+
+def _relative(written: str) -> str:
+    """A path below the folder of images, posix. Raises Problem when it is empty or leaves that folder."""
+    path = PurePosixPath(written.replace("\\", "/"))
+    if not written or path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+        raise Problem(
+            f"The path {written!r} does not lie in a folder of images.", kept=KEPT,
+            todo="Write paths from that folder on, such as cats/1.jpg.",
+        )  # fmt: skip
+    return str(path)
+
+
+def _there(folder: Path, paths: list[str]) -> None:
+    gone = [path for path in paths if not (folder / path).is_file()]
+    if gone:
+        raise Problem(
+            f"{len(gone):,} of {len(paths):,} images are not in {folder}, the first is {gone[0]}.", kept=KEPT,
+            todo="Choose the folder from which the paths start.",
+        )  # fmt: skip
+
+
+def _no_image(row: int) -> np.ndarray:
+    raise Problem("These embeddings were imported without images.")
+
+
+def rows_of(kept: ImageSet, given: Given) -> np.ndarray:
+    """Rows [m] of `given` that a decoded set still holds, in its order."""
+    at: dict[str, int] = {path: row for row, path in enumerate(given.images.paths)}
+    return np.array([at[path] for path in kept.paths], np.int64)

@@ -1,0 +1,162 @@
+"""Embeddings of a model trained elsewhere as a run: with a data set, one evaluation and stored neighbours."""
+
+import contextlib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from workbench import __version__
+from workbench.config import IMPORTED, KINDS, RunConfig
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.pixels import decoded
+from workbench.events import Ended, Evaluated, Progress, Scalar, Status
+from workbench.exchange import given as reading
+from workbench.exchange.source import Tell
+from workbench.exchange.tables import KEPT
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
+
+IMAGES = "imported-images"  # folder of the workspace: images that came as an array lie nowhere else
+IMAGE_SIZE = 128  # px
+EPOCH = 1  # 0 is the untrained network
+
+
+def import_embeddings(
+    workspace: Workspace,
+    embeddings: Path,
+    labels: Path | None = None,
+    images: Path | None = None,
+    name: str = "",
+    distance: str = "cosine",
+    image_size: int = IMAGE_SIZE,
+    tell: Tell = lambda text, done, total: None,
+) -> int:
+    """Make a run of embeddings; returns its number. Every sample queries all others, as in a run's test half.
+
+    Args:
+        workspace: where the run is made; only when everything else is done.
+        embeddings, labels, images, image_size: as in `given.read`.
+        name: of the run; by default the name of the file of embeddings.
+        distance: "cosine" or "l2".
+        tell: told what is being done; may raise Cancelled, which leaves no run behind.
+
+    Raises:
+        Problem: files that cannot be used (see `given.read`), or a workspace that cannot be written.
+    """
+    from workbench.evaluation.quality import quality
+    from workbench.evaluation.retrieval import retrieve
+
+    if workspace.read_only:
+        raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=KEPT)
+    embeddings = embeddings.absolute()
+    labels, images = (None if each is None else each.absolute() for each in (labels, images))
+    config = _config(name or embeddings.stem, embeddings, labels, images, distance)
+    found = reading.read(embeddings, labels, images, image_size, tell)
+    kept, cache = _decoded(workspace, found.images, tell)
+    rows = reading.rows_of(kept, found)
+    vectors, settings = found.vectors[rows], config.evaluation
+    _searchable(kept)
+    tell("Finding the neighbours", 0, 0)
+    near = retrieve(
+        vectors, kept.labels, kept.sample_ids, k=settings.neighbours, ks=settings.ks, distance=settings.distance,
+        between=lambda: tell("Finding the neighbours", 0, 0),
+    )  # fmt: skip
+    near.metrics.update(quality(vectors, kept.labels, kept.sample_ids, near))
+    tell("Storing the run", 0, 0)
+    evaluated = Evaluated(
+        EPOCH, 1, settings.distance, near.metrics, kept.sample_ids, kept.labels, vectors, near.ap, near.first_hit,
+        near.r, near.neighbours, near.similarities,
+    )  # fmt: skip
+    facts = _environment(kept, embeddings, labels, images, vectors.shape[1])
+    return _store(workspace, config, kept, cache, evaluated, facts)
+
+
+def _config(name: str, embeddings: Path, labels: Path | None, images: Path | None, distance: str) -> RunConfig:
+    """A config in which every part is called imported."""
+    given = {"embeddings": embeddings, "labels": labels, "images": images}
+    dataset = {"name": IMPORTED, **{key: str(place) for key, place in given.items() if place is not None}}
+    parts = {kind: IMPORTED for kind in KINDS if kind != "dataset"}
+    values = {"name": name.strip()[:200] or IMPORTED, "dataset": dataset, **parts, "training": {"epochs": 1}}
+    return RunConfig.model_validate({**values, "evaluation": {"distance": distance}})
+
+
+def _decoded(workspace: Workspace, images: ImageSet, tell: Tell) -> tuple[ImageSet, Path | None]:
+    """The set without unreadable images, and the cache of its pixels; None without images."""
+    if not images.image_size:
+        return images, None
+    kept, _, cache = decoded(images, workspace.path / IMAGES, tell)
+    return kept, cache
+
+
+def _searchable(kept: ImageSet) -> None:
+    """Images that cannot be read are left out: something must be left to find."""
+    counts = np.bincount(kept.labels)
+    if np.count_nonzero(counts) < 2 or counts.max() < 2:
+        raise Problem("Too few images can be read: no two classes with two of them are left.", kept=KEPT)
+
+
+def _environment(
+    kept: ImageSet, embeddings: Path, labels: Path | None, images: Path | None, width: int
+) -> dict[str, object]:
+    left_out = [problem for problem in kept.problems if "class with one image" not in problem[1]]
+    return {
+        "workbench": __version__,
+        "imported": {
+            "embeddings": str(embeddings),
+            "labels": str(labels or embeddings),
+            "images": str(images or ""),
+            "dimensions": width,
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        },
+        "data": {
+            "fingerprint": kept.fingerprint,
+            "images": len(kept.paths),
+            "classes": len(kept.class_names),
+            "train": 0,
+            "test": len(kept.paths),
+            "classes_disjoint": False,
+            "note": "imported embeddings: every sample queries all others",
+            "left_out": left_out[:1000],
+            "left_out_count": len(left_out),
+        },
+    }
+
+
+def _store(
+    workspace: Workspace,
+    config: RunConfig,
+    kept: ImageSet,
+    cache: Path | None,
+    evaluated: Evaluated,
+    facts: dict[str, object],
+) -> int:
+    """The run with all its rows, or none at all."""
+    dataset = workspace.register_dataset(kept, cache)
+    run_id = workspace.create_run(config)
+    recorder = Recorder(workspace, run_id)
+    try:
+        recorder(Status("Storing the run"))
+        recorder.dataset(dataset)
+        recorder.environment(facts)
+        for name, value in evaluated.metrics.items():
+            if (name.startswith("recall@") and "/" not in name) or name in ("P@1", "P@R", "MAP@R"):
+                recorder(Scalar(f"test/{name}", evaluated.step, value))
+        recorder(evaluated)
+        recorder.reached(EPOCH)
+        recorder(Progress(1, 1, 0.0))
+        recorder(Ended("done"))
+    except BaseException:
+        _take_back(workspace, recorder, run_id)
+        raise
+    return run_id
+
+
+def _take_back(workspace: Workspace, recorder: Recorder, run_id: int) -> None:
+    """Leave no half run behind, as far as the disk allows it."""
+    with contextlib.suppress(Problem):
+        recorder(Ended("failed"))
+    with contextlib.suppress(Problem):
+        workspace.trash(run_id)
+        workspace.delete(run_id)

@@ -1,0 +1,186 @@
+"""The best network of a run for other programs: torch.export or ONNX, with a note and an example that loads it."""
+
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import torch  # noqa: TID253 - only formats.py imports this file, inside functions
+from torch import Tensor, nn  # noqa: TID253
+
+from workbench import __version__, experiment, files
+from workbench.exchange.packages import load
+from workbench.exchange.source import Source, Tell
+from workbench.problem import Problem
+
+ALLOWED = 1e-4  # largest difference of an embedding's number between the network and what was exported
+PREPARE = """\
+image = ImageOps.exif_transpose(Image.open("image.png")).convert("{mode}")
+image = ImageOps.fit(image, ({size}, {size}), Image.Resampling.BICUBIC)
+pixels = np.asarray(image, np.float32).reshape(1, {size}, {size}, {channels}).transpose(0, 3, 1, 2) / 255
+"""
+EXAMPLE_TORCH = f"""\
+# Embeds image.png with the exported network.
+import numpy as np
+import torch
+from PIL import Image, ImageOps
+
+model = torch.export.load("model.pt2").module()
+{PREPARE}print(model(torch.from_numpy(np.ascontiguousarray(pixels))))
+"""
+EXAMPLE_ONNX = f"""\
+# Embeds image.png with the exported network.
+import numpy as np
+import onnxruntime
+from PIL import Image, ImageOps
+
+model = onnxruntime.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
+{PREPARE}print(model.run(["embeddings"], {{{{"images": np.ascontiguousarray(pixels)}}}})[0])
+"""
+NOTE = """\
+{file}: run {run}, "{name}"
+Made by Workbench {version} with torch {torch} from the checkpoint after epoch {epoch} (step {step}).{unfinished}
+
+Input "images": float32 [n, {channels}, {size}, {size}] in 0..1, n from 1 on.
+Output "embeddings": float32 [n, {width}]; compared by {distance}.
+
+How an image becomes an input:
+1. Turn it as its EXIF says, put transparency on white, convert it to {colour}.
+2. Resize the short side to {size} pixels (bicubic), then take the centre square.
+3. Divide by 255. Mean and standard deviation are inside the network, and so is the centre crop.
+
+{example} does this in ten lines, for an image without transparency.
+"""
+
+
+class Deployed(nn.Module):
+    """The network with the crop of its evaluation: images [n, C, S, S] in 0..1 -> embeddings [n, d]."""
+
+    def __init__(self, model: nn.Module, crop: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.model, self._crop = model, crop
+
+    def forward(self, images: Tensor) -> Tensor:
+        embeddings: Tensor = self.model(self._crop(images))
+        return embeddings
+
+
+class Cells(nn.Module):
+    """What nn.AdaptiveMaxPool2d gives, out of operations that ONNX has: [n, C, H, W] -> [n, C, side, side]."""
+
+    def __init__(self, side: int) -> None:
+        super().__init__()
+        self._side = side
+
+    def forward(self, images: Tensor) -> Tensor:
+        for axis in (2, 3):
+            length = images.shape[axis]
+            cells = [(at * length // self._side, -(-(at + 1) * length // self._side)) for at in range(self._side)]
+            parts = [images.narrow(axis, low, high - low).amax(axis, keepdim=True) for low, high in cells]
+            images = torch.cat(parts, axis)
+        return images
+
+
+def with_cells(network: nn.Module) -> None:
+    """Put Cells in the place of every adaptive maximum with a fixed square of positions."""
+    for parent in list(network.modules()):
+        for name, part in parent.named_children():
+            if isinstance(part, nn.AdaptiveMaxPool2d) and isinstance(part.output_size, int):
+                setattr(parent, name, Cells(part.output_size))
+
+
+def write_torch(source: Source, out: Path, tell: Tell) -> list[Path]:
+    """`model.pt2`, `model-note.txt` and `model-example.py` in `out`; loaded by `torch.export.load` without Workbench.
+
+    Raises:
+        Problem: no checkpoint, a network that torch.export cannot follow, or a result that differs from the network's.
+    """
+    found, network, images = _network(source, tell)
+    wanted = network(images)
+    tell("Following the network", 0, 0)
+    exported = _followed(network, images)
+    _compare(wanted, exported.module()(images), "model.pt2")
+    whole = BytesIO()
+    torch.export.save(exported, whole)
+    return _stored(source, found, out, "model.pt2", whole.getvalue(), EXAMPLE_TORCH, wanted.shape[1])
+
+
+def write_onnx(source: Source, out: Path, tell: Tell) -> list[Path]:
+    """`model.onnx`, `onnx-note.txt` and `onnx-example.py` in `out`; read by any ONNX runtime.
+
+    Raises:
+        Problem: as `write_torch`, an operation that ONNX does not have, or onnx is not installed.
+    """
+    load("onnx", "ONNX", "onnx")
+    load("onnxscript", "ONNX", "onnx")
+    found, network, images = _network(source, tell)
+    wanted = network(images)
+    with_cells(network)
+    tell("Following the network", 0, 0)
+    exported = _followed(network, images)
+    _compare(wanted, exported.module()(images), "model.onnx")
+    try:
+        program = torch.onnx.export(
+            exported, input_names=["images"], output_names=["embeddings"], dynamo=True, verbose=False
+        )
+    except torch.onnx.OnnxExporterError as error:
+        reason = str(error.__cause__ or error).partition("\n")[0]
+        raise Problem(f"This network cannot be written as ONNX ({reason}).", kept="The run is kept.") from None
+    assert program is not None
+    whole = program.model_proto.SerializeToString()
+    return _stored(source, found, out, "model.onnx", whole, EXAMPLE_ONNX, wanted.shape[1])
+
+
+def _network(source: Source, tell: Tell) -> tuple[experiment.Trained, Deployed, Tensor]:
+    """The trained network with two grey and noisy images of its size."""
+    tell("Loading the checkpoint", 0, 0)
+    found = experiment.trained(source.workspace, source.run.id)
+    network = Deployed(found.model, found.crop).eval().requires_grad_(False)
+    shape = (2, found.dataset.channels, found.dataset.image_size, found.dataset.image_size)
+    return found, network, torch.from_numpy(np.random.default_rng(0).random(shape, np.float32))
+
+
+def _followed(network: Deployed, images: Tensor) -> torch.export.ExportedProgram:
+    """The network as a graph for any number of images."""
+    count = torch.export.Dim("n", min=1)
+    try:
+        return torch.export.export(network, (images,), dynamic_shapes={"images": {0: count}})
+    except (RuntimeError, torch._dynamo.exc.TorchDynamoException) as error:
+        reason = str(error).partition("\n")[0]
+        raise Problem(f"torch.export cannot follow this network ({reason}).", kept="The run is kept.") from None
+
+
+def _compare(wanted: Tensor, found: Tensor, name: str) -> None:
+    """Refuse a file whose embeddings are not the network's."""
+    difference = float((wanted - found).abs().max())
+    if not difference <= ALLOWED:
+        raise Problem(
+            f"{name} would give other embeddings than the network (they differ by {difference:.2g}).",
+            kept="The run is kept; the file was not written.",
+        )
+
+
+def _stored(
+    source: Source, found: experiment.Trained, out: Path, name: str, whole: bytes, example: str, width: int
+) -> list[Path]:
+    """The network's file with its note and example beside it."""
+    stem = "model" if name.endswith(".pt2") else "onnx"
+    network, note, script = out / name, out / f"{stem}-note.txt", out / f"{stem}-example.py"
+    run, data = source.run, found.dataset
+    grey = data.channels == 1
+    said = NOTE.format(
+        file=name, run=run.id, name=" ".join(run.name.split()), version=__version__, torch=torch.__version__,
+        epoch=found.epoch, step=found.step, channels=data.channels, size=data.image_size, width=width,
+        unfinished=f" The run had not ended: it was {run.status}." if run.live else "",
+        distance="the angle (cosine)" if _distance(source) == "cosine" else "their distance (L2)",
+        colour="grey" if grey else "RGB", example=script.name,
+    )  # fmt: skip
+    filled = example.format(mode="L" if grey else "RGB", size=data.image_size, channels=data.channels)
+    for path, content in ((network, whole), (note, said.encode()), (script, filled.encode())):
+        with files.atomic_write(path) as file:
+            file.write(content)
+    return [network, note, script]
+
+
+def _distance(source: Source) -> str:
+    return source.evaluation.distance if source.evaluation else "cosine"

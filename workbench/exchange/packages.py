@@ -1,0 +1,29 @@
+"""Packages that Workbench can do without: what to install is said in one sentence."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+from workbench.problem import Problem
+
+
+def missing(format_name: str, extra: str, packages: tuple[str, ...]) -> str:
+    """A sentence when one of the packages is not installed; else empty. Loads none of them.
+
+    Args:
+        format_name: as the person knows it, such as "Parquet".
+        extra: the name of the optional dependencies in pyproject.toml.
+        packages: names to import.
+    """
+    lacking = [name for name in packages if find_spec(name) is None]
+    if not lacking:
+        return ""
+    return f"{format_name} needs {' and '.join(lacking)}: install metric-workbench[{extra}] with pip."
+
+
+def load(module: str, format_name: str, extra: str) -> ModuleType:
+    """The module of an optional package. Raises Problem when it is not installed."""
+    said = missing(format_name, extra, (module.partition(".")[0],))
+    if said:
+        raise Problem(said, kept="Nothing was changed.")
+    return import_module(module)

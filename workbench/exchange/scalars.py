@@ -1,0 +1,47 @@
+"""Curves as one long table: name, step, value. As CSV for a spreadsheet, as Parquet for a data frame."""
+
+from pathlib import Path
+
+import numpy as np
+
+from workbench import files
+from workbench.exchange.packages import load
+from workbench.exchange.source import Source, Tell
+from workbench.spreadsheet import csv_text
+
+COLUMNS = ["name", "step", "value"]
+
+
+def write_csv(source: Source, out: Path, tell: Tell) -> list[Path]:
+    """`scalars.csv` in `out`; not-a-number is written as nan."""
+    tell("Writing the curves", 0, 0)
+    names, steps, values = _columns(source)
+    rows = [list(row) for row in zip(names, steps.tolist(), values.tolist(), strict=True)]
+    path = out / "scalars.csv"
+    with files.atomic_write(path) as file:
+        file.write(csv_text(COLUMNS, rows).encode())
+    return [path]
+
+
+def write_parquet(source: Source, out: Path, tell: Tell) -> list[Path]:
+    """`scalars.parquet` in `out`: name string, step int64, value double. Raises Problem without pyarrow."""
+    arrow, parquet = load("pyarrow", "Parquet", "parquet"), load("pyarrow.parquet", "Parquet", "parquet")
+    tell("Writing the curves", 0, 0)
+    names, steps, values = _columns(source)
+    table = arrow.table(dict(zip(COLUMNS, (arrow.array(names, arrow.string()), steps, values), strict=True)))
+    path = out / "scalars.parquet"
+    with files.atomic_write(path) as file:
+        parquet.write_table(table, file)
+    return [path]
+
+
+def _columns(source: Source) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Names [n], steps [n] int64 and values [n] float64 of every point, by name."""
+    names: list[str] = []
+    steps, values = [np.empty(0, np.int64)], [np.empty(0, np.float64)]
+    for name in source.workspace.scalar_names(source.run.id):
+        at, value = source.workspace.scalars(source.run.id, name)
+        names += [name] * len(at)
+        steps.append(at)
+        values.append(value)
+    return names, np.concatenate(steps), np.concatenate(values)

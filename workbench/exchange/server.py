@@ -1,0 +1,40 @@
+"""The process that exports and imports: `python -m workbench.exchange.server`; serving.py tells how it speaks.
+
+torch.export holds the interpreter for hundreds of milliseconds at a time, and so do large tables: a window of the same
+process would feel it. Ops: export, import.
+"""
+
+from pathlib import Path
+
+from workbench import serving
+from workbench.exchange.formats import export_run
+from workbench.exchange.importing import import_embeddings
+from workbench.serving import Message, Ops, Report, field
+from workbench.workspace import Workspace
+
+
+def export(request: Message, report: Report) -> Message:
+    """Write a run into `out`: workspace, run, formats."""
+    with Workspace(field(request, "workspace", str)) as workspace:
+        written = export_run(
+            workspace, field(request, "run", int), field(request, "formats", list), Path(field(request, "out", str)),
+            report,
+        )  # fmt: skip
+    return {"files": [str(path) for path in written]}
+
+
+def import_run(request: Message, report: Report) -> Message:
+    """Make a run: workspace, embeddings, labels, images (empty for none), name, distance."""
+    labels, images = field(request, "labels", str), field(request, "images", str)
+    with Workspace(field(request, "workspace", str)) as workspace:
+        run_id = import_embeddings(
+            workspace, Path(field(request, "embeddings", str)), Path(labels) if labels else None,
+            Path(images) if images else None, field(request, "name", str), field(request, "distance", str), tell=report,
+        )  # fmt: skip
+    return {"run": run_id}
+
+
+OPS: Ops = {"export": export, "import": import_run}
+
+if __name__ == "__main__":
+    serving.run(OPS)

@@ -1,0 +1,247 @@
+"""Arrays and tables that another program wrote: .npy, .csv, .tsv and .parquet, read without running anything."""
+
+import csv
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.exchange.packages import load
+from workbench.exchange.source import Tell
+from workbench.problem import Problem
+from workbench.spreadsheet import plain_cell
+
+ENDINGS = (".npy", ".csv", ".tsv", ".parquet")
+KEPT = "Nothing was imported."
+WORDS = {  # a person's title of a column, in small letters -> what it holds
+    **dict.fromkeys(("label", "labels", "class", "target"), "label"),
+    **dict.fromkeys(("path", "file", "filename", "image"), "path"),
+    **dict.fromkeys(("sample_id", "id", "split"), "other"),
+}
+TELL_EVERY = 500  # lines
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """What one file holds, a row for each sample."""
+
+    place: Path
+    vectors: np.ndarray | None  # [n, d] float32; None when no column holds numbers of an embedding
+    words: dict[str, list[str]] = field(default_factory=dict)  # "label", "path": n words each
+
+
+def read_embeddings(place: Path, tell: Tell) -> Table:
+    """Embeddings, and perhaps labels and paths in columns of those names.
+
+    Args:
+        place: .npy [n, d] of numbers; .csv or .tsv of numbers, with or without a line of titles; .parquet with one
+            column of lists or one column for each number.
+
+    Raises:
+        Problem: missing, unreadable, of another type, or something in it is no number. Finite or not is not asked.
+    """
+    ending = _ending(place)
+    tell(f"Reading {place.name}", 0, 0)
+    if ending == ".npy":
+        return Table(place, _vectors(place, _array(place)))
+    if ending == ".parquet":
+        return _parquet(place)
+    lines = _lines(place)
+    titles = [] if _all_numbers(lines[0]) else lines.pop(0)
+    if titles and not lines:
+        raise Problem(f"{place} has a line of titles and nothing below it.", kept=KEPT)
+    return _text_table(place, titles, lines, tell)
+
+
+def read_words(place: Path) -> Table:
+    """Labels, and perhaps paths: .npy [n] of whole numbers or text; a table with a column `label`, or one column.
+
+    Raises:
+        Problem: missing, unreadable, of another type, or without labels.
+    """
+    ending = _ending(place)
+    if ending == ".npy":
+        return Table(place, None, {"label": _label_words(place, _array(place))})
+    if ending == ".parquet":
+        return _with_labels(_parquet(place, words_only=True))
+    lines = _lines(place)
+    if len(lines[0]) == 1:
+        known = WORDS.get(lines[0][0].strip().lower(), "")
+        rows = lines[1:] if known else lines
+        return _with_labels(Table(place, None, {known or "label": [plain_cell(cells[0]) for cells in rows]}))
+    return _with_labels(Table(place, None, _named_columns(place, lines[0], lines[1:])))
+
+
+def _ending(place: Path) -> str:
+    """The kind of file. Raises Problem when there is no such file, or it is of another kind."""
+    if not place.is_file():
+        raise Problem(f"There is no file {place}.", kept=KEPT, todo="Choose it again.")
+    ending = place.suffix.lower()
+    if ending not in ENDINGS:
+        raise Problem(f"{place} is none of {', '.join(ENDINGS)}.", kept=KEPT, todo="Save it as one of them.")
+    return ending
+
+
+def _array(place: Path) -> np.ndarray:
+    try:
+        found = np.load(place, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        said = "it holds Python objects" if "Python objects" in str(error) else str(error).partition("\n")[0]
+        raise Problem(
+            f"{place} cannot be read as a NumPy array: {said.rstrip('.')}.",
+            kept=KEPT,
+            todo="Save plain numbers by numpy.save.",
+        ) from None
+    if not isinstance(found, np.ndarray):
+        found.close()
+        raise Problem(f"{place} holds several arrays.", kept=KEPT, todo="Save one array by numpy.save.")
+    return found
+
+
+def image_array(place: Path) -> np.ndarray:
+    """Images as a read-only map: uint8 [n, h, w], [n, h, w, 1] or [n, h, w, 3]. Raises Problem for anything else."""
+    found = _array(place)
+    shaped = found.ndim == 3 or (found.ndim == 4 and found.shape[3] in (1, 3))
+    if found.dtype != np.uint8 or not shaped or min(found.shape[1:3]) < 2:
+        raise Problem(
+            f"{place} holds {_shape(found)}, not images.", kept=KEPT,
+            todo="Save them as uint8 [n, height, width] or [n, height, width, 3].",
+        )  # fmt: skip
+    return found
+
+
+def _vectors(place: Path, found: np.ndarray) -> np.ndarray:
+    """Numbers as float32 [n, d]; too large ones become infinite and are refused later."""
+    if found.dtype.kind not in "fiu" or found.ndim != 2 or not found.shape[1]:
+        raise Problem(
+            f"{place} holds {_shape(found)}, not embeddings.", kept=KEPT, todo="Save numbers of the shape [n, d]."
+        )
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(found, np.float32)
+
+
+def _label_words(place: Path, found: np.ndarray) -> list[str]:
+    flat = found.reshape(len(found)) if found.ndim == 2 and found.shape[1] == 1 else found
+    if flat.ndim == 1 and flat.dtype.kind == "U":
+        return [str(word) for word in flat.tolist()]
+    whole = flat.dtype.kind in "iub" or (flat.dtype.kind == "f" and bool(np.all(flat == np.floor(flat))))
+    if flat.ndim != 1 or not whole:
+        raise Problem(
+            f"{place} holds {_shape(found)}, not labels.", kept=KEPT,
+            todo="Save whole numbers or text of the shape [n].",
+        )  # fmt: skip
+    return [str(int(number)) for number in flat.tolist()]
+
+
+def _shape(found: np.ndarray) -> str:
+    return f"{found.dtype} {list(found.shape)}"
+
+
+def _lines(place: Path) -> list[list[str]]:
+    """The cells of every line that is not empty. Raises Problem when there is none, or it is no text."""
+    try:
+        with place.open(newline="", encoding="utf-8-sig") as file:
+            if place.suffix.lower() == ".tsv":
+                found = [line.rstrip("\r\n").split("\t") for line in file if line.strip()]
+            else:
+                found = [cells for cells in csv.reader(file) if any(cells)]
+    except OSError as error:
+        raise Problem(f"{place} cannot be opened ({error.strerror}).", kept=KEPT, todo="Choose it again.") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise Problem(f"{place} cannot be read as a table ({error}).", kept=KEPT, todo="Save it as UTF-8.") from None
+    if not found:
+        raise Problem(f"{place} is empty.", kept=KEPT, todo="Choose another file.")
+    return found
+
+
+def _all_numbers(cells: list[str]) -> bool:
+    try:
+        np.array(cells, np.float64)
+    except ValueError:
+        return False
+    return True
+
+
+def _text_table(place: Path, titles: list[str], lines: list[list[str]], tell: Tell) -> Table:
+    """A table of numbers, in which columns called label or path hold words."""
+    width = len(titles or lines[0])
+    kinds = [WORDS.get(title.strip().lower(), "") for title in titles] or [""] * width
+    numeric = [column for column, kind in enumerate(kinds) if not kind]
+    if not numeric:
+        return Table(place, None, _named_columns(place, titles, lines))
+    vectors = np.empty((len(lines), len(numeric)), np.float32)
+    for row, cells in enumerate(lines):
+        if row % TELL_EVERY == 0:
+            tell(f"Reading {place.name}", row, len(lines))
+        if len(cells) != width:
+            raise _wrong(place, row, f"has {len(cells)} columns instead of {width}")
+        try:
+            vectors[row] = [float(cells[column]) for column in numeric]
+        except ValueError as error:
+            raise _wrong(place, row, f"holds something that is no number ({error})") from None
+        except OverflowError:
+            vectors[row] = np.inf
+    return Table(place, vectors, _named_columns(place, titles, lines) if titles else {})
+
+
+def _named_columns(place: Path, titles: list[str], lines: list[list[str]]) -> dict[str, list[str]]:
+    """The columns of labels and paths."""
+    for row, cells in enumerate(lines):
+        if len(cells) != len(titles):
+            raise _wrong(place, row, f"has {len(cells)} columns instead of {len(titles)}")
+    kinds = [WORDS.get(title.strip().lower(), "") for title in titles]
+    return {
+        kind: [plain_cell(cells[kinds.index(kind)].strip()) for cells in lines]
+        for kind in ("label", "path")
+        if kind in kinds
+    }
+
+
+def _parquet(place: Path, words_only: bool = False) -> Table:
+    """A Parquet file: columns label and path, and the numbers in one column of lists or in all other columns."""
+    arrow, parquet = load("pyarrow", "Parquet", "parquet"), load("pyarrow.parquet", "Parquet", "parquet")
+    try:
+        table = parquet.read_table(place)
+    except (OSError, arrow.ArrowException) as error:
+        reason = str(error).partition("\n")[0]
+        raise Problem(
+            f"{place} cannot be read as Parquet ({reason}).", kept=KEPT, todo="Choose another file."
+        ) from None
+    words, numbers = {}, {}
+    for name in table.column_names:
+        kind = WORDS.get(name.strip().lower(), "")
+        if kind in ("label", "path"):
+            words[kind] = ["" if value is None else str(value) for value in table.column(name).to_pylist()]
+        elif not kind:
+            numbers[name] = table.column(name)
+    vectors = None if words_only or not numbers else _vectors(place, _parquet_vectors(place, numbers))
+    return Table(place, vectors, words)
+
+
+def _parquet_vectors(place: Path, columns: dict[str, Any]) -> np.ndarray:
+    """[n, d] float64 from one column of lists, or from columns of numbers; a missing number is NaN."""
+    try:
+        if len(columns) == 1:
+            [values] = [column.to_pylist() for column in columns.values()]
+            rows = values if any(isinstance(each, list) for each in values) else [[each] for each in values]
+            return np.array(rows, np.float64)
+        return np.stack([np.asarray(column.to_numpy(), np.float64) for column in columns.values()], axis=1)
+    except (TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise Problem(
+            f"{place} holds something that is no number, or rows of different lengths ({reason}).", kept=KEPT,
+            todo="Keep the columns label, path and those of the embedding.",
+        ) from None  # fmt: skip
+
+
+def _with_labels(table: Table) -> Table:
+    if "label" not in table.words:
+        raise Problem(
+            f"{table.place} has no column of labels.", kept=KEPT, todo="Give it a line of titles with the word label."
+        )
+    return table
+
+
+def _wrong(place: Path, row: int, what: str) -> Problem:
+    return Problem(f"{place}: row {row + 1} {what}.", kept=KEPT, todo="Mend the row.")

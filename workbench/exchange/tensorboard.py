@@ -1,0 +1,106 @@
+"""Curves as a TensorBoard event file: TFRecord frames around hand-encoded Event messages."""
+
+import struct
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from workbench import files
+from workbench.exchange.source import Source, Tell
+
+POLYNOMIAL = 0x82F63B78  # CRC-32C (Castagnoli), reflected
+MASK_DELTA = 0xA282EAD8  # TFRecord's masking of checksums
+VERSION = b"brain.Event:2"
+TELL_EVERY = 2000  # points
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # protobuf's wire types
+
+
+def _table() -> list[int]:
+    table = []
+    for value in range(256):
+        for _ in range(8):
+            value = value >> 1 ^ (POLYNOMIAL if value & 1 else 0)
+        table.append(value)
+    return table
+
+
+TABLE = _table()
+
+
+def crc32c(data: bytes) -> int:
+    """CRC-32C of `data`, 0 to 2^32 - 1."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = TABLE[(crc ^ byte) & 0xFF] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def masked(crc: int) -> int:
+    """A checksum as TFRecord stores it: turned right by 15 bits, plus a constant."""
+    return ((crc >> 15 | crc << 17) + MASK_DELTA) & 0xFFFFFFFF
+
+
+def record(data: bytes) -> bytes:
+    """One TFRecord: length, its checksum, the data, its checksum; little-endian."""
+    length = struct.pack("<Q", len(data))
+    return length + struct.pack("<I", masked(crc32c(length))) + data + struct.pack("<I", masked(crc32c(data)))
+
+
+def scalar_event(tag: str, step: int, value: float, wall_time: float) -> bytes:
+    """An Event message with one simple value.
+
+    Args:
+        tag: the curve's name.
+        step: at least 0.
+        value: stored as float32; NaN and infinities are data.
+        wall_time: seconds since 1970.
+    """
+    point = _field(1, BYTES, tag.encode()) + _field(2, FIXED32, struct.pack("<f", value))
+    summary = _field(1, BYTES, point)
+    return _event(wall_time, step) + _field(5, BYTES, summary)
+
+
+def write(source: Source, out: Path, tell: Tell) -> list[Path]:
+    """`tensorboard/events.out.tfevents...` in `out`: every curve of the run, by step.
+
+    The workspace keeps no time of single points: all carry the time at which the run was made.
+    """
+    run = source.run
+    made = datetime.fromisoformat(run.created).timestamp()
+    folder = out / "tensorboard"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"events.out.tfevents.{made:.0f}.run-{run.id}"
+    points = list(_points(source))
+    with files.atomic_write(path) as file:
+        file.write(record(_event(made, 0) + _field(3, BYTES, VERSION)))
+        for done, (step, name, value) in enumerate(sorted(points, key=lambda point: point[0])):
+            if done % TELL_EVERY == 0:
+                tell("Writing the event file", done, len(points))
+            file.write(record(scalar_event(name, step, value, made)))
+    return [path]
+
+
+def _points(source: Source) -> Iterator[tuple[int, str, float]]:
+    for name in source.workspace.scalar_names(source.run.id):
+        steps, values = source.workspace.scalars(source.run.id, name)
+        for step, value in zip(steps.tolist(), values.tolist(), strict=True):
+            yield step, name, value
+
+
+def _event(wall_time: float, step: int) -> bytes:
+    return _field(1, FIXED64, struct.pack("<d", wall_time)) + _field(2, VARINT, _varint(step))
+
+
+def _field(number: int, wire_type: int, content: bytes) -> bytes:
+    length = _varint(len(content)) if wire_type == BYTES else b""
+    return _varint(number << 3 | wire_type) + length + content
+
+
+def _varint(value: int) -> bytes:
+    """A whole number of at least 0 in groups of seven bits, the lowest first."""
+    found = bytearray()
+    while value > 0x7F:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    found.append(value)
+    return bytes(found)

@@ -1,0 +1,28 @@
+"""CSV as text that a spreadsheet cannot run, and back."""
+
+import csv
+import io
+from typing import Any
+
+STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
+
+
+def csv_cell(value: Any) -> Any:
+    """Text that a spreadsheet would take for a formula gets an apostrophe; numbers are left alone."""
+    if isinstance(value, str) and value[:1] in STARTS_A_FORMULA:
+        return f"'{value}"
+    return value
+
+
+def plain_cell(text: str) -> str:
+    """What `csv_cell` was given: the text without the apostrophe that it puts before a formula."""
+    return text[1:] if text[:1] == "'" and text[1:2] in STARTS_A_FORMULA else text
+
+
+def csv_text(header: list[str], rows: list[list[Any]]) -> str:
+    """A CSV file as text."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([[csv_cell(value) for value in row] for row in rows])
+    return out.getvalue()

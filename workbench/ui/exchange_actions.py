@@ -1,0 +1,42 @@
+"""The window's way out and in: "Export…" of a run and "Import embeddings…"."""
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from workbench.problem import Problem
+from workbench.ui.commands import Commands
+from workbench.ui.export_dialog import ExportDialog
+from workbench.ui.import_dialog import ImportDialog
+from workbench.ui.session import Session
+
+
+class ExchangeActions(QObject):
+    """Two commands, each with its dialog."""
+
+    def __init__(self, session: Session, commands: Commands, window: QWidget) -> None:
+        super().__init__(window)
+        self._session, self._window = session, window
+        self.export = commands.add("run.export", "Export…", self.ask_export, "", "export")
+        self.import_embeddings = commands.add(
+            "file.import", "Import embeddings…", self.ask_import, "", "download-simple"
+        )
+
+    def ask_export(self) -> ExportDialog | None:
+        """Open the dialog for the shown run; None when there is none."""
+        try:
+            run = self._session.run()
+        except Problem as problem:  # it was deleted by another program
+            self._session.notify(problem)
+            return None
+        if run is None:
+            self._session.notify("Choose a run in the Runs list to export it.")
+            return None
+        dialog = ExportDialog(self._session, run, self._window)
+        dialog.open()
+        return dialog
+
+    def ask_import(self) -> ImportDialog:
+        """Open the dialog."""
+        dialog = ImportDialog(self._session, self._window)
+        dialog.open()
+        return dialog

@@ -1,0 +1,125 @@
+"""The export dialog: tick formats, choose a folder; the files are written by a process of their own."""
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from workbench.exchange.formats import FORMATS, refusal
+from workbench.exchange.source import source_of
+from workbench.ui.exchange_work import ExchangeWork
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.editors import PathEditor
+from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Run
+
+AT_FIRST = ("config", "csv", "npy")
+WIDTH = 620  # px at 100% text
+
+
+class ExportDialog(QDialog):
+    """Formats of one run. What cannot be made of it is shown with the reason."""
+
+    def __init__(self, session: Session, run: Run, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Export a run")
+        self._session, self._run = session, run
+        self.boxes: dict[str, QCheckBox] = {}
+        self.reasons = {name: label("", "muted") for name in FORMATS}
+        self.folder = PathEditor("folder", [])
+        self.folder.set_value(str(session.workspace.folder(run.id) / "export"))
+        self.folder.setAccessibleName("Folder for the files")
+        self.state = label("Looking at what the run has…", "muted", wrap=True)
+        self.cancel, self.start = button("Cancel"), button("Export", "export", "primary")
+        self._build()
+        self.start.clicked.connect(self._start)
+        self.cancel.clicked.connect(self.reject)
+        self.folder.edited.connect(self._check)
+        work = partial(_look, session.workspace, run.id)
+        self._task = session.run_in_thread("Look at the run", work, self._looked, self._not_looked, quiet=True)
+
+    def _build(self) -> None:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(4)
+        grid.setColumnStretch(1, 1)
+        for row, (name, each) in enumerate(FORMATS.items()):
+            box = QCheckBox(each.title)
+            box.setToolTip(each.help)
+            box.setChecked(name in AT_FIRST)
+            box.setEnabled(False)
+            box.toggled.connect(self._check)
+            self.boxes[name] = box
+            self.reasons[name].setText(each.help)
+            grid.addWidget(box, row, 0)
+            grid.addWidget(self.reasons[name], row, 1)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(self.cancel)
+        foot.addWidget(self.start)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(8)
+        column.addWidget(ElidedLabel(f"Run {self._run.id}: {self._run.name}", "section"))
+        column.addLayout(grid)
+        column.addSpacing(8)
+        column.addWidget(label("Folder; files of an earlier export are replaced", "caption"))
+        column.addWidget(self.folder)
+        column.addWidget(self.state)
+        column.addStretch(1)
+        column.addLayout(foot)
+        self.start.setEnabled(False)
+        self.resize(self._session.theme.px(WIDTH), self.sizeHint().height())
+
+    def formats(self) -> list[str]:
+        """The ticked formats that the run can be exported in."""
+        return [name for name, box in self.boxes.items() if box.isChecked() and box.isEnabled()]
+
+    def reject(self) -> None:
+        """Close without writing anything."""
+        self._task.cancel()
+        super().reject()
+
+    def _looked(self, refused: dict[str, str]) -> None:
+        for name, why in refused.items():
+            self.boxes[name].setEnabled(not why)
+            if why:
+                self.boxes[name].setChecked(False)
+                self.reasons[name].setText(why)
+        going = "This run has not ended: it is written as it is now. " if self._run.live else ""
+        self.state.setText(f"{going}Embeddings and network are those of the best evaluation.")
+        self._check()
+
+    def _not_looked(self, problem: Exception) -> None:
+        self.state.setText(str(problem))
+
+    def _check(self) -> None:
+        self.start.setEnabled(bool(self.formats() and self.folder.value().strip()))
+        self.start.setToolTip("" if self.start.isEnabled() else "Tick a format and choose a folder first")
+
+    def _start(self) -> None:
+        """Leave the work to the Activity panel; its end is told in the message bar."""
+        out = Path(self.folder.value().strip()).expanduser()
+        fields = {"run": self._run.id, "formats": self.formats(), "out": str(out)}
+        done, notify = partial(_tell, self._session, out), self._session.notify
+        ExchangeWork(self._session, f"Export run {self._run.id}", "export", fields, done, notify, _nothing)
+        self.accept()
+
+
+def _look(workspace: Workspace, run_id: int, progress: Progress) -> dict[str, str]:
+    source = source_of(workspace, run_id)
+    return {name: refusal(name, source) for name in FORMATS}
+
+
+def _tell(session: Session, out: Path, answer: dict[str, list[str]]) -> None:
+    count = len(answer["files"])
+    session.notify(f"Exported {count} {'file' if count == 1 else 'files'} to {out}.")
+
+
+def _nothing() -> None:
+    """The Activity panel says that it was cancelled."""

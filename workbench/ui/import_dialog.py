@@ -1,0 +1,136 @@
+"""The import dialog: embeddings of a model trained elsewhere, their labels and, perhaps, images."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from workbench.problem import Problem
+from workbench.ui.exchange_work import ExchangeWork
+from workbench.ui.session import Session
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
+from workbench.ui.widgets.labels import label, restyle
+
+WIDTH = 640  # px at 100% text
+HELP = {
+    "embeddings": ".npy [n, d], or .csv, .tsv or .parquet with a row for each sample",
+    "labels": ".npy [n], or a table with the columns label and path; empty if the embeddings have a column label",
+    "images": "Folder from which the column path starts; empty without images",
+    "array": "Instead of a folder: .npy of uint8 [n, height, width] or [n, height, width, 3]",
+}
+
+
+class ImportDialog(QDialog):
+    """Stays open until the run is made, and says what is wrong with the files."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Import embeddings")
+        self._session = session
+        self._work: ExchangeWork | None = None
+        self.places = {
+            "embeddings": PathEditor("file", []),
+            "labels": PathEditor("file", []),
+            "images": PathEditor("folder", []),
+            "array": PathEditor("file", []),
+        }
+        self.name = QLineEdit(placeholderText="Name of the file of embeddings")
+        self.distance = ChoiceEditor(["cosine", "l2"], ["Cosine", "L2"])
+        self.state = label(
+            "A model trained elsewhere becomes a run with map, retrieval and report.", "muted", wrap=True
+        )
+        self.cancel, self.start = button("Cancel"), button("Import", "download-simple", "primary")
+        self._build()
+        for editor in self.places.values():
+            editor.edited.connect(self._check)
+        self.start.clicked.connect(self._start)
+        self.cancel.clicked.connect(self.reject)
+        self._check()
+
+    def _build(self) -> None:
+        form = QFormLayout()
+        form.setHorizontalSpacing(16)
+        form.setVerticalSpacing(4)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        titles = {"embeddings": "Embeddings", "labels": "Labels", "images": "Folder of images", "array": "Images array"}
+        for key, title in titles.items():
+            self.places[key].setAccessibleName(title)
+            form.addRow(title, self.places[key])
+            form.addRow("", label(HELP[key], "caption", wrap=True))
+        self.name.setAccessibleName("Name of the run")
+        self.distance.setAccessibleName("Distance")
+        form.addRow("Name", self.name)
+        form.addRow("Distance", self.distance)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(self.cancel)
+        foot.addWidget(self.start)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(8)
+        column.addLayout(form)
+        column.addWidget(self.state)
+        column.addStretch(1)
+        column.addLayout(foot)
+        self.resize(self._session.theme.px(WIDTH), self.sizeHint().height())
+
+    def reject(self) -> None:
+        """Close; what is being imported is given up."""
+        if self._busy():
+            assert self._work is not None
+            self._work.cancel()
+        super().reject()
+
+    def _busy(self) -> bool:
+        return self._work is not None and not self._work.over
+
+    def _place(self, key: str) -> Path | None:
+        text = str(self.places[key].value()).strip()
+        return Path(text).expanduser() if text else None
+
+    def _check(self) -> None:
+        both = self._place("images") is not None and self._place("array") is not None
+        self.start.setEnabled(self._place("embeddings") is not None and not both and not self._busy())
+        if both:
+            self._say("Images come from a folder or from an array: clear one of the two.", "error")
+        elif self.state.property("role") == "error":
+            self._say("", "muted")
+
+    def _start(self) -> None:
+        embeddings = self._place("embeddings")
+        if embeddings is None:
+            return
+        fields = {
+            "embeddings": str(embeddings),
+            "labels": str(self._place("labels") or ""),
+            "images": str(self._place("images") or self._place("array") or ""),
+            "name": self.name.text().strip(),
+            "distance": str(self.distance.value()),
+        }
+        self._say("Importing…", "muted")
+        self._work = ExchangeWork(
+            self._session, "Import embeddings", "import", fields, self._imported, self._refused, self._ended
+        )
+        self._check()
+
+    def _ended(self) -> None:
+        """Also when it was cancelled in the Activity panel."""
+        self._say("", "muted")
+        self._check()
+
+    def _imported(self, answer: dict[str, int]) -> None:
+        self._ended()
+        self._session.show_run(answer["run"])
+        self._session.show_page("map")
+        self.accept()
+
+    def _refused(self, problem: Problem) -> None:
+        self._ended()
+        self._say(str(problem), "error")
+
+    def _say(self, text: str, role: str) -> None:
+        self.state.setText(text)
+        self.state.setProperty("role", role)
+        restyle(self.state)
