@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.evaluation.failures import VOTERS, Occurrences
-from workbench.evaluation.stored import BLOCK, Stored
+from workbench.evaluation.stored import BLOCK, Stored, lengths
 
 MIN_ROW_BITS = 16  # as in neighbours.py: gaps are rounded by as many bits as a gallery row's number needs
 NOISE = 2.0**-45  # a gap under this is rounding: the two points are the same
@@ -114,11 +114,12 @@ def _gaps_to(stored: Stored, row: int, rows: np.ndarray) -> np.ndarray:
     query, gaps = stored.vectors(np.array([row]))[0], np.empty(len(rows))
     for start in range(0, len(rows), BLOCK):
         part = slice(start, start + BLOCK)
-        vectors = stored.vectors(rows[part])
+        vectors = np.asarray(stored.embeddings[rows[part]], np.float64)
         if stored.distance == "l2":
-            gaps[part] = ((vectors - query) ** 2).sum(1)
+            gaps[part] = lengths(vectors - query) ** 2
         else:
-            gaps[part] = 1 - vectors @ query
+            norms, products = lengths(vectors), vectors @ query
+            gaps[part] = 1 - np.divide(products, norms, out=np.zeros_like(norms), where=norms > 0)
     gaps[gaps < NOISE * (query @ query if stored.distance == "l2" else 1)] = 0
     return gaps
 

@@ -48,7 +48,7 @@ class Stored:
         found = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK):
             part = slice(start, start + BLOCK)
-            found[part] = np.linalg.norm(self.vectors(rows[part]) - self.vectors(others[part]), axis=1)
+            found[part] = lengths(self.vectors(rows[part]) - self.vectors(others[part]))
             between()
         return found
 
@@ -58,8 +58,13 @@ def comparable(embeddings: np.ndarray, distance: str) -> np.ndarray:
     vectors = np.asarray(embeddings, np.float64)
     if distance == "l2":
         return vectors
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    norms = lengths(vectors)[:, None]
     return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+
+
+def lengths(vectors: np.ndarray) -> np.ndarray:
+    """Euclidean lengths [m] of rows [m, d]; several times faster than numpy's norm."""
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)))
 
 
 def rows_of(sample_ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
