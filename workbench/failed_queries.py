@@ -15,7 +15,6 @@ from workbench.workspace.rows import Neighbour
 
 if TYPE_CHECKING:
     from workbench.evaluation.failures import Failures
-    from workbench.evaluation.mistakes import Changes
     from workbench.evaluation.stored import Stored
 
 Progress = Callable[[str, int, int], None]
@@ -69,6 +68,16 @@ class Hub:
     times: int
     wrong_times: int  # in lists of other classes
     victims: tuple[tuple[str, int], ...]  # those classes and how often, most first
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Changes:
+    """The queries that count in two evaluations, by whether the nearest neighbour is of the class."""
+
+    won: np.ndarray  # [w] int64 sample ids: wrong before, right now
+    lost: np.ndarray  # [l] int64 sample ids: right before, wrong now
+    right: int  # right in both
+    wrong: int  # wrong in both
 
 
 class FailedQueries:
@@ -194,11 +203,12 @@ def find(workspace: Workspace, evaluation_id: int, progress: Progress) -> Failed
     return FailedQueries(evaluation_id, stored, found, pairs, hubs, names)
 
 
-def compare(workspace: Workspace, before: int, after: int) -> "Changes":
+def compare(workspace: Workspace, before: int, after: int) -> Changes:
     """What the evaluation `after` finds that `before` did not, and the other way round. Raises Problem as `find`."""
     from workbench.evaluation.mistakes import changes
 
-    return changes(*read_first_hits(workspace, before), *read_first_hits(workspace, after))
+    found = changes(*read_first_hits(workspace, before), *read_first_hits(workspace, after))
+    return Changes(found.won, found.lost, found.right, found.wrong)
 
 
 def _named(names: tuple[str, ...], label: int) -> str:

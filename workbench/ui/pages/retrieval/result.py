@@ -5,6 +5,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from workbench.ui.pages.retrieval.missed_row import MissedRow
 from workbench.ui.pages.retrieval.neighbour_card import SIDE, NeighbourCard
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Chip
@@ -44,6 +45,8 @@ class Result(QWidget):
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.title = ElidedLabel("", "title")
         self.facts = label("", wrap=True)
+        self.explanation = label("", wrap=True)
+        self.explanation.setAccessibleName("Why the query failed")
         self.path = ElidedLabel("", "caption", Qt.TextElideMode.ElideMiddle)
         self.show_in_map = button("Show in map", "map-trifold")
         self.copy = button("Copy list", "copy", "quiet")
@@ -56,7 +59,7 @@ class Result(QWidget):
         beside = QVBoxLayout()
         beside.setSpacing(8)
         beside.addWidget(self.own, 0, Qt.AlignmentFlag.AlignLeft)
-        for widget in (self.title, self.facts, self.path):
+        for widget in (self.title, self.facts, self.explanation, self.path):
             beside.addWidget(widget)
         beside.addStretch(1)
         beside.addWidget(buttons)
@@ -64,8 +67,15 @@ class Result(QWidget):
         head.setSpacing(16)
         head.addWidget(self.picture)
         head.addLayout(beside, 1)
-        inside = QWidget()
-        self.grid = FlowLayout(inside, spacing=8)
+        inside, cards = QWidget(), QWidget()
+        self.grid = FlowLayout(cards, spacing=8)
+        self.missed = MissedRow(self._loader)
+        below = QVBoxLayout(inside)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(16)
+        below.addWidget(cards)
+        below.addWidget(self.missed)
+        below.addStretch(1)
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
@@ -82,6 +92,7 @@ class Result(QWidget):
         self.show_in_map.clicked.connect(self.map_asked)
         self.copy.clicked.connect(self.copy_asked)
         self.own.removed.connect(self.own_dropped)
+        self.missed.chosen.connect(self.neighbour_chosen)
 
     @property
     def cards(self) -> list[NeighbourCard]:
@@ -100,6 +111,11 @@ class Result(QWidget):
         self._fill(neighbours, judged=True)
         self._loader.request(f"{PLACE} query", [query.sample_id], BIG)
 
+    def show_explanation(self, sentences: str) -> None:
+        """Say why the query failed; nothing where it did not."""
+        self.explanation.setText(sentences)
+        self.explanation.setVisible(bool(sentences))
+
     def show_own(self, picture: np.ndarray, name: str, neighbours: list[Neighbour], kind: str, epoch: int) -> None:
         """Show an image of one's own with the nearest test images under the checkpoint of `epoch`."""
         self._sample = None
@@ -109,6 +125,8 @@ class Result(QWidget):
         near = dict.fromkeys(each.class_name for each in neighbours[:5])
         self.facts.setText(f"Nearest classes: {', '.join(near)}\nCompared with epoch {epoch}, by {kind}")
         self.path.setText("")
+        self.show_explanation("")
+        self.missed.hide()
         self.picture.setAccessibleName(f"Your image {name}")
         self.picture.setPixmap(QPixmap.fromImage(as_image(picture, BIG)))
         self._fill(neighbours, judged=False)
