@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QPixmap
 
 Index = QModelIndex | QPersistentModelIndex
 NUMBER = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -16,6 +17,7 @@ class SortedRows(QAbstractTableModel):
         titles: of the columns.
         cells: gives a row's values, one for each column: text, or numbers, which stand on the right.
         written: how a value of a column is written.
+        picture: a row's picture for the first column, or None while there is none.
     """
 
     def __init__(
@@ -24,23 +26,24 @@ class SortedRows(QAbstractTableModel):
         cells: Callable[[Any], Sequence[Any]],
         written: Callable[[int, Any], str],
         parent: QObject | None = None,
+        picture: Callable[[Any], QPixmap | None] | None = None,
     ) -> None:
         super().__init__(parent)
         self.titles = tuple(titles)
-        self._cells, self._written = cells, written
-        self._rows: list[Any] = []
+        self._cells, self._written, self._picture = cells, written, picture
+        self.rows: list[Any] = []  # in the order shown
         self._order: tuple[int, bool] | None = None
 
     def show(self, rows: Sequence[Any]) -> None:
         """Other rows, in the order that was chosen last."""
         self.beginResetModel()
-        self._rows = list(rows)
+        self.rows = list(rows)
         self._put_in_order()
         self.endResetModel()
 
     def row(self, place: int) -> Any:
         """The row at a place, or None beyond the end."""
-        return self._rows[place] if 0 <= place < len(self._rows) else None
+        return self.rows[place] if 0 <= place < len(self.rows) else None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         self.beginResetModel()
@@ -50,12 +53,12 @@ class SortedRows(QAbstractTableModel):
 
     def lines(self) -> list[str]:
         """Header and rows as text, with tabs between the columns."""
-        rows = ([self._written(column, value) for column, value in enumerate(self._cells(row))] for row in self._rows)
+        rows = ([self._written(column, value) for column, value in enumerate(self._cells(row))] for row in self.rows)
         clean = ([text.replace("\t", " ").replace("\n", " ") for text in row] for row in rows)
         return ["\t".join(row) for row in (self.titles, *clean)]
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self._rows)
+        return 0 if parent.isValid() else len(self.rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:
         return 0 if parent.isValid() else len(self.titles)
@@ -63,7 +66,9 @@ class SortedRows(QAbstractTableModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        value = self._cells(self._rows[index.row()])[index.column()]
+        if role == Qt.ItemDataRole.DecorationRole and index.column() == 0 and self._picture is not None:
+            return self._picture(self.rows[index.row()])
+        value = self._cells(self.rows[index.row()])[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return self._written(index.column(), value)
         if role == Qt.ItemDataRole.TextAlignmentRole and not isinstance(value, str):
@@ -75,7 +80,13 @@ class SortedRows(QAbstractTableModel):
             return self.titles[section]
         return super().headerData(section, orientation, role)
 
+    def pictures_came(self, _: set[int]) -> None:
+        """Ask for the pictures again."""
+        if self.rows:
+            last = self.index(len(self.rows) - 1, 0)
+            self.dataChanged.emit(self.index(0, 0), last, [Qt.ItemDataRole.DecorationRole])
+
     def _put_in_order(self) -> None:
         if self._order is not None:
             column, down = self._order
-            self._rows.sort(key=lambda row: self._cells(row)[column], reverse=down)
+            self.rows.sort(key=lambda row: self._cells(row)[column], reverse=down)

@@ -43,10 +43,10 @@ def before_first_hit(neighbours: list[Neighbour], first_hit: int) -> str:
     if not before:
         return ""
     counts = Counter(each.class_name for each in before).most_common()
-    named = ", ".join(f"{times} × {name}" for name, times in counts[:MOST_CLASSES])
+    named = ", ".join(f"{times} of “{name}”" for name, times in counts[:MOST_CLASSES])
     more = f" and {len(counts) - MOST_CLASSES} other classes" if len(counts) > MOST_CLASSES else ""
-    known = f"the first {len(before)} " if len(before) < first_hit - 1 else ""
-    return f"Before its first true neighbour, at rank {first_hit:,}: {known}{named}{more}."
+    known = f", among the first {len(before)}, stand" if len(before) < first_hit - 1 else " stand"
+    return f"Its first true neighbour is at rank {first_hit:,}; before it{known} {named}{more}."
 
 
 def changed(before: int, after: int, word: str) -> str:
@@ -67,17 +67,17 @@ def _evidence(about: Explanation) -> str:
     match about.cause:
         case "copy":
             return (
-                f"Near-duplicate with another label: the nearest neighbour, of {near}, lies {_number(about.gap)} away; "
-                f"for half of all samples it is over {_number(about.typical_gap)}."
+                f"Near-duplicate with another label: the nearest neighbour, of “{near}”, lies {_number(about.gap)} "
+                f"away; for half of all samples it is over {_number(about.typical_gap)}."
             )
         case "label":
             return (
                 f"Suspected label error: {about.votes} of its {about.voters} nearest neighbours "
-                f"are of {about.agreed_class}."
+                f"are of “{about.agreed_class}”."
             )
         case "hub":
             return (
-                f"Hub intruder: the nearest neighbour, of {near}, is among the ten neighbours of {about.times:,} "
+                f"Hub intruder: the nearest neighbour, of “{near}”, is among the ten neighbours of {about.times:,} "
                 f"samples ({about.mean_times:.0f} on average), {about.wrong_times:,} of them of other classes."
             )
         case "rare":
@@ -89,9 +89,9 @@ def _evidence(about: Explanation) -> str:
             kind = "cosine" if about.distance == "cosine" else "minus the distance"
             return (
                 f"Proxy of another class nearer: {kind} {_number(about.other_proxy)} to that of "
-                f"{about.other_proxy_class}, {_number(about.own_proxy)} to that of its own class."
+                f"“{about.other_proxy_class}”, {_number(about.own_proxy)} to that of its own class."
             )
-    return f"No cause found. The nearest neighbour is of {near}, {_number(about.gap)} away."
+    return f"No cause found. The nearest neighbour is of “{near}”, {_number(about.gap)} away."
 
 
 def _number(value: float) -> str:

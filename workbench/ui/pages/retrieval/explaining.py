@@ -10,6 +10,7 @@ from workbench.ui.pages.retrieval.failure_source import FailureSource
 from workbench.ui.pages.retrieval.mistakes_dialog import MistakesDialog
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.session import Session
+from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.rows import Evaluation, Neighbour, Query
 
 
@@ -26,9 +27,10 @@ class Explaining(QObject):
         self._query: Query | None = None
         self._near: list[Neighbour] = []  # all that are stored of the query
         self._shown = 0  # of them
-        self.source = FailureSource(session, self)
+        self.source = FailureSource(session, session)  # work may end after the page
         self.dialog: MistakesDialog | None = None
         self.source.ready.connect(self._ready)
+        self.source.gave_up.connect(self._gave_up)
         self.source.compared.connect(self._compared)
         self.source.missed.connect(self._missed)
         filters.compare_chosen.connect(self._compare)
@@ -63,10 +65,10 @@ class Explaining(QObject):
     def open_dialog(self) -> None:
         """Show confusions and hubs in a window of their own."""
         if self.dialog is None:
-            self.dialog = MistakesDialog(self._filters)
+            self.dialog = MistakesDialog(shared_loader(self._session), self._filters)
             self.dialog.pair_chosen.connect(self._narrow)
             self.dialog.sample_chosen.connect(self.sample_chosen)
-        self.dialog.show_failures(self.source.found)
+        self.dialog.show_failures(self.source.found, self.source.working)
         self.dialog.show()
         self.dialog.raise_()
 
@@ -77,7 +79,7 @@ class Explaining(QObject):
             return
         sentences = [before_first_hit(self._near, query.first_hit)]
         if found is None:
-            sentences += ["The cause is being worked out…"] if query.first_hit > 1 else []
+            sentences += ["The cause is being worked out…"] if query.first_hit > 1 and self.source.working else []
         elif (about := found.about(query.sample_id)) is not None:
             sentences.append(sentence(about))
         sentences.append(self._change(query))
@@ -85,7 +87,7 @@ class Explaining(QObject):
         if found is not None and query.r:
             self.source.look_for_missed(query.sample_id, self._shown)
         else:
-            self._result.missed.hide()
+            self._result.show_missed([], 0, 0)
 
     def _change(self, query: Query) -> str:
         if self._before is None:
@@ -94,7 +96,8 @@ class Explaining(QObject):
             before = self._session.workspace.query(self._before.id, query.sample_id)
         except Problem:  # that evaluation is of another test half
             return ""
-        return changed(before.first_hit, query.first_hit, word_for(self._before))
+        word = "the untrained network" if self._before.epoch == 0 else word_for(self._before)
+        return changed(before.first_hit, query.first_hit, word)
 
     def _ready(self, found: FailedQueries) -> None:
         self._filters.show_failures(found)
@@ -102,9 +105,14 @@ class Explaining(QObject):
             self.dialog.show_failures(found)
         self._explain()
 
+    def _gave_up(self) -> None:
+        if self.dialog is not None:
+            self.dialog.show_failures(None, working=False)
+        self._explain()
+
     def _missed(self, sample_id: int, near: list[Neighbour], total: int) -> None:
         if self._query is not None and self._query.sample_id == sample_id:
-            self._result.missed.show_missed(near, total, self._shown)
+            self._result.show_missed(near, total, self._shown)
 
     def _narrow(self, pair: ConfusedPair) -> None:
         self._filters.narrow(pair)
@@ -131,4 +139,4 @@ class Explaining(QObject):
 
 def word_for(evaluation: Evaluation) -> str:
     """ "epoch 3", or "untrained" for the evaluation before the first."""
-    return "the untrained network" if evaluation.epoch == 0 else f"epoch {evaluation.epoch}"
+    return "untrained" if evaluation.epoch == 0 else f"epoch {evaluation.epoch}"

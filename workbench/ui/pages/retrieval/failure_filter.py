@@ -97,7 +97,7 @@ class FailureFilter(QWidget):
         self.compare.clear()
         self.compare.addItem(COMPARE, None)
         for word, evaluation_id in others:
-            self.compare.addItem(f"Compare with {word}", evaluation_id)
+            self.compare.addItem(f"Since {word}", evaluation_id)
         self.compare.setCurrentIndex(max(0, self.compare.findData(chosen)) if chosen is not None else 0)
         self.compare.setEnabled(bool(others))
 
@@ -132,7 +132,8 @@ class FailureFilter(QWidget):
         if self._pair is not None:
             ids = self._of_pair()
             count = "" if ids is None else f" ({len(ids):,})"
-            self.narrowed.setText(f"{self._pair.class_name} taken for {self._pair.taken_for}{count}")
+            words = f"“{self._pair.class_name}” taken for “{self._pair.taken_for}”{count}"
+            self.narrowed.setText(words.replace("&", "&&"))  # else Qt takes it for the mark of a key
 
     def _drop_pair(self) -> None:
         self._pair = None

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench import failed_queries
 from workbench.failed_queries import Changes, FailedQueries
@@ -22,6 +22,7 @@ class FailureSource(QObject):
     """Ask for the shown evaluation; answers for any other that was asked meanwhile are kept and not told."""
 
     ready = Signal(object)  # FailedQueries
+    gave_up = Signal()  # cancelled, or a file cannot be read, which is said in the message bar
     compared = Signal(object, object)  # evaluation id compared with, Changes
     missed = Signal(object, object, int)  # sample id, [Neighbour], how many are missed in all
 
@@ -32,12 +33,13 @@ class FailureSource(QObject):
         self._wanted: tuple[Workspace, int] | None = None
         self._tasks: dict[str, Task] = {}  # the newest of each kind
         self.found: FailedQueries | None = None  # of the shown evaluation
+        self.working = False  # whether that is being worked out
 
     def show(self, evaluation_id: int | None, queries: int) -> None:
         """Explain the failed queries of an evaluation: at once where they are kept, else `ready` follows."""
         workspace = self._session.workspace
         self._wanted = None if evaluation_id is None else (workspace, evaluation_id)
-        self.found = None
+        self.found, self.working = None, False
         self._cancel()
         if self._wanted is None or evaluation_id is None:
             return
@@ -47,6 +49,8 @@ class FailureSource(QObject):
         work = partial(failed_queries.find, workspace, evaluation_id)
         take = partial(self._take, self._wanted)
         self._start("find", "Explain the failed queries", work, take, quiet=queries <= QUIET)
+        self.working = True
+        self._tasks["find"].ended.connect(self._find_ended)
 
     def compare(self, before: int, after: int) -> None:
         """Find what changed from one evaluation to another; `compared` follows."""
@@ -87,8 +91,18 @@ class FailureSource(QObject):
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         if key == self._wanted:
-            self.found = found
+            self.found, self.working = found, False
             self.ready.emit(found)
+
+    def _find_ended(self, task: Task) -> None:
+        if self._tasks.get("find") is task:
+            QTimer.singleShot(0, self, partial(self._look_for_result, task))  # it is told after the end
+
+    def _look_for_result(self, task: Task) -> None:
+        if self.working and self._tasks.get("find", task) is task:
+            self._tasks.pop("find", None)
+            self.working = False
+            self.gave_up.emit()
 
     def _tell_changes(self, before: int, changes: Changes) -> None:
         self._tasks.pop("compare", None)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QPixmap
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -18,10 +18,14 @@ from PySide6.QtWidgets import (
 from workbench.failed_queries import ConfusedPair, FailedQueries, Hub
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import percent
 
 PAIR_TITLES = ("Class", "Taken for", "Times", "Share of class %")
-HUB_TITLES = ("Hub, of class", "Among ten neighbours", "Of other classes", "Of which classes")
+HUB_TITLES = ("Hub", "Times among the ten", "Of other classes", "Of which classes")
+THUMBNAIL, AHEAD = 36, 20  # px; rows around the one looked at whose pictures are loaded with it
+PLACE = "hubs"
+WORKING, NOT_WORKING, EMPTY, TABLE = range(4)  # places in a tab
 MOST_NAMED = 5  # classes that a hub stands before
 PAIR_HINT = "Classes of failed queries and of their nearest neighbours. A double click lists those queries."
 HUB_HINT = (
@@ -31,20 +35,27 @@ HUB_HINT = (
 
 
 class MistakesDialog(QDialog):
-    """Stays open beside the window; follows the evaluation that is shown."""
+    """Stays open beside the window; follows the evaluation that is shown.
+
+    Args:
+        loader: of the pictures of hubs.
+    """
 
     pair_chosen = Signal(object)  # ConfusedPair
     sample_chosen = Signal(object)  # sample id
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._loader = loader
         self.setWindowTitle("Confusions and hubs")
         self.resize(640, 520)
         self.pairs = SortedRows(PAIR_TITLES, pair_cells, written_pair, self)
-        self.hubs = SortedRows(HUB_TITLES, hub_cells, written_hub, self)
+        self.hubs = SortedRows(HUB_TITLES, hub_cells, written_hub, self, picture=self._picture)
+        loader.ready.connect(self.hubs.pictures_came)
         self.pair_table = _table(self.pairs, "Confusions", 2)
         self.hub_table = _table(self.hubs, "Hubs", 2)
-        self.hub_table.setColumnWidth(3, 200)
+        self.hub_table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
+        self.hub_table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         self.tabs = QTabWidget()
         self._stacks: list[QStackedWidget] = []
         for title, hint, table, none in (
@@ -69,13 +80,14 @@ class MistakesDialog(QDialog):
         self.hub_table.clicked.connect(self._choose_hub)
         self.hub_table.activated.connect(self._choose_hub)
 
-    def show_failures(self, found: FailedQueries | None) -> None:
-        """Show another evaluation; None while it is being worked out."""
+    def show_failures(self, found: FailedQueries | None, working: bool = True) -> None:
+        """Show another evaluation; None while it is being worked out, or where it could not be."""
         for stack, model, rows in zip(
             self._stacks, (self.pairs, self.hubs), (found.pairs, found.hubs) if found else ((), ()), strict=True
         ):
             model.show(rows)
-            stack.setCurrentIndex(0 if found is None else 1 if rows else 2)
+            unknown = WORKING if working else NOT_WORKING
+            stack.setCurrentIndex(unknown if found is None else TABLE if rows else EMPTY)
         for place, (title, model) in enumerate((("Confusions", self.pairs), ("Hubs", self.hubs))):
             self.tabs.setTabText(place, f"{title} ({model.rowCount():,})")
 
@@ -86,16 +98,25 @@ class MistakesDialog(QDialog):
 
     def _page(self, hint: str, table: QTableView, none: str) -> QWidget:
         page, stack = QWidget(), QStackedWidget()
-        for words in ("Being worked out…", none):
+        for words in ("Being worked out…", "This could not be worked out. Choose the evaluation to try again.", none):
             line = label(words, "muted", wrap=True)
             line.setAlignment(Qt.AlignmentFlag.AlignCenter)
             stack.addWidget(line)
-        stack.insertWidget(1, table)
+        stack.addWidget(table)
         self._stacks.append(stack)
         column = QVBoxLayout(page)
         column.addWidget(label(hint, "muted", wrap=True))
         column.addWidget(stack, 1)
         return page
+
+    def _picture(self, hub: Hub) -> QPixmap | None:
+        found = self._loader.pixmap(hub.sample_id, THUMBNAIL)
+        if found is None and not self._loader.absent(hub.sample_id):
+            every = [each.sample_id for each in self.hubs.rows]
+            self._loader.request(
+                PLACE, every[max(0, (at := every.index(hub.sample_id)) - AHEAD) : at + AHEAD], THUMBNAIL
+            )
+        return found
 
     def _choose_pair(self, index: QModelIndex) -> None:
         pair = self.pairs.row(index.row())
@@ -120,7 +141,7 @@ def written_pair(column: int, value: Any) -> str:
 
 def hub_cells(hub: Hub) -> tuple[Any, ...]:
     """The values of one hub by column."""
-    named = ", ".join(f"{times} × {name}" for name, times in hub.victims[:MOST_NAMED])
+    named = ", ".join(f"{times} of “{name}”" for name, times in hub.victims[:MOST_NAMED])
     more = len(hub.victims) - MOST_NAMED
     return hub.class_name, hub.times, hub.wrong_times, f"{named} and {more} more" if more > 0 else named
 
@@ -146,5 +167,5 @@ def _table(model: SortedRows, name: str, most_first: int) -> QTableView:
     header.setSortIndicator(most_first, Qt.SortOrder.DescendingOrder)
     made.setSortingEnabled(True)
     for column in range(model.columnCount() - 1):
-        made.setColumnWidth(column, 150)
+        made.setColumnWidth(column, 140)
     return made

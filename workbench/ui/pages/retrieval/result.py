@@ -87,12 +87,26 @@ class Result(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
         column.addLayout(head)
-        column.addWidget(label("Nearest neighbours", "section"))
+        column.addLayout(self._grid_head())
         column.addWidget(self.area, 1)
         self.show_in_map.clicked.connect(self.map_asked)
         self.copy.clicked.connect(self.copy_asked)
         self.own.removed.connect(self.own_dropped)
         self.missed.chosen.connect(self.neighbour_chosen)
+
+    def _grid_head(self) -> QHBoxLayout:
+        """The title of the grid, and the way down to what was missed."""
+        self.to_missed = button("", "arrow-down", "quiet")
+        self.to_missed.setToolTip("Others of its class that are not among these neighbours, with their ranks")
+        self.to_missed.hide()
+        self.to_missed.clicked.connect(self._go_to_missed)
+        row = QHBoxLayout()
+        row.addWidget(label("Nearest neighbours", "section"), 1)
+        row.addWidget(self.to_missed)
+        return row
+
+    def _go_to_missed(self) -> None:
+        self.area.verticalScrollBar().setValue(self.missed.y())
 
     @property
     def cards(self) -> list[NeighbourCard]:
@@ -116,6 +130,12 @@ class Result(QWidget):
         self.explanation.setText(sentences)
         self.explanation.setVisible(bool(sentences))
 
+    def show_missed(self, near: list[Neighbour], total: int, beyond: int) -> None:
+        """Show some of the others of its class that stand behind rank `beyond`, and how many they are."""
+        self.to_missed.setVisible(total > 0)
+        self.to_missed.setText(f"{total:,} missed")
+        self.missed.show_missed(near, total, beyond)
+
     def show_own(self, picture: np.ndarray, name: str, neighbours: list[Neighbour], kind: str, epoch: int) -> None:
         """Show an image of one's own with the nearest test images under the checkpoint of `epoch`."""
         self._sample = None
@@ -126,7 +146,7 @@ class Result(QWidget):
         self.facts.setText(f"Nearest classes: {', '.join(near)}\nCompared with epoch {epoch}, by {kind}")
         self.path.setText("")
         self.show_explanation("")
-        self.missed.hide()
+        self.show_missed([], 0, 0)
         self.picture.setAccessibleName(f"Your image {name}")
         self.picture.setPixmap(QPixmap.fromImage(as_image(picture, BIG)))
         self._fill(neighbours, judged=False)
