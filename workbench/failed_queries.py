@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.ranking import read_first_hits, read_ranking
 from workbench.workspace.rows import Neighbour
@@ -78,6 +79,15 @@ class Changes:
     lost: np.ndarray  # [l] int64 sample ids: right before, wrong now
     right: int  # right in both
     wrong: int  # wrong in both
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """MAP@R (a fraction; NaN where no query counts) of one evaluation with and without some samples."""
+
+    whole: float
+    without: float
+    count: int  # samples left out, of those that the evaluation has
 
 
 class FailedQueries:
@@ -169,16 +179,10 @@ def find(workspace: Workspace, evaluation_id: int, progress: Progress) -> Failed
         Problem: a file of the evaluation is missing or cannot be read.
     """
     from workbench.evaluation import failures, mistakes
-    from workbench.evaluation.stored import Stored
 
     progress("Reading the neighbours", 0, STEPS)
-    evaluation, ranking = workspace.evaluation(evaluation_id), read_ranking(workspace, evaluation_id)
-    vectors, proxies = workspace.vectors(evaluation_id), workspace.proxies(evaluation_id)
-    names = workspace.dataset(workspace.run(evaluation.run_id).dataset_id or 0).class_names
-    stored = Stored(
-        ranking.sample_ids, ranking.labels, vectors, ranking.neighbours, ranking.first_hit, ranking.r,
-        evaluation.distance, *(proxies or (None, None)),
-    )  # fmt: skip
+    stored, run_id = _read(workspace, evaluation_id), workspace.evaluation(evaluation_id).run_id
+    names = workspace.dataset(workspace.run(run_id).dataset_id or 0).class_names
     progress("Looking for causes", 1, STEPS)
     found = failures.explain(stored, lambda: progress("Looking for causes", 1, STEPS))
     progress("Counting confusions", 2, STEPS)
@@ -209,6 +213,45 @@ def compare(workspace: Workspace, before: int, after: int) -> Changes:
 
     found = changes(*read_first_hits(workspace, before), *read_first_hits(workspace, after))
     return Changes(found.won, found.lost, found.right, found.wrong)
+
+
+def without_samples(workspace: Workspace, evaluation_id: int, sample_ids: np.ndarray, progress: Progress) -> LeftOut:
+    """MAP@R if some samples were neither queries nor in the gallery. Nothing stored is changed.
+
+    Ranks everything anew: as long as an evaluation takes, not for the window's thread.
+
+    Args:
+        sample_ids: [m] int64; those that the evaluation has not are passed over.
+
+    Raises:
+        Problem: a file of the evaluation is missing, or nothing is left of the queries or of the gallery.
+    """
+    from workbench.evaluation import retrieve
+
+    progress("Reading the embeddings", 0, 0)
+    stored, evaluation = _read(workspace, evaluation_id), workspace.evaluation(evaluation_id)
+    searched, kept = stored.searched(), ~np.isin(stored.sample_ids, sample_ids)
+    if kept.sum() < 2:
+        raise Problem("Fewer than two samples would be left.", kept="Nothing was changed.")
+    found = retrieve(
+        stored.embeddings[kept], stored.labels[kept], stored.sample_ids[kept], k=1,
+        distance="l2" if evaluation.distance == "l2" else "cosine",
+        is_query=None if searched.all() else ~searched[kept],
+        between=lambda: progress("Ranking without them", 0, 0),
+    )  # fmt: skip
+    whole = evaluation.metrics.get("MAP@R", float("nan"))
+    return LeftOut(whole, found.metrics["MAP@R"], int((~kept).sum()))
+
+
+def _read(workspace: Workspace, evaluation_id: int) -> "Stored":
+    from workbench.evaluation.stored import Stored
+
+    evaluation, ranking = workspace.evaluation(evaluation_id), read_ranking(workspace, evaluation_id)
+    vectors, proxies = workspace.vectors(evaluation_id), workspace.proxies(evaluation_id)
+    return Stored(
+        ranking.sample_ids, ranking.labels, vectors, ranking.neighbours, ranking.first_hit, ranking.r,
+        evaluation.distance, *(proxies or (None, None)),
+    )  # fmt: skip
 
 
 def _named(names: tuple[str, ...], label: int) -> str:

@@ -147,7 +147,7 @@ def test_confusions_filter_the_list_and_hubs_become_the_query(page, session, qtb
     found = found_of(session)
     page.queries.why.mistakes.click()
     dialog = page.explaining.dialog
-    qtbot.waitUntil(dialog.isVisible, timeout=30_000)
+    qtbot.waitUntil(lambda: dialog.isVisible() and dialog.pairs.rowCount() > 0, timeout=30_000)
     assert [dialog.pairs.row(place) for place in range(dialog.pairs.rowCount())] == sorted(
         found.pairs, key=lambda pair: pair.times, reverse=True
     )
@@ -187,7 +187,7 @@ def test_a_missing_ranking_is_a_sentence_and_the_list_stays(qtbot, session, run)
     qtbot.waitUntil(lambda: "being worked out" not in made.result.explanation.text(), timeout=30_000)
     made.queries.why.mistakes.click()
     pairs = made.explaining.dialog.tabs.currentWidget().findChild(QStackedWidget)
-    assert "could not be worked out" in pairs.currentWidget().text()
+    qtbot.waitUntil(lambda: "could not be worked out" in pairs.currentWidget().text(), timeout=30_000)
     made.explaining.dialog.close()
 
 

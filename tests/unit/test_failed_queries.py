@@ -6,6 +6,7 @@ import pytest
 from tests.ui.small_run import blobs, store_run
 from workbench import failed_queries
 from workbench.control import Cancelled
+from workbench.problem import Problem
 from workbench.workspace import Workspace
 
 LABELS = np.repeat(np.arange(5), 12)
@@ -102,3 +103,29 @@ def test_it_can_be_cancelled(workspace, run):
 
     with pytest.raises(Cancelled):
         failed_queries.find(workspace, run.evaluations[0], progress)
+
+
+@pytest.mark.parametrize("width", [0, 3])
+def test_map_at_r_without_some_samples(workspace, run, width):
+    """Against the formula on what is left, ranked by cosine."""
+    evaluation, gone = run.evaluations[0], run.ids[10 : 10 + width]
+    answer = failed_queries.without_samples(workspace, evaluation, np.append(gone, 1), lambda text, done, total: None)
+    ids, labels, embeddings = workspace.embeddings(evaluation)
+    left = ~np.isin(ids, gone)
+    unit = embeddings[left].astype(np.float64)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    labels, scores = labels[left], unit @ unit.T
+    precisions = []
+    for row in range(len(labels)):
+        others = np.delete(np.argsort(-scores[row]), np.flatnonzero(np.argsort(-scores[row]) == row))
+        hits = labels[others] == labels[row]
+        r = int(hits.sum())
+        precisions.append(sum(hits[: j + 1].mean() for j in range(r) if hits[j]) / r)
+    assert answer.without == pytest.approx(np.mean(precisions), abs=1e-6)
+    assert answer.whole == workspace.evaluation(evaluation).metrics["MAP@R"]
+    assert answer.count == width
+
+
+def test_something_must_be_left(workspace, run):
+    with pytest.raises(Problem, match="Fewer than two"):
+        failed_queries.without_samples(workspace, run.evaluations[0], run.ids[1:], lambda text, done, total: None)

@@ -1,6 +1,6 @@
 """Brings explanations to the page: what is worked out on threads goes to the list, the query and the dialog."""
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.failed_queries import Changes, ConfusedPair, FailedQueries
 from workbench.problem import Problem
@@ -68,9 +68,13 @@ class Explaining(QObject):
             self.dialog = MistakesDialog(shared_loader(self._session), self._filters)
             self.dialog.pair_chosen.connect(self._narrow)
             self.dialog.sample_chosen.connect(self.sample_chosen)
-        self.dialog.show_failures(self.source.found, self.source.working)
         self.dialog.show()
         self.dialog.raise_()
+        QTimer.singleShot(0, self, self._fill_dialog)  # its window and ten thousands of rows are two steps
+
+    def _fill_dialog(self) -> None:
+        if self.dialog is not None:
+            self.dialog.show_failures(self.source.found, self.source.working)
 
     def _explain(self) -> None:
         """Say what is known by now of the query."""
@@ -101,13 +105,11 @@ class Explaining(QObject):
 
     def _ready(self, found: FailedQueries) -> None:
         self._filters.show_failures(found)
-        if self.dialog is not None:
-            self.dialog.show_failures(found)
+        self._fill_dialog()
         self._explain()
 
     def _gave_up(self) -> None:
-        if self.dialog is not None:
-            self.dialog.show_failures(None, working=False)
+        self._fill_dialog()
         self._explain()
 
     def _missed(self, sample_id: int, near: list[Neighbour], total: int) -> None:
