@@ -233,3 +233,55 @@ def test_what_stands_before_the_first_hit():
 def test_what_became_of_a_query(before, after, word):
     assert changed(before, after, "epoch 2") == f"At epoch 2 its first hit was at rank {before}: {word}."
     assert changed(0, after, "epoch 2") == ""
+
+
+def test_a_tag_is_put_on_the_query_listed_and_taken_away(page, session, run, qtbot):
+    why, result = page.queries.why, page.result
+    session.show_query(int(run.ids[30]))
+    assert result.tags.isHidden()
+    page.tagging.put("label wrong", True)
+    qtbot.waitUntil(result.tags.isVisible, timeout=30_000)
+    assert result.tags.text() == "Tagged: label wrong"
+    session.show_query(int(run.ids[5]))
+    assert result.tags.isHidden()
+    page.tagging.put(" a & b ", True)
+    qtbot.waitUntil(lambda: why.causes.findData("tag:a & b") > 0, timeout=30_000)
+    page.tagging.menu.aboutToShow.emit()
+    shown = {action.text(): action.isChecked() for action in page.tagging.menu.actions() if action.isCheckable()}
+    assert shown == {"a && b": True, "label wrong": False}
+    choose(why.causes, "tag:label wrong")
+    assert why.causes.currentText() == "Tagged “label wrong” (1)"
+    assert listed(page) == {run.ids[30]}
+    session.show_query(int(run.ids[30]))
+    page.tagging.put("label wrong", False)
+    qtbot.waitUntil(result.tags.isHidden, timeout=30_000)
+    assert why.causes.currentIndex() == 0
+    assert page.model.rowCount() == 120
+
+
+def test_map_at_r_if_the_tagged_were_left_out_stands_beside_and_changes_nothing(page, session, run, qtbot):
+    why = page.queries.why
+    before = session.evaluation().metrics
+    assert why.left_out.isHidden()
+    session.show_query(int(run.ids[30]))
+    page.tagging.put("label wrong", True)
+    qtbot.waitUntil(lambda: why.causes.findData("tag:label wrong") > 0, timeout=30_000)
+    choose(why.causes, "tag:label wrong")
+    why.left_out.click()
+    qtbot.waitUntil(lambda: "if the 1 tagged “label wrong”" in why.left_out_said.text(), timeout=30_000)
+    expected = failed_queries.without_samples(session.workspace, run.evaluations[1], run.ids[30:31], lambda *told: None)
+    assert f"it would be {100 * expected.without:.2f} %" in why.left_out_said.text()
+    assert f"MAP@R {100 * before['MAP@R']:.2f} %" in why.left_out_said.text()
+    assert session.workspace.evaluation(run.evaluations[1]).metrics == before
+    why.causes.setCurrentIndex(0)
+    why.causes.activated.emit(0)
+    assert why.left_out_said.isHidden()
+    assert why.left_out.isHidden()
+
+
+def test_an_empty_tag_is_a_sentence(page, session, qtbot):
+    said = []
+    session.noticed.connect(said.append)
+    page.tagging.put("  ", True)
+    qtbot.waitUntil(lambda: bool(said), timeout=30_000)
+    assert "1 to 80 characters" in str(said[0])

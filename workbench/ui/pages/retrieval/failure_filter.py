@@ -1,4 +1,4 @@
-"""Which failed queries are listed: those of one cause, of one confusion, won or lost since another evaluation."""
+"""Which queries are listed: of one cause of failure, of one confusion, won or lost, with a tag."""
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
@@ -9,6 +9,7 @@ from workbench.ui.pages.retrieval.causes import TIPS, TITLES
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 
+TAG = "tag:"  # before a tag, among the keys of the filter
 ANY, COMPARE = "Any cause of failure", "Compare with…"
 
 
@@ -18,10 +19,12 @@ class FailureFilter(QWidget):
     changed = Signal()
     compare_chosen = Signal(object)  # evaluation id, or None for no comparison
     mistakes_asked = Signal()
+    left_out_asked = Signal(str)  # a tag
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._sets: dict[str, np.ndarray] = {}  # sample ids by cause, "won" and "lost"
+        self._tags: dict[str, np.ndarray] = {}  # sample ids by tag
         self._found: FailedQueries | None = None
         self._pair: ConfusedPair | None = None
         self._build()
@@ -30,6 +33,8 @@ class FailureFilter(QWidget):
         self.compare.activated.connect(self._choose_comparison)
         self.mistakes.clicked.connect(self.mistakes_asked)
         self.narrowed.clicked.connect(self._drop_pair)
+        self.left_out.clicked.connect(self._ask_left_out)
+        self.changed.connect(self._offer_left_out)
 
     def _build(self) -> None:
         self.causes = _chooser("Cause of failure", "Only failed queries with this suspected cause")
@@ -41,6 +46,11 @@ class FailureFilter(QWidget):
         self.narrowed = button("", "x", "quiet")
         self.narrowed.setToolTip("List the queries of all confusions again")
         self.narrowed.hide()
+        self.left_out = button("MAP@R if left out", "minus-circle", "quiet")
+        self.left_out.setToolTip("What MAP@R would be without these samples; nothing is changed")
+        self.left_out.hide()
+        self.left_out_said = label("", "caption", wrap=True)
+        self.left_out_said.hide()
         beside = QHBoxLayout()
         beside.setSpacing(8)
         beside.addWidget(self.compare, 1)
@@ -51,12 +61,15 @@ class FailureFilter(QWidget):
         rows.addWidget(self.causes)
         rows.addLayout(beside)
         rows.addWidget(self.differences)
+        rows.addWidget(self.left_out, 0, Qt.AlignmentFlag.AlignLeft)
+        rows.addWidget(self.left_out_said)
         rows.addWidget(self.narrowed, 0, Qt.AlignmentFlag.AlignLeft)
 
     @property
     def samples(self) -> np.ndarray | None:
         """Sample ids [m] int64 that are listed; None for all."""
-        found = self._sets.get(self.causes.currentData() or "")
+        key = self.causes.currentData() or ""
+        found = self._tags.get(key.removeprefix(TAG)) if key.startswith(TAG) else self._sets.get(key)
         of_pair = self._of_pair()
         if found is None or of_pair is None:
             return of_pair if found is None else found
@@ -92,6 +105,18 @@ class FailureFilter(QWidget):
         if len(self._sets) != before:
             self.changed.emit()
 
+    def show_tags(self, tags: dict[str, np.ndarray]) -> None:
+        """Sample ids by tag, of the shown data set."""
+        before, self._tags = self.causes.currentData() or "", tags
+        self._fill_causes()
+        if before.startswith(TAG):
+            self.changed.emit()
+
+    def show_left_out(self, sentence: str) -> None:
+        """What MAP@R would be without the samples of the chosen tag; empty for nothing."""
+        self.left_out_said.setText(sentence)
+        self.left_out_said.setVisible(bool(sentence))
+
     def show_evaluations(self, others: list[tuple[str, int]], chosen: int | None) -> None:
         """Fill the evaluations, as (word, id), that the shown one can be compared with."""
         self.compare.clear()
@@ -120,6 +145,10 @@ class FailureFilter(QWidget):
             self.causes.insertSeparator(self.causes.count())
             for key, title in (("won", "Won: wrong before, right now"), ("lost", "Lost: right before, wrong now")):
                 self.causes.addItem(f"{title} ({len(self._sets[key]):,})", key)
+        if self._tags:
+            self.causes.insertSeparator(self.causes.count())
+            for tag, ids in self._tags.items():
+                self.causes.addItem(f"Tagged “{tag}” ({len(ids):,})", f"{TAG}{tag}")
         self.causes.setCurrentIndex(max(0, self.causes.findData(before)) if before is not None else 0)
 
     def _of_pair(self) -> np.ndarray | None:
@@ -134,6 +163,15 @@ class FailureFilter(QWidget):
             count = "" if ids is None else f" ({len(ids):,})"
             words = f"“{self._pair.class_name}” taken for “{self._pair.taken_for}”{count}"
             self.narrowed.setText(words.replace("&", "&&"))  # else Qt takes it for the mark of a key
+
+    def _offer_left_out(self) -> None:
+        chosen = (self.causes.currentData() or "").startswith(TAG)
+        self.left_out.setVisible(chosen)
+        if not chosen:
+            self.show_left_out("")
+
+    def _ask_left_out(self) -> None:
+        self.left_out_asked.emit((self.causes.currentData() or "").removeprefix(TAG))
 
     def _drop_pair(self) -> None:
         self._pair = None

@@ -17,6 +17,7 @@ from workbench.ui.pages.retrieval.explaining import Explaining
 from workbench.ui.pages.retrieval.history import History
 from workbench.ui.pages.retrieval.query_list import QueryList
 from workbench.ui.pages.retrieval.result import Result
+from workbench.ui.pages.retrieval.tagging import Tagging
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button, icon_button
@@ -54,6 +55,7 @@ class RetrievalPage(QStackedWidget):
         self.queries = QueryList(self.model)
         self.result = Result(loader)
         self.explaining = Explaining(self.session, self.queries.why, self.result, self)
+        self.tagging = Tagging(self.session, self.queries.why, self.result, self)
         self.epochs = EpochChooser(self.session)
         self.back = icon_button("arrow-left", "Back to the query before (Alt+Left)")
         self.forward = icon_button("arrow-right", "Forward again (Alt+Right)")
@@ -145,6 +147,7 @@ class RetrievalPage(QStackedWidget):
         class_names = self.session.workspace.dataset(run.dataset_id).class_names
         self.queries.show_evaluation(self.session.workspace, evaluation.id, class_names)
         self.queries.show_selection(self.session.selection)
+        self.tagging.show_dataset(run.dataset_id)
         self.explaining.show_evaluation(evaluation)
         self._show_query()
 
@@ -170,6 +173,7 @@ class RetrievalPage(QStackedWidget):
         self.history.visit(sample_id)
         self.result.show_query(query, near[:SHOWN], KINDS[evaluation.distance])
         self.explaining.show_query(query, near, SHOWN)
+        self.tagging.show_query(sample_id)
         self.back.setEnabled(self.history.can_go_back)
         self.forward.setEnabled(self.history.can_go_forward)
 
@@ -280,6 +284,7 @@ class RetrievalPage(QStackedWidget):
         if found.evaluation.run_id == self.session.run_id and self.currentIndex() == 1:
             kind, epoch = KINDS[found.evaluation.distance], found.evaluation.epoch
             self.explaining.forget_query()
+            self.tagging.show_query(None)
             self.result.show_own(found.picture, found.name, found.neighbours, kind, epoch)
 
 

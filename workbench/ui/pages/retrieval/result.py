@@ -50,16 +50,20 @@ class Result(QWidget):
         self.path = ElidedLabel("", "caption", Qt.TextElideMode.ElideMiddle)
         self.show_in_map = button("Show in map", "map-trifold")
         self.copy = button("Copy list", "copy", "quiet")
+        self.tag = button("Tag", "tag", "quiet")
+        self.tag.setToolTip("Say something of this sample, for instance that its label is wrong")
+        self.tags = ElidedLabel("", "caption")
+        self.tags.hide()
         self.own = Chip("Your image", removable=True)
         self.own.hide()
         buttons = QWidget()
         flow = FlowLayout(buttons, spacing=8)
-        for each in (self.show_in_map, self.copy):
+        for each in (self.show_in_map, self.tag, self.copy):
             flow.addWidget(each)
         beside = QVBoxLayout()
         beside.setSpacing(8)
         beside.addWidget(self.own, 0, Qt.AlignmentFlag.AlignLeft)
-        for widget in (self.title, self.facts, self.explanation, self.path):
+        for widget in (self.title, self.facts, self.explanation, self.path, self.tags):
             beside.addWidget(widget)
         beside.addStretch(1)
         beside.addWidget(buttons)
@@ -129,6 +133,12 @@ class Result(QWidget):
         """Say why the query failed; nothing where it did not."""
         self.explanation.setText(sentences)
         self.explanation.setVisible(bool(sentences))
+
+    def show_tags(self, tags: list[str] | None) -> None:
+        """The tags of the query; None where it can have none."""
+        self.tag.setEnabled(tags is not None)
+        self.tags.setText(f"Tagged: {', '.join(tags)}" if tags else "")
+        self.tags.setVisible(bool(tags))
 
     def show_missed(self, near: list[Neighbour], total: int, beyond: int) -> None:
         """Show some of the others of its class that stand behind rank `beyond`, and how many they are."""
