@@ -1,5 +1,7 @@
 """Why queries fail, on the Retrieval page: sentences, filters, missed neighbours, confusions, hubs, won and lost."""
 
+from time import sleep
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -189,6 +191,34 @@ def test_a_missing_ranking_is_a_sentence_and_the_list_stays(qtbot, session, run)
     pairs = made.explaining.dialog.tabs.currentWidget().findChild(QStackedWidget)
     qtbot.waitUntil(lambda: "could not be worked out" in pairs.currentWidget().text(), timeout=30_000)
     made.explaining.dialog.close()
+
+
+def test_a_person_who_cancels_is_not_left_waiting(qtbot, session, run, monkeypatch):
+    def endless(workspace, evaluation_id, progress):
+        while True:
+            progress("Looking for causes", 1, 4)
+            sleep(0.005)
+
+    monkeypatch.setattr(failed_queries, "find", endless)
+    monkeypatch.setattr("workbench.ui.pages.retrieval.failure_source.QUIET", -1)
+    session.show_run(run.run_id)
+    made = RetrievalPage(session)
+    qtbot.addWidget(made)
+    made.show()
+    session.show_query(int(run.ids[30]))
+    assert made.result.explanation.text().endswith("The cause is being worked out…")
+    session.activity.items[-1].cancel()
+    qtbot.waitUntil(lambda: "worked out" not in made.result.explanation.text(), timeout=30_000)
+    assert made.result.explanation.text()
+    assert made.explaining.source.found is None
+
+
+def test_filters_that_leave_nothing_say_so(page):
+    assert page.queries.nothing.isHidden()
+    page.queries.failures.setChecked(True)
+    choose(page.queries.why.causes, "rare")
+    assert page.model.rowCount() == 0
+    assert page.queries.nothing.isVisible()
 
 
 def test_every_cause_has_words():

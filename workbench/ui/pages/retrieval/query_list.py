@@ -50,6 +50,8 @@ class QueryList(QWidget):
         self.selected.setToolTip("List all queries again")
         self.selected.hide()
         self.count = label("", "caption")
+        self.nothing = label("No query passes all of these filters.", "muted", wrap=True)
+        self.nothing.hide()
         self.export = button("Export CSV", "export", "quiet")
         self.table = self._query_table()
         self.why = FailureFilter()
@@ -66,6 +68,7 @@ class QueryList(QWidget):
         rows.addLayout(filters)
         rows.addWidget(self.why)
         rows.addWidget(self.selected, 0, Qt.AlignmentFlag.AlignLeft)
+        rows.addWidget(self.nothing)
         rows.addWidget(self.table, 1)
         rows.addLayout(foot)
 
@@ -182,6 +185,7 @@ class QueryList(QWidget):
     def _model_reset(self) -> None:
         """Another order or filter: the query stays marked."""
         self.count.setText(f"{self.model.rowCount():,} of {self.model.total:,} queries")
+        self.nothing.setVisible(self.model.total > 0 and not self.model.rowCount())
         self.go_to(self._current)
 
     def _take_typed_class(self) -> None:

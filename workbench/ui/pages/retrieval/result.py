@@ -58,7 +58,7 @@ class Result(QWidget):
         self.own.hide()
         buttons = QWidget()
         flow = FlowLayout(buttons, spacing=8)
-        for each in (self.show_in_map, self.tag, self.copy):
+        for each in (self.show_in_map, self.tag):
             flow.addWidget(each)
         beside = QVBoxLayout()
         beside.setSpacing(8)
@@ -69,7 +69,7 @@ class Result(QWidget):
         beside.addWidget(buttons)
         head = QHBoxLayout()
         head.setSpacing(16)
-        head.addWidget(self.picture)
+        head.addWidget(self.picture, 0, Qt.AlignmentFlag.AlignTop)
         head.addLayout(beside, 1)
         inside, cards = QWidget(), QWidget()
         self.grid = FlowLayout(cards, spacing=8)
@@ -107,6 +107,7 @@ class Result(QWidget):
         row = QHBoxLayout()
         row.addWidget(label("Nearest neighbours", "section"), 1)
         row.addWidget(self.to_missed)
+        row.addWidget(self.copy)
         return row
 
     def _go_to_missed(self) -> None:
