@@ -157,7 +157,7 @@ def test_confusions_filter_the_list_and_hubs_become_the_query(page, session, qtb
     names = [dialog.pairs.index(row, 0).data() for row in range(dialog.pairs.rowCount())]
     assert names == sorted(names)
     pair = dialog.pairs.row(1)
-    dialog.pair_table.doubleClicked.emit(dialog.pairs.index(1, 0))
+    dialog.pair_table.activated.emit(dialog.pairs.index(1, 0))
     assert listed(page) == set(found.of_pair(pair.label, pair.taken_label).tolist())
     assert page.queries.why.narrowed.isVisible()
     page.queries.why.narrowed.click()

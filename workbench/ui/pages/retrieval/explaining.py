@@ -48,7 +48,7 @@ class Explaining(QObject):
         self._filters.show_failures(None)
         if self.dialog is not None:
             self.dialog.show_failures(None)
-        self.source.show(evaluation.id, int(evaluation.metrics.get("queries", 0)))
+        self.source.show(evaluation)
         if self._before is not None:
             self.source.compare(self._before.id, evaluation.id)
 

@@ -11,11 +11,13 @@ from workbench.problem import Problem
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress, Task
 from workbench.workspace import Workspace
-from workbench.workspace.rows import Neighbour
+from workbench.workspace.rows import Evaluation, Neighbour
 
 KEPT = 3  # evaluations: 60,000 queries with 100 neighbours take 24 MB each
 QUIET = 10_000  # queries up to which it takes well under a second
 MISSED = 12  # missed neighbours that are shown
+# A run that is resumed from an earlier checkpoint may give its next evaluation the number of a dropped one.
+Key = tuple[Workspace, int, str]  # evaluation, when it was made
 
 
 class FailureSource(QObject):
@@ -29,26 +31,25 @@ class FailureSource(QObject):
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._kept: OrderedDict[tuple[Workspace, int], FailedQueries] = OrderedDict()
-        self._wanted: tuple[Workspace, int] | None = None
+        self._kept: OrderedDict[Key, FailedQueries] = OrderedDict()
+        self._wanted: Key | None = None
         self._tasks: dict[str, Task] = {}  # the newest of each kind
         self.found: FailedQueries | None = None  # of the shown evaluation
         self.working = False  # whether that is being worked out
 
-    def show(self, evaluation_id: int | None, queries: int) -> None:
+    def show(self, evaluation: Evaluation) -> None:
         """Explain the failed queries of an evaluation: at once where they are kept, else `ready` follows."""
         workspace = self._session.workspace
-        self._wanted = None if evaluation_id is None else (workspace, evaluation_id)
+        self._wanted = (workspace, evaluation.id, evaluation.created)
         self.found, self.working = None, False
         self._cancel()
-        if self._wanted is None or evaluation_id is None:
-            return
         if self._wanted in self._kept:
             self._take(self._wanted, self._kept[self._wanted])
             return
-        work = partial(failed_queries.find, workspace, evaluation_id)
+        work = partial(failed_queries.find, workspace, evaluation.id)
         take = partial(self._take, self._wanted)
-        self._start("find", "Explain the failed queries", work, take, quiet=queries <= QUIET)
+        quiet = evaluation.metrics.get("queries", 0) <= QUIET
+        self._start("find", "Explain the failed queries", work, take, quiet=quiet)
         self.working = True
         self._tasks["find"].ended.connect(self._find_ended)
 
@@ -84,7 +85,7 @@ class FailureSource(QObject):
             task.cancel()
         self._tasks.clear()
 
-    def _take(self, key: tuple[Workspace, int], found: FailedQueries) -> None:
+    def _take(self, key: Key, found: FailedQueries) -> None:
         self._tasks.pop("find", None)
         self._kept[key] = found
         self._kept.move_to_end(key)

@@ -27,7 +27,7 @@ THUMBNAIL, AHEAD = 36, 20  # px; rows around the one looked at whose pictures ar
 PLACE = "hubs"
 WORKING, NOT_WORKING, EMPTY, TABLE = range(4)  # places in a tab
 MOST_NAMED = 5  # classes that a hub stands before
-PAIR_HINT = "Classes of failed queries and of their nearest neighbours. A double click lists those queries."
+PAIR_HINT = "Classes of failed queries and of their nearest neighbours. A double click (or Enter) lists those queries."
 HUB_HINT = (
     "Samples that are among the ten neighbours of far more others than usual (two standard deviations above the mean). "
     "A click makes one the query."
@@ -75,8 +75,7 @@ class MistakesDialog(QDialog):
         column = QVBoxLayout(self)
         column.addWidget(self.tabs, 1)
         column.addWidget(buttons)
-        self.pair_table.doubleClicked.connect(self._choose_pair)
-        self.pair_table.activated.connect(self._choose_pair)
+        self.pair_table.activated.connect(self._choose_pair)  # a double click, or Enter
         self.hub_table.clicked.connect(self._choose_hub)
         self.hub_table.activated.connect(self._choose_hub)
 
