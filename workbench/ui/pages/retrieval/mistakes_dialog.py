@@ -81,9 +81,8 @@ class MistakesDialog(QDialog):
 
     def show_failures(self, found: FailedQueries | None, working: bool = True) -> None:
         """Show another evaluation; None while it is being worked out, or where it could not be."""
-        for stack, model, rows in zip(
-            self._stacks, (self.pairs, self.hubs), (found.pairs, found.hubs) if found else ((), ()), strict=True
-        ):
+        tables: list[list[Any]] = [found.pairs, found.hubs] if found is not None else [[], []]
+        for stack, model, rows in zip(self._stacks, (self.pairs, self.hubs), tables, strict=True):
             model.show(rows)
             unknown = WORKING if working else NOT_WORKING
             stack.setCurrentIndex(unknown if found is None else TABLE if rows else EMPTY)
