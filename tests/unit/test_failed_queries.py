@@ -105,9 +105,11 @@ def test_it_can_be_cancelled(workspace, run):
         failed_queries.find(workspace, run.evaluations[0], progress)
 
 
+@pytest.mark.parametrize("k", [6, 20])
 @pytest.mark.parametrize("width", [0, 3])
-def test_map_at_r_without_some_samples(workspace, run, width):
-    """Against the formula on what is left, ranked by cosine."""
+def test_map_at_r_without_some_samples(workspace, width, k):
+    """Against the formula on what is left, ranked by cosine; with 6 stored neighbours all is ranked anew."""
+    run = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 1.5, 0)], k=k)
     evaluation, gone = run.evaluations[0], run.ids[10 : 10 + width]
     answer = failed_queries.without_samples(workspace, evaluation, np.append(gone, 1), lambda text, done, total: None)
     ids, labels, embeddings = workspace.embeddings(evaluation)

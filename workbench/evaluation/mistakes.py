@@ -109,6 +109,38 @@ def missed(stored: Stored, row: int, beyond: int) -> tuple[np.ndarray, np.ndarra
     return rows[order[true]], true + 1, similarities
 
 
+def map_at_r_of(stored: Stored, kept: np.ndarray) -> float | None:
+    """MAP@R of some of the samples among themselves, from the neighbours that are stored.
+
+    Args:
+        stored: one evaluation.
+        kept: [n] bool, the samples that stay; the others are neither queries nor in the gallery.
+
+    Returns:
+        A fraction; NaN where no query counts; None where a query has more true neighbours than stored neighbours that
+        stay, so that all must be ranked anew.
+    """
+    searched = stored.searched()
+    _, classes = np.unique(stored.labels, return_inverse=True)
+    sizes = np.bincount(classes[kept & searched], minlength=int(classes.max()) + 1)
+    one_set = bool(searched.all())
+    rows = np.flatnonzero(kept if one_set else kept & ~searched)
+    r = sizes[classes[rows]] - one_set  # not itself
+    rows, r = rows[r > 0], r[r > 0]
+    total = 0.0
+    for start in range(0, len(rows), BLOCK):
+        part = slice(start, start + BLOCK)
+        near, limit = stored.near[rows[part]], r[part, None]
+        stays = kept[near]
+        rank = np.cumsum(stays, axis=1)
+        if (rank[:, -1:] < limit).any():
+            return None
+        hits = stays & (rank <= limit) & (classes[near] == classes[rows[part], None])
+        precision = np.cumsum(hits, axis=1) / np.maximum(rank, 1)
+        total += float(((precision * hits).sum(1, keepdims=True) / limit).sum())
+    return total / len(rows) if len(rows) else float("nan")
+
+
 def _gaps_to(stored: Stored, row: int, rows: np.ndarray) -> np.ndarray:
     """One minus cosine, or the squared distance, of one sample to others: [m] float64, >= 0."""
     query, gaps = stored.vectors(np.array([row]))[0], np.empty(len(rows))

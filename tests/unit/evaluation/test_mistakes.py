@@ -106,3 +106,27 @@ def test_similarities_of_the_missed():
         rows, ranks, similarities = mistakes.missed(evaluation, 0, 0)
         assert (rows.tolist(), ranks.tolist()) == ([1, 2], [1, 2])
         assert similarities == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("gone", [0, 4])
+def test_map_at_r_of_what_is_left_is_that_of_ranking_it_anew(distance, split, gone):
+    is_query = np.arange(70) % 3 == 0 if split else None
+    evaluation = random_evaluation(5, distance=distance, is_query=is_query, classes=12)
+    kept = np.ones(70, bool)
+    kept[np.random.default_rng(1).choice(70, gone, replace=False)] = False
+    left = None if is_query is None else is_query[kept]
+    ids, labels, vectors = evaluation.sample_ids[kept], evaluation.labels[kept], evaluation.embeddings[kept]
+    expected = retrieve(vectors, labels, ids, k=1, distance=distance, is_query=left)
+    assert mistakes.map_at_r_of(evaluation, kept) == pytest.approx(expected.metrics["MAP@R"], abs=1e-12)
+
+
+def test_stored_neighbours_that_do_not_reach_give_no_map_at_r():
+    evaluation = random_evaluation(5, classes=2)
+    assert evaluation.r.max() > evaluation.near.shape[1]
+    assert mistakes.map_at_r_of(evaluation, np.ones(70, bool)) is None
+    alone = random_evaluation(5, classes=2)
+    kept = np.zeros(70, bool)
+    kept[[0, int(np.flatnonzero(alone.labels != alone.labels[0])[0])]] = True
+    assert np.isnan(mistakes.map_at_r_of(alone, kept)), "no class has two"
