@@ -105,6 +105,15 @@ def m003_experiments(db: Database) -> None:
     db.execute("alter table runs add column experiment_id integer references experiments(id) on delete set null")
 
 
+@migration()
+def m004_sample_tags(db: Database) -> None:
+    db.execute(
+        "create table sample_tags (dataset_id integer not null references datasets(id) on delete cascade, "
+        "sample_id integer not null, tag text not null, created text not null, "
+        "primary key (dataset_id, tag, sample_id)) without rowid"
+    )
+
+
 def migrate(connection: Connection, path: Path | None = None) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
     db = Database(connection)

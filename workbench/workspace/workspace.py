@@ -143,12 +143,17 @@ class Workspace:
             rows = db.execute(
                 "select sample_id, label from queries where evaluation_id = ? order by place", (evaluation_id,)
             ).fetchall()
+        vectors = self.vectors(evaluation_id)
+        ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        return ids, np.fromiter((row[1] for row in rows), np.int64, len(rows)), vectors
+
+    def vectors(self, evaluation_id: int) -> np.ndarray:
+        """The embeddings alone, [n, d] float32 (a read-only memory map)."""
         path = self._artefact(evaluation_id, "embeddings_id")
         if path is None:
             raise Problem(f"There is no evaluation {evaluation_id} in {self.path}.")
-        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-        ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-        return ids, np.fromiter((row[1] for row in rows), np.int64, len(rows)), vectors
+        vectors: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+        return vectors
 
     def proxies(self, evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Class proxies at that evaluation: vectors [p, d] float32 and labels [p] int64; None for losses without."""

@@ -13,9 +13,11 @@ from workbench.problem import Problem
 from workbench.spreadsheet import csv_text
 from workbench.ui.models.query_table import Listing, QueryTable
 from workbench.ui.pages.retrieval import own_image
+from workbench.ui.pages.retrieval.explaining import Explaining
 from workbench.ui.pages.retrieval.history import History
 from workbench.ui.pages.retrieval.query_list import QueryList
 from workbench.ui.pages.retrieval.result import Result
+from workbench.ui.pages.retrieval.tagging import Tagging
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button, icon_button
@@ -52,6 +54,8 @@ class RetrievalPage(QStackedWidget):
         self.model = QueryTable(self.session.workspace, loader, self)
         self.queries = QueryList(self.model)
         self.result = Result(loader)
+        self.explaining = Explaining(self.session, self.queries.why, self.result, self)
+        self.tagging = Tagging(self.session, self.queries.why, self.result, self)
         self.epochs = EpochChooser(self.session)
         self.back = icon_button("arrow-left", "Back to the query before (Alt+Left)")
         self.forward = icon_button("arrow-right", "Forward again (Alt+Right)")
@@ -108,6 +112,7 @@ class RetrievalPage(QStackedWidget):
         self.open_own.triggered.connect(self._open_own)
         self.paste_own.triggered.connect(self._paste_own)
         result.neighbour_chosen.connect(self._choose)
+        self.explaining.sample_chosen.connect(self._choose)
         result.map_asked.connect(self._show_in_map)
         self.back.clicked.connect(self._back)
         self.forward.clicked.connect(self._forward)
@@ -142,6 +147,8 @@ class RetrievalPage(QStackedWidget):
         class_names = self.session.workspace.dataset(run.dataset_id).class_names
         self.queries.show_evaluation(self.session.workspace, evaluation.id, class_names)
         self.queries.show_selection(self.session.selection)
+        self.tagging.show_dataset(run.dataset_id)
+        self.explaining.show_evaluation(evaluation)
         self._show_query()
 
     def _query_changed(self) -> None:
@@ -159,12 +166,14 @@ class RetrievalPage(QStackedWidget):
         workspace = self.session.workspace
         try:
             query = workspace.query(evaluation.id, sample_id)
-            near = workspace.neighbours(evaluation.run_id, sample_id, evaluation.id)[:SHOWN]
+            near = workspace.neighbours(evaluation.run_id, sample_id, evaluation.id)
         except Problem:  # chosen in an evaluation with another test half: the first query of this one instead
             self.session.show_query(self.model.sample_id(0))
             return
         self.history.visit(sample_id)
-        self.result.show_query(query, near, KINDS[evaluation.distance])
+        self.result.show_query(query, near[:SHOWN], KINDS[evaluation.distance])
+        self.explaining.show_query(query, near, SHOWN)
+        self.tagging.show_query(sample_id)
         self.back.setEnabled(self.history.can_go_back)
         self.forward.setEnabled(self.history.can_go_forward)
 
@@ -274,6 +283,8 @@ class RetrievalPage(QStackedWidget):
     def _found(self, found: own_image.Found) -> None:
         if found.evaluation.run_id == self.session.run_id and self.currentIndex() == 1:
             kind, epoch = KINDS[found.evaluation.distance], found.evaluation.epoch
+            self.explaining.forget_query()
+            self.tagging.show_query(None)
             self.result.show_own(found.picture, found.name, found.neighbours, kind, epoch)
 
 

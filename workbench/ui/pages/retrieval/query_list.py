@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.ui.models.query_table import THUMBNAIL, Filter, QueryTable
+from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.workspace import Workspace
@@ -49,8 +50,11 @@ class QueryList(QWidget):
         self.selected.setToolTip("List all queries again")
         self.selected.hide()
         self.count = label("", "caption")
+        self.nothing = label("No query passes all of these filters.", "muted", wrap=True)
+        self.nothing.hide()
         self.export = button("Export CSV", "export", "quiet")
         self.table = self._query_table()
+        self.why = FailureFilter()
         filters = QHBoxLayout()
         filters.setSpacing(8)
         filters.addWidget(self.failures)
@@ -62,7 +66,9 @@ class QueryList(QWidget):
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(8)
         rows.addLayout(filters)
+        rows.addWidget(self.why)
         rows.addWidget(self.selected, 0, Qt.AlignmentFlag.AlignLeft)
+        rows.addWidget(self.nothing)
         rows.addWidget(self.table, 1)
         rows.addLayout(foot)
 
@@ -111,6 +117,7 @@ class QueryList(QWidget):
         edit = self.classes.lineEdit()
         if edit is not None:
             edit.editingFinished.connect(self._take_typed_class)
+        self.why.changed.connect(self._filter)
         self.selected.clicked.connect(self.selection_dropped)
         self.export.clicked.connect(self.export_asked)
         self.table.selectionModel().currentRowChanged.connect(self._pick)
@@ -164,12 +171,21 @@ class QueryList(QWidget):
             return
         place = self.classes.currentIndex()
         label_of = self.model.labels[place - 1] if 0 < place <= len(self.model.labels) else None
-        chosen = Filter(self.failures.isChecked(), label_of, self._samples)
+        chosen = Filter(self.failures.isChecked(), label_of, self._wanted())
         self.model.show(self._workspace, self._evaluation_id, chosen)
+
+    def _wanted(self) -> tuple[int, ...] | None:
+        """The ids that selection and cause leave; None where neither is chosen."""
+        failed = self.why.samples
+        if failed is None:
+            return self._samples
+        ids = failed if self._samples is None else failed[np.isin(failed, self._samples)]
+        return tuple(ids.tolist())
 
     def _model_reset(self) -> None:
         """Another order or filter: the query stays marked."""
         self.count.setText(f"{self.model.rowCount():,} of {self.model.total:,} queries")
+        self.nothing.setVisible(self.model.total > 0 and not self.model.rowCount())
         self.go_to(self._current)
 
     def _take_typed_class(self) -> None:

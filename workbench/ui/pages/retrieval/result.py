@@ -5,6 +5,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from workbench.ui.pages.retrieval.missed_row import MissedRow
 from workbench.ui.pages.retrieval.neighbour_card import SIDE, NeighbourCard
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Chip
@@ -44,28 +45,41 @@ class Result(QWidget):
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.title = ElidedLabel("", "title")
         self.facts = label("", wrap=True)
+        self.explanation = label("", wrap=True)
+        self.explanation.setAccessibleName("Why the query failed")
         self.path = ElidedLabel("", "caption", Qt.TextElideMode.ElideMiddle)
         self.show_in_map = button("Show in map", "map-trifold")
         self.copy = button("Copy list", "copy", "quiet")
+        self.tag = button("Tag", "tag", "quiet")
+        self.tag.setToolTip("Say something of this sample, for instance that its label is wrong")
+        self.tags = ElidedLabel("", "caption")
+        self.tags.hide()
         self.own = Chip("Your image", removable=True)
         self.own.hide()
         buttons = QWidget()
         flow = FlowLayout(buttons, spacing=8)
-        for each in (self.show_in_map, self.copy):
+        for each in (self.show_in_map, self.tag):
             flow.addWidget(each)
         beside = QVBoxLayout()
         beside.setSpacing(8)
         beside.addWidget(self.own, 0, Qt.AlignmentFlag.AlignLeft)
-        for widget in (self.title, self.facts, self.path):
+        for widget in (self.title, self.facts, self.explanation, self.path, self.tags):
             beside.addWidget(widget)
         beside.addStretch(1)
         beside.addWidget(buttons)
         head = QHBoxLayout()
         head.setSpacing(16)
-        head.addWidget(self.picture)
+        head.addWidget(self.picture, 0, Qt.AlignmentFlag.AlignTop)
         head.addLayout(beside, 1)
-        inside = QWidget()
-        self.grid = FlowLayout(inside, spacing=8)
+        inside, cards = QWidget(), QWidget()
+        self.grid = FlowLayout(cards, spacing=8)
+        self.missed = MissedRow(self._loader)
+        below = QVBoxLayout(inside)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(16)
+        below.addWidget(cards)
+        below.addWidget(self.missed)
+        below.addStretch(1)
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
@@ -77,11 +91,27 @@ class Result(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
         column.addLayout(head)
-        column.addWidget(label("Nearest neighbours", "section"))
+        column.addLayout(self._grid_head())
         column.addWidget(self.area, 1)
         self.show_in_map.clicked.connect(self.map_asked)
         self.copy.clicked.connect(self.copy_asked)
         self.own.removed.connect(self.own_dropped)
+        self.missed.chosen.connect(self.neighbour_chosen)
+
+    def _grid_head(self) -> QHBoxLayout:
+        """The title of the grid, and the way down to what was missed."""
+        self.to_missed = button("", "arrow-down", "quiet")
+        self.to_missed.setToolTip("Others of its class that are not among these neighbours, with their ranks")
+        self.to_missed.hide()
+        self.to_missed.clicked.connect(self._go_to_missed)
+        row = QHBoxLayout()
+        row.addWidget(label("Nearest neighbours", "section"), 1)
+        row.addWidget(self.to_missed)
+        row.addWidget(self.copy)
+        return row
+
+    def _go_to_missed(self) -> None:
+        self.area.verticalScrollBar().setValue(self.missed.y())
 
     @property
     def cards(self) -> list[NeighbourCard]:
@@ -100,6 +130,23 @@ class Result(QWidget):
         self._fill(neighbours, judged=True)
         self._loader.request(f"{PLACE} query", [query.sample_id], BIG)
 
+    def show_explanation(self, sentences: str) -> None:
+        """Say why the query failed; nothing where it did not."""
+        self.explanation.setText(sentences)
+        self.explanation.setVisible(bool(sentences))
+
+    def show_tags(self, tags: list[str] | None) -> None:
+        """The tags of the query; None where it can have none."""
+        self.tag.setEnabled(tags is not None)
+        self.tags.setText(f"Tagged: {', '.join(tags)}" if tags else "")
+        self.tags.setVisible(bool(tags))
+
+    def show_missed(self, near: list[Neighbour], total: int, beyond: int) -> None:
+        """Show some of the others of its class that stand behind rank `beyond`, and how many they are."""
+        self.to_missed.setVisible(total > 0)
+        self.to_missed.setText(f"{total:,} missed")
+        self.missed.show_missed(near, total, beyond)
+
     def show_own(self, picture: np.ndarray, name: str, neighbours: list[Neighbour], kind: str, epoch: int) -> None:
         """Show an image of one's own with the nearest test images under the checkpoint of `epoch`."""
         self._sample = None
@@ -109,6 +156,8 @@ class Result(QWidget):
         near = dict.fromkeys(each.class_name for each in neighbours[:5])
         self.facts.setText(f"Nearest classes: {', '.join(near)}\nCompared with epoch {epoch}, by {kind}")
         self.path.setText("")
+        self.show_explanation("")
+        self.show_missed([], 0, 0)
         self.picture.setAccessibleName(f"Your image {name}")
         self.picture.setPixmap(QPixmap.fromImage(as_image(picture, BIG)))
         self._fill(neighbours, judged=False)

@@ -1,0 +1,317 @@
+"""Why queries fail, on the Retrieval page: sentences, filters, missed neighbours, confusions, hubs, won and lost."""
+
+from time import sleep
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QStackedWidget
+from small_run import blobs, store_run
+
+from workbench import failed_queries
+from workbench.failed_queries import Explanation
+from workbench.ui.pages.retrieval import RetrievalPage
+from workbench.ui.pages.retrieval.causes import TIPS, TITLES, before_first_hit, changed, sentence
+from workbench.ui.widgets.pictures import shared_loader
+from workbench.workspace.rows import Neighbour
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
+LABELS = np.repeat(np.arange(5), 24)
+NAMES = ("ant", "=bee & co", "<b>cat</b>", "dog", "elk")
+
+
+def tables():
+    """Two epochs with failures; in the second one sample lies on a copy of another class."""
+    first, second = blobs(LABELS, 1.4, 0), blobs(LABELS, 0.9, 1)
+    second[30] = second[5] + 1e-6
+    return [first, second]
+
+
+@pytest.fixture
+def run(workspace):
+    return store_run(workspace, LABELS, embeddings=tables(), class_names=NAMES)
+
+
+@pytest.fixture
+def page(qtbot, session, run):
+    session.show_run(run.run_id)
+    made = RetrievalPage(session)
+    qtbot.addWidget(made)
+    made.resize(960, 700)
+    with qtbot.waitExposed(made):
+        made.show()
+    qtbot.waitUntil(lambda: made.explaining.source.found is not None, timeout=30_000)
+    return made
+
+
+def choose(combo, data):
+    """As a person does."""
+    place = combo.findData(data)
+    assert place >= 0
+    combo.setCurrentIndex(place)
+    combo.activated.emit(place)
+
+
+def listed(page):
+    return {page.model.sample_id(row) for row in range(page.model.rowCount())}
+
+
+def found_of(session):
+    return failed_queries.find(session.workspace, session.evaluation_id, lambda text, done, total: None)
+
+
+def test_each_cause_lists_its_queries_and_counts_them(page, session):
+    found, causes = found_of(session), page.queries.why.causes
+    assert sum(found.counts.values()) == (session.workspace.queries(session.evaluation_id).first_hit > 1).sum()
+    assert found.counts["copy"] >= 2
+    for cause, count in found.counts.items():
+        assert causes.itemText(causes.findData(cause)) == f"{TITLES[cause]} ({count})"
+        choose(causes, cause)
+        assert listed(page) == set(found.of_cause(cause).tolist())
+    causes.setCurrentIndex(0)
+    causes.activated.emit(0)
+    assert page.model.rowCount() == 120
+
+
+def test_cause_class_and_selection_filter_together(page, session, run):
+    found = found_of(session)
+    choose(page.queries.why.causes, "copy")
+    session.select(run.ids[28:40])
+    assert listed(page) == set(found.of_cause("copy").tolist()) & set(run.ids[28:40].tolist())
+    assert run.ids[30] in listed(page)
+
+
+def test_a_failed_query_is_explained_with_what_stands_before_it(page, session, run):
+    session.show_query(int(run.ids[30]))
+    said = page.result.explanation.text()
+    assert "Near-duplicate with another label" in said
+    assert "“ant”" in said
+    assert said.startswith("Its first true neighbour is at rank ")
+    right = session.workspace.queries(session.evaluation_id)
+    row = int(np.flatnonzero(right.first_hit == 1)[0])
+    session.show_query(int(right.sample_ids[row]))
+    assert page.result.explanation.isHidden()
+
+
+def test_missed_neighbours_stand_below_with_their_ranks(page, session, run, qtbot, monkeypatch):
+    monkeypatch.setattr("workbench.ui.pages.retrieval.page.SHOWN", 4)
+    session.show_query(int(run.ids[31]))
+    shown, total = found_of(session).missed(int(run.ids[31]), 4, 12)
+    assert total >= 19
+    qtbot.waitUntil(lambda: [card.neighbour for card in page.result.missed.cards] == shown, timeout=30_000)
+    assert page.result.missed.title.text() == f"Missed: {total} of its class behind rank 4, the nearest 12 of them"
+    assert page.result.to_missed.text() == f"{total} missed"
+    before = page.result.area.verticalScrollBar().value()
+    page.result.to_missed.click()
+    assert page.result.area.verticalScrollBar().value() > before
+    qtbot.mouseClick(page.result.missed.cards[2], Qt.MouseButton.LeftButton)
+    assert session.query == shown[2].sample_id
+
+
+def test_won_and_lost_since_another_epoch(page, session, run, qtbot):
+    why = page.queries.why
+    expected = failed_queries.compare(session.workspace, *run.evaluations)
+    assert why.differences.isHidden()
+    assert why.compare.findData(run.evaluations[1]) < 0, "not with itself"
+    choose(why.compare, run.evaluations[0])
+    qtbot.waitUntil(why.differences.isVisible, timeout=30_000)
+    assert why.differences.text().startswith(f"Since epoch 1: {len(expected.won)} won, {len(expected.lost)} lost")
+    for key, ids in (("won", expected.won), ("lost", expected.lost)):
+        choose(why.causes, key)
+        assert listed(page) == set(ids.tolist())
+        session.show_query(int(ids[0]))
+        assert page.result.explanation.text().endswith(f": {key}.")
+    why.compare.setCurrentIndex(0)
+    why.compare.activated.emit(0)
+    assert why.differences.isHidden()
+    assert why.causes.findData("won") < 0
+    assert page.model.rowCount() == 120
+
+
+def test_another_epoch_is_explained_anew_and_the_comparison_goes_where_it_means_nothing(page, session, run, qtbot):
+    why = page.queries.why
+    choose(why.causes, "none")
+    choose(why.compare, run.evaluations[0])
+    session.show_evaluation(run.evaluations[0])
+    qtbot.waitUntil(lambda: page.explaining.source.found is not None, timeout=30_000)
+    found = found_of(session)
+    assert found.evaluation_id == run.evaluations[0]
+    assert listed(page) == set(found.of_cause("none").tolist()), "the chosen cause stays"
+    assert why.differences.isHidden()
+    assert why.compare.currentData() is None
+    before = page.explaining.source.found
+    session.show_evaluation(run.evaluations[1])
+    session.show_evaluation(run.evaluations[0])
+    assert page.explaining.source.found is before, "kept"
+
+
+def test_confusions_filter_the_list_and_hubs_become_the_query(page, session, qtbot):
+    found = found_of(session)
+    page.queries.why.mistakes.click()
+    dialog = page.explaining.dialog
+    qtbot.waitUntil(lambda: dialog.isVisible() and dialog.pairs.rowCount() > 0, timeout=30_000)
+    assert [dialog.pairs.row(place) for place in range(dialog.pairs.rowCount())] == sorted(
+        found.pairs, key=lambda pair: pair.times, reverse=True
+    )
+    dialog.pair_table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+    names = [dialog.pairs.index(row, 0).data() for row in range(dialog.pairs.rowCount())]
+    assert names == sorted(names)
+    pair = dialog.pairs.row(1)
+    dialog.pair_table.activated.emit(dialog.pairs.index(1, 0))
+    assert listed(page) == set(found.of_pair(pair.label, pair.taken_label).tolist())
+    assert page.queries.why.narrowed.isVisible()
+    page.queries.why.narrowed.click()
+    assert page.model.rowCount() == 120
+    dialog.tabs.setCurrentIndex(1)
+    assert dialog.hubs.rowCount() == len(found.hubs) > 0
+    hub = dialog.hubs.row(0)
+    dialog.hub_table.clicked.emit(dialog.hubs.index(0, 0))
+    assert session.query == hub.sample_id
+    loader = shared_loader(session)
+    dialog.hubs.index(0, 0).data(Qt.ItemDataRole.DecorationRole)
+    qtbot.waitUntil(lambda: loader.pixmap(hub.sample_id, 36) is not None, timeout=30_000)
+    dialog.copy()
+    assert dialog.hubs.lines()[0].split("\t") == list(dialog.hubs.titles)
+    dialog.close()
+
+
+def test_a_missing_ranking_is_a_sentence_and_the_list_stays(qtbot, session, run):
+    (session.workspace.folder(run.run_id) / "ranking-2.npz").unlink()
+    said = []
+    session.noticed.connect(said.append)
+    session.show_run(run.run_id)
+    made = RetrievalPage(session)
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(lambda: bool(said), timeout=30_000)
+    assert "ranking-2.npz is missing" in str(said[0])
+    assert made.model.rowCount() == 120
+    qtbot.waitUntil(lambda: "being worked out" not in made.result.explanation.text(), timeout=30_000)
+    made.queries.why.mistakes.click()
+    pairs = made.explaining.dialog.tabs.currentWidget().findChild(QStackedWidget)
+    qtbot.waitUntil(lambda: "could not be worked out" in pairs.currentWidget().text(), timeout=30_000)
+    made.explaining.dialog.close()
+
+
+def test_a_person_who_cancels_is_not_left_waiting(qtbot, session, run, monkeypatch):
+    def endless(workspace, evaluation_id, progress):
+        while True:
+            progress("Looking for causes", 1, 4)
+            sleep(0.005)
+
+    monkeypatch.setattr(failed_queries, "find", endless)
+    monkeypatch.setattr("workbench.ui.pages.retrieval.failure_source.QUIET", -1)
+    session.show_run(run.run_id)
+    made = RetrievalPage(session)
+    qtbot.addWidget(made)
+    made.show()
+    session.show_query(int(run.ids[30]))
+    assert made.result.explanation.text().endswith("The cause is being worked out…")
+    session.activity.items[-1].cancel()
+    qtbot.waitUntil(lambda: "worked out" not in made.result.explanation.text(), timeout=30_000)
+    assert made.result.explanation.text()
+    assert made.explaining.source.found is None
+
+
+def test_filters_that_leave_nothing_say_so(page):
+    assert page.queries.nothing.isHidden()
+    page.queries.failures.setChecked(True)
+    choose(page.queries.why.causes, "rare")
+    assert page.model.rowCount() == 0
+    assert page.queries.nothing.isVisible()
+
+
+def test_every_cause_has_words():
+    from workbench.evaluation.failures import CAUSES
+
+    assert tuple(TITLES) == tuple(TIPS) == CAUSES
+    facts = {
+        "first_hit": 5, "distance": "cosine", "nearest": 1, "nearest_class": "dog", "gap": 0.00123, "typical_gap": 0.21,
+        "agreed_class": "elk", "votes": 9, "voters": 10, "times": 1040, "wrong_times": 832, "mean_times": 10.0, "r": 1,
+        "typical_r": 39.0, "own_proxy": 0.71, "other_proxy": 0.82, "other_proxy_class": "ant",
+    }  # fmt: skip
+    expected = {
+        "copy": ("“dog”", "0.00123", "0.21"),
+        "label": ("9 of its 10", "“elk”"),
+        "hub": ("1,040 samples", "10 on average", "832 of them"),
+        "rare": ("1 other sample", "39"),
+        "proxy": ("cosine 0.82", "“ant”", "0.71"),
+        "none": ("No cause found", "“dog”"),
+    }
+    for cause, parts in expected.items():
+        said = sentence(Explanation(cause=cause, also=("rare",), **facts))
+        assert all(part in said for part in parts), said
+        assert said.endswith("Also: rare class.")
+
+
+def test_what_stands_before_the_first_hit():
+    def near(names):
+        return [Neighbour(rank, rank, 0.5, False, 0, name) for rank, name in enumerate(names, start=1)]
+
+    assert before_first_hit(near("a"), 1) == ""
+    assert before_first_hit(near("a"), 0) == ""
+    said = before_first_hit(near("abaxxxxx"), 4)
+    assert said == "Its first true neighbour is at rank 4; before it stand 2 of “a”, 1 of “b”."
+    said = before_first_hit(near("abcdef"), 2000)
+    assert said.startswith("Its first true neighbour is at rank 2,000; before it, among the first 6, stand 1 of “a”")
+    assert said.endswith("and 2 other classes.")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "word"), [(3, 1, "won"), (1, 3, "lost"), (1, 1, "right in both"), (2, 9, "wrong in both")]
+)
+def test_what_became_of_a_query(before, after, word):
+    assert changed(before, after, "epoch 2") == f"At epoch 2 its first hit was at rank {before}: {word}."
+    assert changed(0, after, "epoch 2") == ""
+
+
+def test_a_tag_is_put_on_the_query_listed_and_taken_away(page, session, run, qtbot):
+    why, result = page.queries.why, page.result
+    session.show_query(int(run.ids[30]))
+    assert result.tags.isHidden()
+    page.tagging.put("label wrong", True)
+    qtbot.waitUntil(result.tags.isVisible, timeout=30_000)
+    assert result.tags.text() == "Tagged: label wrong"
+    session.show_query(int(run.ids[5]))
+    assert result.tags.isHidden()
+    page.tagging.put(" a & b ", True)
+    qtbot.waitUntil(lambda: why.causes.findData("tag:a & b") > 0, timeout=30_000)
+    page.tagging.menu.aboutToShow.emit()
+    shown = {action.text(): action.isChecked() for action in page.tagging.menu.actions() if action.isCheckable()}
+    assert shown == {"a && b": True, "label wrong": False}
+    choose(why.causes, "tag:label wrong")
+    assert why.causes.currentText() == "Tagged “label wrong” (1)"
+    assert listed(page) == {run.ids[30]}
+    session.show_query(int(run.ids[30]))
+    page.tagging.put("label wrong", False)
+    qtbot.waitUntil(result.tags.isHidden, timeout=30_000)
+    assert why.causes.currentIndex() == 0
+    assert page.model.rowCount() == 120
+
+
+def test_map_at_r_if_the_tagged_were_left_out_stands_beside_and_changes_nothing(page, session, run, qtbot):
+    why = page.queries.why
+    before = session.evaluation().metrics
+    assert why.left_out.isHidden()
+    session.show_query(int(run.ids[30]))
+    page.tagging.put("label wrong", True)
+    qtbot.waitUntil(lambda: why.causes.findData("tag:label wrong") > 0, timeout=30_000)
+    choose(why.causes, "tag:label wrong")
+    why.left_out.click()
+    qtbot.waitUntil(lambda: "if the 1 tagged “label wrong”" in why.left_out_said.text(), timeout=30_000)
+    expected = failed_queries.without_samples(session.workspace, run.evaluations[1], run.ids[30:31], lambda *told: None)
+    assert f"it would be {100 * expected.without:.2f} %" in why.left_out_said.text()
+    assert f"MAP@R {100 * before['MAP@R']:.2f} %" in why.left_out_said.text()
+    assert session.workspace.evaluation(run.evaluations[1]).metrics == before
+    why.causes.setCurrentIndex(0)
+    why.causes.activated.emit(0)
+    assert why.left_out_said.isHidden()
+    assert why.left_out.isHidden()
+
+
+def test_an_empty_tag_is_a_sentence(page, session, qtbot):
+    said = []
+    session.noticed.connect(said.append)
+    page.tagging.put("  ", True)
+    qtbot.waitUntil(lambda: bool(said), timeout=30_000)
+    assert "1 to 80 characters" in str(said[0])

@@ -1,0 +1,133 @@
+"""What the window asks about failed queries, against the database's own rows of the same evaluation."""
+
+import numpy as np
+import pytest
+
+from tests.ui.small_run import blobs, store_run
+from workbench import failed_queries
+from workbench.control import Cancelled
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+
+LABELS = np.repeat(np.arange(5), 12)
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+@pytest.fixture
+def run(workspace):
+    return store_run(workspace, LABELS, embeddings=[blobs(LABELS, 1.5, 0), blobs(LABELS, 0.7, 0)])
+
+
+@pytest.fixture
+def found(workspace, run):
+    return failed_queries.find(workspace, run.evaluations[0], lambda text, done, total: None)
+
+
+def failed_ids(workspace, evaluation):
+    queries = workspace.queries(evaluation)
+    return queries.sample_ids[queries.first_hit > 1]
+
+
+def test_every_failed_query_has_one_cause(workspace, run, found):
+    failed = failed_ids(workspace, run.evaluations[0])
+    assert 5 < len(failed) < 55
+    of_causes = [found.of_cause(cause) for cause in found.counts]
+    assert [len(each) for each in of_causes] == list(found.counts.values())
+    assert sorted(np.concatenate(of_causes).tolist()) == sorted(failed.tolist())
+    for sample_id in run.ids.tolist():
+        about = found.about(sample_id)
+        assert (about is not None) == (sample_id in failed)
+        if about is not None:
+            assert sample_id in found.of_cause(about.cause)
+            assert about.cause not in about.also
+            near = workspace.neighbours(run.run_id, sample_id, run.evaluations[0])
+            assert (about.nearest, about.nearest_class) == (near[0].sample_id, near[0].class_name)
+            assert about.first_hit == workspace.query(run.evaluations[0], sample_id).first_hit
+            assert about.gap == pytest.approx(np.sqrt(2 - 2 * near[0].similarity), abs=1e-3)
+    assert found.about(-1) is None
+
+
+def test_confusions_list_their_queries(workspace, run, found):
+    assert sum(pair.times for pair in found.pairs) == len(failed_ids(workspace, run.evaluations[0]))
+    for pair in found.pairs:
+        ids = found.of_pair(pair.label, pair.taken_label)
+        assert len(ids) == pair.times
+        assert pair.share == pytest.approx(pair.times / 12)
+        for sample_id in ids.tolist():
+            assert found.about(sample_id).nearest_class == pair.taken_for
+            assert workspace.query(run.evaluations[0], sample_id).class_name == pair.class_name
+
+
+def test_hubs_are_counted_in_the_lists_of_others(workspace):
+    run = store_run(workspace, LABELS, embeddings=[np.random.default_rng(1).normal(size=(60, 40))])
+    found = failed_queries.find(workspace, run.evaluations[0], lambda text, done, total: None)
+    assert found.hubs
+    lists = [
+        [each.sample_id for each in workspace.neighbours(run.run_id, sample_id, run.evaluations[0])[:10]]
+        for sample_id in run.ids.tolist()
+    ]
+    for hub in found.hubs:
+        assert hub.times == sum(hub.sample_id in each for each in lists)
+        assert hub.wrong_times == sum(times for _, times in hub.victims)
+
+
+def test_missed_neighbours_go_on_where_the_list_ends(workspace, run, found):
+    sample_id = int(failed_ids(workspace, run.evaluations[0])[0])
+    near = workspace.neighbours(run.run_id, sample_id, run.evaluations[0])
+    shown = [each for each in near[5:] if each.right]
+    missed, total = found.missed(sample_id, 5, most=4)
+    assert total == 11 - sum(each.right for each in near[:5])
+    assert len(missed) == min(4, total)
+    for expected, each in zip(shown, missed, strict=False):
+        assert (each.rank, each.sample_id, each.class_name) == (expected.rank, expected.sample_id, expected.class_name)
+        assert each.similarity == pytest.approx(expected.similarity, abs=1e-4)
+
+
+def test_two_evaluations_differ_in_what_is_won_and_lost(workspace, run):
+    changed = failed_queries.compare(workspace, *run.evaluations)
+    before, after = (set(failed_ids(workspace, each).tolist()) for each in run.evaluations)
+    assert set(changed.won.tolist()) == before - after
+    assert set(changed.lost.tolist()) == after - before
+    assert (changed.wrong, changed.right) == (len(before & after), 60 - len(before | after))
+
+
+def test_it_can_be_cancelled(workspace, run):
+    def progress(text, done, total):
+        if done:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        failed_queries.find(workspace, run.evaluations[0], progress)
+
+
+@pytest.mark.parametrize("k", [6, 20])
+@pytest.mark.parametrize("width", [0, 3])
+def test_map_at_r_without_some_samples(workspace, width, k):
+    """Against the formula on what is left, ranked by cosine; with 6 stored neighbours all is ranked anew."""
+    run = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 1.5, 0)], k=k)
+    evaluation, gone = run.evaluations[0], run.ids[10 : 10 + width]
+    answer = failed_queries.without_samples(workspace, evaluation, np.append(gone, 1), lambda text, done, total: None)
+    ids, labels, embeddings = workspace.embeddings(evaluation)
+    left = ~np.isin(ids, gone)
+    unit = embeddings[left].astype(np.float64)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    labels, scores = labels[left], unit @ unit.T
+    precisions = []
+    for row in range(len(labels)):
+        others = np.delete(np.argsort(-scores[row]), np.flatnonzero(np.argsort(-scores[row]) == row))
+        hits = labels[others] == labels[row]
+        r = int(hits.sum())
+        precisions.append(sum(hits[: j + 1].mean() for j in range(r) if hits[j]) / r)
+    assert answer.without == pytest.approx(np.mean(precisions), abs=1e-6)
+    assert answer.whole == workspace.evaluation(evaluation).metrics["MAP@R"]
+    assert answer.count == width
+
+
+def test_something_must_be_left(workspace, run):
+    with pytest.raises(Problem, match="Fewer than two"):
+        failed_queries.without_samples(workspace, run.evaluations[0], run.ids[1:], lambda text, done, total: None)

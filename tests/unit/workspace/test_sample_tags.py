@@ -1,0 +1,51 @@
+"""Tags on samples: put on, taken away, by data set, refused where they are no words."""
+
+import numpy as np
+import pytest
+
+from tests.ui.small_run import store_run
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.sample_tags import all_tags, tag_sample
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+def test_tags_belong_to_samples_of_one_data_set(workspace):
+    first = store_run(workspace, np.repeat(np.arange(2), 4))
+    second = store_run(workspace, np.repeat(np.arange(3), 4), name="Other")
+    one, two = (workspace.run(run.run_id).dataset_id for run in (first, second))
+    tag_sample(workspace, one, int(first.ids[3]), "  label \n wrong ")
+    tag_sample(workspace, one, int(first.ids[1]), "label wrong")
+    tag_sample(workspace, one, int(first.ids[1]), "label wrong")
+    tag_sample(workspace, one, int(first.ids[1]), "a <b>blur</b>; drop table")
+    assert all_tags(workspace, one) == {
+        "a <b>blur</b>; drop table": [first.ids[1]],
+        "label wrong": [first.ids[1], first.ids[3]],
+    }
+    assert all_tags(workspace, two) == {}
+    tag_sample(workspace, one, int(first.ids[1]), "label wrong", on=False)
+    tag_sample(workspace, one, int(first.ids[1]), "never there", on=False)
+    assert all_tags(workspace, one)["label wrong"] == [first.ids[3]]
+
+
+@pytest.mark.parametrize("tag", ["", " \t", "x" * 81])
+def test_a_tag_is_some_words(workspace, tag):
+    run = store_run(workspace, np.repeat(np.arange(2), 4))
+    with pytest.raises(Problem, match="1 to 80 characters"):
+        tag_sample(workspace, workspace.run(run.run_id).dataset_id, int(run.ids[0]), tag)
+
+
+def test_an_older_workspace_gets_the_table_and_keeps_its_runs(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        run = store_run(made, np.repeat(np.arange(2), 4))
+        with made.writing() as db:
+            db.execute("drop table sample_tags")
+            db.execute("delete from _sqlite_migrations where name = 'm004_sample_tags'")
+    with Workspace(tmp_path / "space") as again:
+        assert all_tags(again, again.run(run.run_id).dataset_id) == {}
+        assert len(again.evaluations(run.run_id)) == 2

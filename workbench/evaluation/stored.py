@@ -1,0 +1,73 @@
+"""What an evaluation stores, as arrays: the input of everything that is asked about it afterwards. NumPy only."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+BLOCK = 8192  # rows of embeddings held at once in float64
+Between = Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """One evaluation; every row is a sample, in the order of its embeddings."""
+
+    sample_ids: np.ndarray  # [n] int64, unique
+    labels: np.ndarray  # [n] int64
+    embeddings: np.ndarray  # [n, d] float, finite
+    near: np.ndarray  # [n, k] int64 rows of the neighbours, best first; never the sample itself
+    first_hit: np.ndarray  # [n] int32, rank of the first true neighbour in the whole gallery; 0 where r is 0
+    r: np.ndarray  # [n] int32, other samples of the class in the gallery; 0 for what is no query
+    distance: str = "cosine"  # or "l2"
+    proxies: np.ndarray | None = None  # [p, d] float
+    proxy_labels: np.ndarray | None = None  # [p] int64, numbered as `labels`
+
+    @property
+    def failed(self) -> np.ndarray:
+        """Rows [f] of the queries whose nearest neighbour is of another class."""
+        return np.flatnonzero(self.first_hit > 1)
+
+    def searched(self) -> np.ndarray:
+        """Which samples [n] bool are searched: all, or in query / gallery the gallery.
+
+        There no row of the gallery is a query, so its r is 0 though its class has more samples; a class that no query
+        can find counts as gallery.
+        """
+        _, classes, counts = np.unique(self.labels, return_inverse=True, return_counts=True)
+        if (self.r == counts[classes] - 1).all():
+            return np.ones(len(self.r), bool)
+        return np.asarray(self.r == 0)
+
+    def vectors(self, rows: np.ndarray | slice) -> np.ndarray:
+        """Embeddings [m, d] float64 as they are compared: of length one for cosine (a zero vector stays zero)."""
+        return comparable(self.embeddings[rows], self.distance)
+
+    def gaps(self, rows: np.ndarray, others: np.ndarray, between: Between = lambda: None) -> np.ndarray:
+        """Euclidean distances [m] float64 of pairs of rows; for cosine those of unit vectors, 0..2."""
+        found = np.empty(len(rows))
+        for start in range(0, len(rows), BLOCK):
+            part = slice(start, start + BLOCK)
+            found[part] = lengths(self.vectors(rows[part]) - self.vectors(others[part]))
+            between()
+        return found
+
+
+def comparable(embeddings: np.ndarray, distance: str) -> np.ndarray:
+    """Embeddings [m, d] as float64, of length one for cosine; a zero vector stays zero."""
+    vectors = np.asarray(embeddings, np.float64)
+    if distance == "l2":
+        return vectors
+    norms = lengths(vectors)[:, None]
+    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+
+
+def lengths(vectors: np.ndarray) -> np.ndarray:
+    """Euclidean lengths [m] of rows [m, d]; several times faster than numpy's norm."""
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)))
+
+
+def rows_of(sample_ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Rows, of the shape of `wanted`, where the wanted ids stand; every wanted id must be there."""
+    order = np.argsort(sample_ids)
+    return np.asarray(order[np.searchsorted(sample_ids, wanted, sorter=order)])

@@ -1,0 +1,92 @@
+"""Rows of values as a Qt table that sorts by what the cells mean, not by how they are written."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QPixmap
+
+Index = QModelIndex | QPersistentModelIndex
+NUMBER = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+
+
+class SortedRows(QAbstractTableModel):
+    """Any kind of row.
+
+    Args:
+        titles: of the columns.
+        cells: gives a row's values, one for each column: text, or numbers, which stand on the right.
+        written: how a value of a column is written.
+        picture: a row's picture for the first column, or None while there is none.
+    """
+
+    def __init__(
+        self,
+        titles: Sequence[str],
+        cells: Callable[[Any], Sequence[Any]],
+        written: Callable[[int, Any], str],
+        parent: QObject | None = None,
+        picture: Callable[[Any], QPixmap | None] | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.titles = tuple(titles)
+        self._cells, self._written, self._picture = cells, written, picture
+        self.rows: list[Any] = []  # in the order shown
+        self._order: tuple[int, bool] | None = None
+
+    def show(self, rows: Sequence[Any]) -> None:
+        """Other rows, in the order that was chosen last."""
+        self.beginResetModel()
+        self.rows = list(rows)
+        self._put_in_order()
+        self.endResetModel()
+
+    def row(self, place: int) -> Any:
+        """The row at a place, or None beyond the end."""
+        return self.rows[place] if 0 <= place < len(self.rows) else None
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self.beginResetModel()
+        self._order = (column, order == Qt.SortOrder.DescendingOrder)
+        self._put_in_order()
+        self.endResetModel()
+
+    def lines(self) -> list[str]:
+        """Header and rows as text, with tabs between the columns."""
+        rows = ([self._written(column, value) for column, value in enumerate(self._cells(row))] for row in self.rows)
+        clean = ([text.replace("\t", " ").replace("\n", " ") for text in row] for row in rows)
+        return ["\t".join(row) for row in (self.titles, *clean)]
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.titles)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.DecorationRole and index.column() == 0 and self._picture is not None:
+            return self._picture(self.rows[index.row()])
+        value = self._cells(self.rows[index.row()])[index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._written(index.column(), value)
+        if role == Qt.ItemDataRole.TextAlignmentRole and not isinstance(value, str):
+            return NUMBER
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self.titles[section]
+        return super().headerData(section, orientation, role)
+
+    def pictures_came(self, _: set[int]) -> None:
+        """Ask for the pictures again."""
+        if self.rows:
+            last = self.index(len(self.rows) - 1, 0)
+            self.dataChanged.emit(self.index(0, 0), last, [Qt.ItemDataRole.DecorationRole])
+
+    def _put_in_order(self) -> None:
+        if self._order is not None:
+            column, down = self._order
+            self.rows.sort(key=lambda row: self._cells(row)[column], reverse=down)

@@ -1,0 +1,98 @@
+"""Why a query failed, in sentences: the words for the causes and the numbers behind them."""
+
+from collections import Counter
+from math import isfinite
+
+from workbench.failed_queries import Explanation
+from workbench.ui.words import NO_VALUE
+from workbench.workspace.rows import Neighbour
+
+TITLES = {
+    "copy": "Near-duplicate, other label",
+    "label": "Suspected label error",
+    "hub": "Hub intruder",
+    "rare": "Rare class",
+    "proxy": "Proxy of another class nearer",
+    "none": "No cause found",
+}
+TIPS = {
+    "copy": "The nearest neighbour has another label and lies within a tenth of the usual distance between neighbours",
+    "label": "Nine of ten of its nearest neighbours agree on another class",
+    "hub": "The nearest neighbour stands among the neighbours of very many samples, most of them of other classes",
+    "rare": "Its class has at most a quarter as many samples as the median class",
+    "proxy": "A proxy of another class is nearer than any of its own",
+    "none": "None of the other causes holds",
+}
+MOST_CLASSES = 4  # named in one sentence
+
+
+def sentence(about: Explanation) -> str:
+    """The cause of a failed query with its evidence, and which other causes hold."""
+    also = ", ".join(TITLES[cause].lower() for cause in about.also)
+    return f"{_evidence(about)} Also: {also}." if also else _evidence(about)
+
+
+def before_first_hit(neighbours: list[Neighbour], first_hit: int) -> str:
+    """Which classes stand before the first true neighbour; empty where none does.
+
+    Args:
+        neighbours: all that are stored of the query, best first.
+        first_hit: rank of the first true neighbour; 0 when there is none.
+    """
+    before = neighbours[: first_hit - 1] if first_hit else []
+    if not before:
+        return ""
+    counts = Counter(each.class_name for each in before).most_common()
+    named = ", ".join(f"{times} of “{name}”" for name, times in counts[:MOST_CLASSES])
+    more = f" and {len(counts) - MOST_CLASSES} other classes" if len(counts) > MOST_CLASSES else ""
+    known = f", among the first {len(before)}, stand" if len(before) < first_hit - 1 else " stand"
+    return f"Its first true neighbour is at rank {first_hit:,}; before it{known} {named}{more}."
+
+
+def changed(before: int, after: int, word: str) -> str:
+    """What became of a query since another evaluation, `word`; ranks of the first true neighbour, 0 for no query."""
+    if not before or not after:
+        return ""
+    state = {
+        (False, True): "won",
+        (True, False): "lost",
+        (True, True): "right in both",
+        (False, False): "wrong in both",
+    }[(before == 1, after == 1)]
+    return f"At {word} its first hit was at rank {before:,}: {state}."
+
+
+def _evidence(about: Explanation) -> str:
+    near = about.nearest_class
+    match about.cause:
+        case "copy":
+            return (
+                f"Near-duplicate with another label: the nearest neighbour, of “{near}”, lies {_number(about.gap)} "
+                f"away; for half of all samples it is over {_number(about.typical_gap)}."
+            )
+        case "label":
+            return (
+                f"Suspected label error: {about.votes} of its {about.voters} nearest neighbours "
+                f"are of “{about.agreed_class}”."
+            )
+        case "hub":
+            return (
+                f"Hub intruder: the nearest neighbour, of “{near}”, is among the ten neighbours of {about.times:,} "
+                f"samples ({about.mean_times:.0f} on average), {about.wrong_times:,} of them of other classes."
+            )
+        case "rare":
+            return (
+                f"Rare class: {about.r:,} other {'sample' if about.r == 1 else 'samples'} of it can be found; "
+                f"of the median class {about.typical_r:,.0f}."
+            )
+        case "proxy":
+            kind = "cosine" if about.distance == "cosine" else "minus the distance"
+            return (
+                f"Proxy of another class nearer: {kind} {_number(about.other_proxy)} to that of "
+                f"“{about.other_proxy_class}”, {_number(about.own_proxy)} to that of its own class."
+            )
+    return f"No cause found. The nearest neighbour is of “{near}”, {_number(about.gap)} away."
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if isfinite(value) else NO_VALUE

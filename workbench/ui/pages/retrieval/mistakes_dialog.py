@@ -1,0 +1,169 @@
+"""Mistakes of one evaluation seen together: which class is taken for which, and which samples intrude."""
+
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QPixmap
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHeaderView,
+    QStackedWidget,
+    QTableView,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.failed_queries import ConfusedPair, FailedQueries, Hub
+from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.words import percent
+
+PAIR_TITLES = ("Class", "Taken for", "Times", "Share of class %")
+HUB_TITLES = ("Hub", "Times among the ten", "Of other classes", "Of which classes")
+THUMBNAIL, AHEAD = 36, 20  # px; rows around the one looked at whose pictures are loaded with it
+PLACE = "hubs"
+WORKING, NOT_WORKING, EMPTY, TABLE = range(4)  # places in a tab
+MOST_NAMED = 5  # classes that a hub stands before
+PAIR_HINT = "Classes of failed queries and of their nearest neighbours. A double click (or Enter) lists those queries."
+HUB_HINT = (
+    "Samples that are among the ten neighbours of far more others than usual (two standard deviations above the mean). "
+    "A click makes one the query."
+)
+
+
+class MistakesDialog(QDialog):
+    """Stays open beside the window; follows the evaluation that is shown.
+
+    Args:
+        loader: of the pictures of hubs.
+    """
+
+    pair_chosen = Signal(object)  # ConfusedPair
+    sample_chosen = Signal(object)  # sample id
+
+    def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._loader = loader
+        self.setWindowTitle("Confusions and hubs")
+        self.resize(640, 520)
+        self.pairs = SortedRows(PAIR_TITLES, pair_cells, written_pair, self)
+        self.hubs = SortedRows(HUB_TITLES, hub_cells, written_hub, self, picture=self._picture)
+        loader.ready.connect(self.hubs.pictures_came)
+        self.pair_table = _table(self.pairs, "Confusions", 2)
+        self.hub_table = _table(self.hubs, "Hubs", 2)
+        self.hub_table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
+        self.hub_table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
+        self.tabs = QTabWidget()
+        self._stacks: list[QStackedWidget] = []
+        for title, hint, table, none in (
+            ("Confusions", PAIR_HINT, self.pair_table, "No query failed: every nearest neighbour is of its class."),
+            (
+                "Hubs",
+                HUB_HINT,
+                self.hub_table,
+                "No sample stands out among the neighbours of others.",
+            ),
+        ):
+            self.tabs.addTab(self._page(hint, table, none), title)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        copy = buttons.addButton("Copy table", QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(self.copy)
+        column = QVBoxLayout(self)
+        column.addWidget(self.tabs, 1)
+        column.addWidget(buttons)
+        self.pair_table.activated.connect(self._choose_pair)  # a double click, or Enter
+        self.hub_table.clicked.connect(self._choose_hub)
+        self.hub_table.activated.connect(self._choose_hub)
+
+    def show_failures(self, found: FailedQueries | None, working: bool = True) -> None:
+        """Show another evaluation; None while it is being worked out, or where it could not be."""
+        tables: list[list[Any]] = [found.pairs, found.hubs] if found is not None else [[], []]
+        for stack, model, rows in zip(self._stacks, (self.pairs, self.hubs), tables, strict=True):
+            model.show(rows)
+            unknown = WORKING if working else NOT_WORKING
+            stack.setCurrentIndex(unknown if found is None else TABLE if rows else EMPTY)
+        for place, (title, model) in enumerate((("Confusions", self.pairs), ("Hubs", self.hubs))):
+            self.tabs.setTabText(place, f"{title} ({model.rowCount():,})")
+
+    def copy(self) -> None:
+        """Put the shown table into the clipboard, with tabs between its columns."""
+        model = (self.pairs, self.hubs)[self.tabs.currentIndex()]
+        QGuiApplication.clipboard().setText("\n".join(model.lines()))
+
+    def _page(self, hint: str, table: QTableView, none: str) -> QWidget:
+        page, stack = QWidget(), QStackedWidget()
+        for words in ("Being worked out…", "This could not be worked out. Choose the evaluation to try again.", none):
+            line = label(words, "muted", wrap=True)
+            line.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            stack.addWidget(line)
+        stack.addWidget(table)
+        self._stacks.append(stack)
+        column = QVBoxLayout(page)
+        column.addWidget(label(hint, "muted", wrap=True))
+        column.addWidget(stack, 1)
+        return page
+
+    def _picture(self, hub: Hub) -> QPixmap | None:
+        found = self._loader.pixmap(hub.sample_id, THUMBNAIL)
+        if found is None and not self._loader.absent(hub.sample_id):
+            every = [each.sample_id for each in self.hubs.rows]
+            self._loader.request(
+                PLACE, every[max(0, (at := every.index(hub.sample_id)) - AHEAD) : at + AHEAD], THUMBNAIL
+            )
+        return found
+
+    def _choose_pair(self, index: QModelIndex) -> None:
+        pair = self.pairs.row(index.row())
+        if pair is not None:
+            self.pair_chosen.emit(pair)
+
+    def _choose_hub(self, index: QModelIndex) -> None:
+        hub = self.hubs.row(index.row())
+        if hub is not None:
+            self.sample_chosen.emit(hub.sample_id)
+
+
+def pair_cells(pair: ConfusedPair) -> tuple[Any, ...]:
+    """The values of one confusion by column."""
+    return pair.class_name, pair.taken_for, pair.times, pair.share
+
+
+def written_pair(column: int, value: Any) -> str:
+    """A value as it stands in the table of confusions."""
+    return value if isinstance(value, str) else percent(value) if column == 3 else f"{value:,}"
+
+
+def hub_cells(hub: Hub) -> tuple[Any, ...]:
+    """The values of one hub by column."""
+    named = ", ".join(f"{times} of “{name}”" for name, times in hub.victims[:MOST_NAMED])
+    more = len(hub.victims) - MOST_NAMED
+    return hub.class_name, hub.times, hub.wrong_times, f"{named} and {more} more" if more > 0 else named
+
+
+def written_hub(column: int, value: Any) -> str:
+    """A value as it stands in the table of hubs."""
+    return value if isinstance(value, str) else f"{value:,}"
+
+
+def _table(model: SortedRows, name: str, most_first: int) -> QTableView:
+    made = QTableView()
+    made.setModel(model)
+    made.setAccessibleName(name)
+    made.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+    made.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+    made.setShowGrid(False)
+    made.setTabKeyNavigation(False)
+    made.setWordWrap(False)
+    made.verticalHeader().hide()
+    header = made.horizontalHeader()
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+    header.setStretchLastSection(True)
+    header.setSortIndicator(most_first, Qt.SortOrder.DescendingOrder)
+    made.setSortingEnabled(True)
+    for column in range(model.columnCount() - 1):
+        made.setColumnWidth(column, 140)
+    return made

@@ -1,0 +1,74 @@
+"""The ranking of one evaluation as arrays, from the file beside the run: a database row for each query is slow."""
+
+from contextlib import closing
+from dataclasses import dataclass
+from zipfile import BadZipFile
+
+import numpy as np
+
+from workbench.problem import Problem
+from workbench.workspace.connection import DatabaseError, explain
+from workbench.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """Every row is a sample of the test half, in the order of its embeddings."""
+
+    sample_ids: np.ndarray  # [n] int64
+    labels: np.ndarray  # [n] int64
+    first_hit: np.ndarray  # [n] int32, rank of the first true neighbour; 0 where r is 0
+    r: np.ndarray  # [n] int32
+    neighbours: np.ndarray  # [n, k] int32 rows of these arrays, best first
+
+
+def read_ranking(workspace: Workspace, evaluation_id: int) -> Ranking:
+    """The whole ranking. Raises Problem when its file is missing, damaged or of other samples."""
+    columns = _columns(workspace, evaluation_id, ("sample_ids", "labels", "first_hit", "r", "neighbours"))
+    place = _places(workspace, evaluation_id, columns["sample_ids"])
+    found = place[columns["neighbours"]]
+    if (found < 0).any():
+        raise Problem(f"The ranking of evaluation {evaluation_id} names samples that the evaluation has not.")
+    return Ranking(columns["sample_ids"], columns["labels"], columns["first_hit"], columns["r"], found)
+
+
+def read_first_hits(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sample ids [n] int64 and ranks [n] int32 of their first true neighbours. Raises Problem as `read_ranking`."""
+    columns = _columns(workspace, evaluation_id, ("sample_ids", "first_hit"))
+    return columns["sample_ids"], columns["first_hit"]
+
+
+def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+    evaluation = workspace.evaluation(evaluation_id)
+    path = workspace.folder(evaluation.run_id) / f"ranking-{evaluation.epoch}.npz"
+    if not path.exists():
+        raise Problem(f"The file {path} is missing.", kept="The rest of the run is kept.", todo="Put it back.")
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            return {name: stored[name] for name in names}
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise Problem(f"The file {path} cannot be read ({error}).", kept="The rest of the run is kept.") from None
+
+
+def _places(workspace: Workspace, evaluation_id: int, sample_ids: np.ndarray) -> np.ndarray:
+    """For every row of the data set the place [rows] int32 of its sample among these ids, or -1.
+
+    Both columns come as one text each: every row of an answer is a wait for the interpreter beside a training thread.
+    """
+    # Both columns of one scan, so that they stand in one order.
+    sql = (
+        'select group_concat("row"), group_concat(id) from (select s."row", s.id from samples s '
+        "join runs r on r.dataset_id = s.dataset_id join evaluations e on e.run_id = r.id where e.id = ?)"
+    )
+    try:
+        with closing(workspace.reader()) as db:
+            texts = db.execute(sql, (evaluation_id,)).fetchone()
+    except DatabaseError as error:
+        raise explain(error, workspace.database) from None
+    rows, ids = (np.fromstring(text or "", np.int64, sep=",") for text in texts)
+    if not np.isin(sample_ids, ids).all():
+        raise Problem(f"The ranking of evaluation {evaluation_id} names samples that its data set has not.")
+    found = np.full(int(rows.max()) + 1 if len(rows) else 0, -1, np.int32)
+    order = np.argsort(ids)
+    found[rows[order[np.searchsorted(ids, sample_ids, sorter=order)]]] = np.arange(len(sample_ids))
+    return found

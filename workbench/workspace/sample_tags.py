@@ -1,0 +1,45 @@
+"""Tags that a person puts on samples of a data set; nothing is ever left out of a measurement because of them."""
+
+import json
+
+from workbench.problem import Problem
+from workbench.workspace.workspace import Workspace, now
+
+LONGEST = 80  # characters of a tag
+
+
+def all_tags(workspace: Workspace, dataset_id: int) -> dict[str, list[int]]:
+    """Sample ids by tag, both in order."""
+    # One row of one text: every row is a wait for the interpreter beside a training thread.
+    sql = (
+        "select json_group_array(json_array(tag, sample_id)) from "
+        "(select tag, sample_id from sample_tags where dataset_id = ? order by tag, sample_id)"
+    )
+    found: dict[str, list[int]] = {}
+    with workspace.reading() as db:
+        ((text,),) = db.execute(sql, (dataset_id,)).fetchall()
+    for tag, sample_id in json.loads(text):
+        found.setdefault(tag, []).append(sample_id)
+    return found
+
+
+def tag_sample(workspace: Workspace, dataset_id: int, sample_id: int, tag: str, *, on: bool = True) -> None:
+    """Put a tag on a sample, or take it away; its white space is made single.
+
+    Raises:
+        Problem: an empty tag, one of over 80 characters, or the workspace cannot be written.
+    """
+    words = " ".join(tag.split())
+    if not words or len(words) > LONGEST:
+        raise Problem(f"A tag has 1 to {LONGEST} characters.", kept="No tag was changed.")
+    with workspace.writing() as db:
+        if on:
+            db.execute(
+                "insert or ignore into sample_tags (dataset_id, sample_id, tag, created) values (?, ?, ?, ?)",
+                (dataset_id, sample_id, words, now()),
+            )
+        else:
+            db.execute(
+                "delete from sample_tags where dataset_id = ? and sample_id = ? and tag = ?",
+                (dataset_id, sample_id, words),
+            )
