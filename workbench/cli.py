@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from workbench import __version__
+from workbench import __version__, compare_command
 from workbench import catalog as catalogs
 from workbench.config import KINDS as ENTRY_KINDS
 from workbench.config import BadConfig, RunConfig, presets
@@ -187,6 +187,9 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
         if not quiet or not finding.good:
             click.echo(f"{'ok     ' if finding.good else 'problem'}  {finding.what}: {finding.said}")
     sys.exit(0 if all(finding.good for finding in findings) else 1)
+
+
+compare_command.register(cli, workspace_option, default_workspace)
 
 
 def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
