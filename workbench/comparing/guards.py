@@ -74,7 +74,9 @@ def _by_value(groups: Sequence[Group], values: Sequence[dict[str, object]]) -> l
     for group, each in zip(groups, values, strict=True):
         words = ", ".join(f"{name.partition('.')[2]} {each[name]}" for name in told if name in each) or "other"
         gathered.setdefault(words, []).append(f"“{group.title}”")
-    return [f"{words}: {_some(titles)}" for words, titles in gathered.items()]
+    told_values = [f"{words}: {_some(titles)}" for words, titles in gathered.items()]
+    rest = len(told_values) - MOST_NAMED
+    return told_values[:MOST_NAMED] + ([f"and {rest} more"] if rest > 0 else [])
 
 
 def _unlike_distance(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> list[str]:

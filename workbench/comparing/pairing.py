@@ -48,6 +48,7 @@ class QueryDifferences:
     first: np.ndarray  # [n] float64
     second: np.ndarray
     runs: np.ndarray  # [n] int64: pairs of runs that have the query
+    seen: np.ndarray  # [n] int64: the first of `paired` that has it
     paired: tuple[tuple[int, int], ...]  # (run of the first, run of the second)
 
     @property
@@ -215,11 +216,14 @@ def _queries(
     parts = [left.common(right) for left, right in pairs if left is not None and right is not None]
     if not parts:
         return None
-    ids, place = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
+    every = np.concatenate([part[0] for part in parts])
+    pair_of = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
+    ids, at, place = np.unique(every, return_index=True, return_inverse=True)
     counts = np.bincount(place, minlength=len(ids))
     first, second = (
         np.bincount(place, weights=np.concatenate([part[column] for part in parts]), minlength=len(ids)) / counts
         for column in (1, 2)
     )
     order = np.argsort(second - first, kind="stable")
-    return QueryDifferences(ids[order], first[order], second[order], counts[order], tuple(runs))
+    seen = pair_of[at]
+    return QueryDifferences(ids[order], first[order], second[order], counts[order], seen[order], tuple(runs))

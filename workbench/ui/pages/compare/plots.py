@@ -1,0 +1,151 @@
+"""Still pictures of the page: an interval for each seed and over all, and cost against quality."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QColor, QFont, QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from workbench.comparing.intervals import Interval
+from workbench.ui import theme
+from workbench.ui.pages.compare.looks import Look
+from workbench.ui.widgets.buttons import icon_button
+
+AXIS_PX = 11
+CAP = 0.12  # rows: half the height of the strokes at both limits
+RUN_PX, MEAN_PX = 8, 14
+
+
+class StillPlot(QFrame):
+    """Title, picture and a sentence for those who do not see it; a double-click shows all."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        self.setMinimumSize(220, 150)
+        self.plot = pg.PlotWidget()
+        self.plot.setMenuEnabled(False)
+        self.plot.hideButtons()
+        self.plot.showGrid(x=True, y=True)
+        self.plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        for side in ("left", "bottom"):
+            self.plot.getAxis(side).enableAutoSIPrefix(False)
+        self._title = QLabel()
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setProperty("role", "strong")
+        self._copy = icon_button("copy", "Copy the picture")
+        self._copy.clicked.connect(self._copy_picture)
+        head = QHBoxLayout()
+        head.addWidget(self._title, 1)
+        head.addWidget(self._copy)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 4, 8, 4)
+        column.addLayout(head)
+        column.addWidget(self.plot, 1)
+        self.retitle(title)
+        self._apply_theme()
+
+    def retitle(self, title: str) -> None:
+        self._title.setText(title)
+        self.plot.setAccessibleName(title)
+        self._copy.setAccessibleName(f"Copy the picture of {title}")
+
+    def draw(self) -> None:
+        """Put the items in; called again when the theme changes."""
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_copy"):
+            self._apply_theme()
+
+    def mouseDoubleClickEvent(self, _event: Any) -> None:
+        self.plot.enableAutoRange()
+
+    def _copy_picture(self) -> None:
+        QGuiApplication.clipboard().setPixmap(self.grab())
+
+    def _apply_theme(self) -> None:
+        shown, font = theme.current(), QFont(self.font())
+        font.setPixelSize(AXIS_PX)
+        self.plot.setBackground(shown.plot_background)
+        for side in ("left", "bottom"):
+            axis = self.plot.getAxis(side)
+            axis.setPen(pg.mkPen(shown.plot_axis))
+            axis.setTextPen(shown.plot_axis)
+            axis.setTickFont(font)
+            axis.label.setFont(font)
+            axis.setGrid(shown.plot_grid_alpha)
+        self.draw()
+
+
+class IntervalPlot(StillPlot):
+    """One row for each interval, a dot at its mean; the row over all seeds is below and bold."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._rows: list[tuple[str, Interval]] = []
+        super().__init__("Difference with 95% interval", parent)
+        self.plot.setMouseEnabled(x=True, y=False)
+
+    def show_rows(self, rows: Sequence[tuple[str, Interval]], title: str) -> None:
+        """Name and interval of each row, the last over all seeds; limits may be NaN."""
+        self._rows = list(rows)
+        self.retitle(title)
+        told = [
+            f"{name} {each.mean:.4g}" + (f", from {each.low:.4g} to {each.high:.4g}" if each.known else "")
+            for name, each in rows
+        ]
+        self.plot.setAccessibleDescription(f"{title}: {'; '.join(told)}.")
+        self.draw()
+        self.plot.enableAutoRange()
+
+    def draw(self) -> None:
+        shown, last = theme.current(), len(self._rows) - 1
+        self.plot.clear()
+        self.plot.addItem(pg.InfiniteLine(0.0, angle=90, pen=pg.mkPen(shown.muted, width=1)))
+        for place, (_, each) in enumerate(self._rows):
+            y, colour = float(last - place), QColor(shown.text if place == last else shown.accent)
+            pen = pg.mkPen(colour, width=3 if place == last else 2)
+            if each.known:
+                for x, height in (((each.low, each.high), 0.0), ((each.low,) * 2, CAP), ((each.high,) * 2, CAP)):
+                    self.plot.addItem(pg.PlotDataItem(list(x), [y - height, y + height], pen=pen))
+            if each.n or each.mean == each.mean:
+                symbol = "d" if place == last else "o"
+                self.plot.addItem(pg.ScatterPlotItem([each.mean], [y], symbol=symbol, size=11, brush=colour, pen=None))
+        ticks = [(float(last - place), name) for place, (name, _) in enumerate(self._rows)]
+        self.plot.getAxis("left").setTicks([ticks, []])
+        self.plot.setYRange(-0.6, last + 0.6 if self._rows else 1)
+
+
+class CostPlot(StillPlot):
+    """Runs as small symbols and the mean of each group as a great one, cost to the right and quality up."""
+
+    def __init__(self, title: str, x_title: str, parent: QWidget | None = None) -> None:
+        self._groups: list[tuple[str, Look, list[tuple[float, float]]]] = []
+        super().__init__(title, parent)
+        self.plot.setLabel("bottom", x_title)
+
+    def show_groups(self, groups: Sequence[tuple[str, Look, list[tuple[float, float]]]], y_title: str) -> None:
+        """Title, look and (cost, quality) of each run of each group."""
+        self._groups = list(groups)
+        self.plot.setLabel("left", y_title)
+        told = [f"{title}: {', '.join(f'({x:.4g}, {y:.4g})' for x, y in points)}" for title, _, points in groups]
+        self.plot.setAccessibleDescription("; ".join(told) or "Nothing is shown.")
+        self.draw()
+        self.plot.enableAutoRange()
+
+    def draw(self) -> None:
+        shown = theme.current()
+        self.plot.clear()
+        for title, look, points in (each for each in self._groups if each[2]):
+            xs, ys = [x for x, _ in points], [y for _, y in points]
+            colour = QColor(look.colour)
+            self.plot.addItem(pg.ScatterPlotItem(xs, ys, symbol=look.symbol, size=RUN_PX, brush=colour, pen=None))
+            mean = [sum(xs) / len(xs)], [sum(ys) / len(ys)]
+            edge = pg.mkPen(shown.text, width=1.5)
+            item = pg.ScatterPlotItem(
+                *mean, symbol=look.symbol, size=MEAN_PX, brush=colour, pen=edge, hoverable=True, tip=None
+            )
+            item.setToolTip(title.replace("&", "&amp;").replace("<", "&lt;"))
+            self.plot.addItem(item)
