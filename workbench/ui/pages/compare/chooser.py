@@ -40,12 +40,12 @@ class RunChooser(QWidget):
         self.search.setAccessibleName("Search runs to compare")
         self.tree = QTreeWidget()
         self.tree.setColumnCount(2)
-        self.tree.setHeaderLabels(["Tick runs or groups", "MAP@R % ↑"])
+        self.tree.setHeaderLabels(["Runs by config", "MAP@R % ↑"])
         self.tree.setToolTip("A group is the runs of one config; their seeds and folds are its members")
         self.tree.setAccessibleName("Runs to compare, by config")
         self.tree.setUniformRowHeights(True)
         self.tree.setIconSize(QSize(*SWATCH))
-        self.tree.setIndentation(16)
+        self.tree.setIndentation(12)
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header = self.tree.header()
         header.setStretchLastSection(False)
@@ -81,8 +81,8 @@ class RunChooser(QWidget):
 
     def _row(self, group: Group, icon: QIcon, ticked: set[int], unfolded: set[str]) -> QTreeWidgetItem:
         several = len(group.runs) > 1
-        words = f"{len(group.runs)} runs" if several else _state(group.runs[0])
-        item = QTreeWidgetItem([f"{group.title}, {words}", percent(_mean(group.runs))])
+        words = f"{len(group.runs)} runs" if several else f"Run {group.runs[0].id}, {_state(group.runs[0])}"
+        item = QTreeWidgetItem([group.title, percent(_mean(group.runs))])
         item.setIcon(0, icon)
         item.setToolTip(0, _plain(f"{group.title}\n{words}"))
         told = [
@@ -95,7 +95,7 @@ class RunChooser(QWidget):
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsAutoTristate)
             for run in group.runs:
                 child = QTreeWidgetItem(
-                    [f"Run {run.id}, seed {run.seed}, {_state(run)}", percent(run.best.get("MAP@R"))]
+                    [f"Run {run.id}, seed {run.seed}{_unfinished(run)}", percent(run.best.get("MAP@R"))]
                 )
                 child.setToolTip(0, _plain(f"{run.name}\n{_state(run)}"))
                 item.addChild(child)
@@ -174,6 +174,10 @@ def _children(item: QTreeWidgetItem) -> list[QTreeWidgetItem]:
 
 def _state(run: Run) -> str:
     return state_word(run.status) if run.status == "done" else f"{state_word(run.status)}, {run.epoch} / {run.epochs}"
+
+
+def _unfinished(run: Run) -> str:
+    return "" if run.status == "done" else f", {_state(run)}"
 
 
 def _mean(runs: Sequence[Run]) -> float | None:

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.words import metric_title
 from workbench.ui.pages.compare.looks import Look
-from workbench.ui.pages.compare.plots import CostPlot
+from workbench.ui.pages.compare.plots import CostPlot, symbol
+from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 from workbench.workspace.rows import Run
+
+MOST_NAMED = 24  # groups in the legend
 
 
 class CostPanel(QWidget):
@@ -26,6 +29,8 @@ class CostPanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)
         column.addLayout(row, 1)
+        self.legend = FlowLayout(spacing=12)
+        column.addLayout(self.legend)
         words = "Small: each run. Great, with an edge: mean of a group. Times of different devices are no fair match."
         column.addWidget(label(words, "muted", wrap=True))
 
@@ -34,8 +39,25 @@ class CostPanel(QWidget):
         title = metric_title(found.metric)
         unit = 100 if is_share(found.metric) else 1
         pairs = list(zip(found.summaries, shown_as, strict=True))
+        self.legend.clear()
+        for each, look in pairs[:MOST_NAMED]:
+            self.legend.addWidget(LegendEntry(each.group.title, look))
         for plot, of in ((self.seconds, seconds), (self.memory, megabytes)):
             plot.show_groups([(each.group.title, look, _points(each, of, unit)) for each, look in pairs], title)
+
+
+class LegendEntry(QWidget):
+    """The symbol of a group beside its title."""
+
+    def __init__(self, title: str, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        picture = QLabel()
+        picture.setPixmap(symbol(look))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        row.addWidget(picture)
+        row.addWidget(label(title))
 
 
 def seconds(run: Run) -> float:

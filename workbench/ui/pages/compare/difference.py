@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from workbench.comparing.groups import Group
@@ -104,23 +105,26 @@ class DifferencePanel(QWidget):
 
     def _fill(self, found: Comparison) -> None:
         metric, unit = found.metric, " %" if is_share(found.metric) else ""
-        head = ["Seed", f"First{unit}", f"Second{unit}", "Difference", "95% interval", "n", "Runs"]
+        head = ["Seed (runs)", f"First{unit}", f"Second{unit}", "Difference", "95% interval", "n"]
         rows = [
             [
-                _seed(each.seed, each.fold),
+                f"{_seed(each.seed, each.fold)} ({each.first_run}, {each.second_run})",
                 number(each.first, metric),
                 number(each.second, metric),
                 number(each.over_queries.mean, metric, signed=True),
                 limits(each.over_queries, metric, signed=True),
                 f"{each.over_queries.n:,} queries" if each.over_queries.n else NO_VALUE,
-                f"{each.first_run}, {each.second_run}",
             ]
             for each in found.seeds
         ]
         total = found.over_seeds
         middle, spread = number(total.mean, metric, signed=True), over_seeds(total, metric, signed=True)
         seeds = f"{total.n} {'seed' if total.n == 1 else 'seeds'}"
-        self.model.show(head, [*rows, ["all seeds", "", "", middle, spread, seeds, ""]])
+        self.model.show(head, [*rows, ["all seeds", "", "", middle, spread, seeds]])
+        fit_columns(self.table)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
         fit_columns(self.table)
 
     def _swap(self) -> None:

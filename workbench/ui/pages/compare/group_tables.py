@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from workbench.comparing.overview import Overview
@@ -40,7 +41,7 @@ class GroupTables(QSplitter):
         """Other groups with their looks, in the same order."""
         icons = [swatch(look) for look in shown_as]
         metric = found.metric
-        head = ["Group", metric_title(metric), "Spread", "95% over seeds", "Seeds n", "Runs", "Seconds", "Memory MB"]
+        head = ["Group", metric_title(metric), "Std. dev.", "95% interval", "Seeds n", "Time s", "MB"]
         rows = [
             [
                 each.group.title,
@@ -48,7 +49,6 @@ class GroupTables(QSplitter):
                 number(each.spread, metric),
                 over_seeds(each.interval, metric),
                 str(each.interval.n),
-                f"{len(each.values)} of {len(each.group.runs)}",
                 *cost(each),
             ]
             for each in found.summaries
@@ -68,11 +68,7 @@ class GroupTables(QSplitter):
             self.settings.show(["Group", *(row.field for row in differences)], cells, icons)
         fit_columns(self.settings_view)
 
-    def fit(self) -> None:
-        """The columns of both tables take the room that there is."""
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
         fit_columns(self.numbers_view)
         fit_columns(self.settings_view)
-
-    def resizeEvent(self, event: object) -> None:
-        super().resizeEvent(event)  # type: ignore[arg-type]
-        self.fit()

@@ -84,6 +84,7 @@ class ComparePage(QStackedWidget):
         for words, box in (("Metric", self.metric_box), ("At", self.at_box)):
             caption = label(words, "caption")
             caption.setBuddy(box)
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
             head.addWidget(caption)
             head.addWidget(box)
         head.addStretch(1)

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyqtgraph as pg
+from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QColor, QFont, QGuiApplication
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from workbench.comparing.intervals import Interval
@@ -112,7 +113,11 @@ class IntervalPlot(StillPlot):
                     self.plot.addItem(pg.PlotDataItem(list(x), [y - height, y + height], pen=pen))
             if each.n or each.mean == each.mean:
                 symbol = "d" if place == last else "o"
-                self.plot.addItem(pg.ScatterPlotItem([each.mean], [y], symbol=symbol, size=11, brush=colour, pen=None))
+                self.plot.addItem(
+                    pg.ScatterPlotItem(
+                        [each.mean], [y], symbol=symbol, size=15 if place == last else 11, brush=colour, pen=None
+                    )
+                )
         ticks = [(float(last - place), name) for place, (name, _) in enumerate(self._rows)]
         self.plot.getAxis("left").setTicks([ticks, []])
         self.plot.setYRange(-0.6, last + 0.6 if self._rows else 1)
@@ -149,3 +154,15 @@ class CostPlot(StillPlot):
             )
             item.setToolTip(title.replace("&", "&amp;").replace("<", "&lt;"))
             self.plot.addItem(item)
+
+
+def symbol(look: Look) -> QPixmap:
+    """The symbol of a look, for a legend."""
+    made = QPixmap(MEAN_PX + 2, MEAN_PX + 2)
+    made.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(made)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.translate(made.width() / 2, made.height() / 2)
+    drawSymbol(painter, look.symbol, MEAN_PX - 2, pg.mkPen(None), pg.mkBrush(look.colour))
+    painter.end()
+    return made

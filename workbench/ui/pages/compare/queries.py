@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.comparing.pairing import Comparison
 from workbench.comparing.words import number, queries_told
 from workbench.ui.pages.compare.tables import LEFT, RIGHT, fit_columns, table_view
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.labels import label
 from workbench.workspace.rows import Dataset, Samples
 
 Index = QModelIndex | QPersistentModelIndex
@@ -64,8 +65,9 @@ class QueryDifferenceTable(QAbstractTableModel):
             return LEFT if section < 2 else RIGHT
         if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return None
-        titles = ("first", "second") if self.comparison is None else _titles(self.comparison)
-        return ("Query", "Class", *titles, "Difference", "Pairs n")[section]
+        if role == Qt.ItemDataRole.ToolTipRole and section in (2, 3) and self.comparison is not None:
+            return (self.comparison.first if section == 2 else self.comparison.second).title
+        return ("Query", "Class", "First % ↑", "Second % ↑", "Difference", "Pairs n")[section]
 
     def place(self, row: int) -> int:
         """The row of the comparison's columns behind a row of the table."""
@@ -103,20 +105,21 @@ class QueryDifferences(QWidget):
         self.kind = QComboBox()
         self.kind.addItems([ALL, BETTER, WORSE])
         self.kind.setAccessibleName("Which queries are listed")
-        self.count = ElidedLabel("", "muted")
+        self.count = label("", "muted", wrap=True)
         self.table = table_view(self.model, "Queries with their difference")
         self.table.setToolTip("Double-click shows the query in a run of the second group")
         self.hint = label("", "muted", wrap=True)
         self.buttons = [button("Show in the first", kind="quiet"), button("Show in the second", kind="quiet")]
         head = QHBoxLayout()
         head.addWidget(self.kind)
-        head.addWidget(self.count, 1)
+        head.addStretch(1)
         for each in self.buttons:
             each.setToolTip("Open the chosen query on the Retrieval page, in a run of that group")
             head.addWidget(each)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)
         column.addLayout(head)
+        column.addWidget(self.count)
         column.addWidget(self.hint)
         column.addWidget(self.table, 1)
         self.kind.currentTextChanged.connect(self._filter)
@@ -130,6 +133,7 @@ class QueryDifferences(QWidget):
         """Other queries, or why there are none."""
         self._named = named
         self.model.show(found, named, self.kind.currentText())
+        self.count.setVisible(found is not None)
         self.count.setText("" if found is None else queries_told(found))
         self.hint.setText(hint)
         self.hint.setVisible(bool(hint))
@@ -137,6 +141,10 @@ class QueryDifferences(QWidget):
         self.kind.setEnabled(not hint)
         fit_columns(self.table)
         self._check()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        fit_columns(self.table)
 
     def _filter(self) -> None:
         self.model.show(self.model.comparison, self._named, self.kind.currentText())
@@ -159,7 +167,3 @@ class QueryDifferences(QWidget):
         at = self.model.place(index.row())
         pair = found.queries.paired[int(found.queries.seen[at])]
         self.opened.emit(pair[side], int(found.queries.sample_ids[at]))
-
-
-def _titles(found: Comparison) -> tuple[str, str]:
-    return f"{found.first.title}, % ↑", f"{found.second.title}, % ↑"

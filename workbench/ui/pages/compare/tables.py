@@ -13,7 +13,7 @@ Index = QModelIndex | QPersistentModelIndex
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 ROW_PX = 24
-WIDEST = 260  # px of a column
+NARROWEST, WIDEST = 96, 260  # px of a column
 
 
 class WordTable(QAbstractTableModel):
@@ -74,7 +74,7 @@ def table_view(model: QAbstractTableModel, name: str) -> QTableView:
     made.verticalHeader().hide()
     made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     made.verticalHeader().setDefaultSectionSize(ROW_PX)
-    made.horizontalHeader().setMinimumSectionSize(64)
+    made.horizontalHeader().setMinimumSectionSize(40)
     made.horizontalHeader().setMaximumSectionSize(2 * WIDEST)
     return made
 
@@ -85,8 +85,8 @@ def fit_columns(view: QTableView) -> None:
     view.resizeColumnsToContents()
     columns = range(1, header.count())
     for column in columns:
-        view.setColumnWidth(column, min(WIDEST, view.columnWidth(column) + 8))
-    wide = sum(view.columnWidth(column) for column in columns) + 160 > view.viewport().width()
+        view.setColumnWidth(column, min(WIDEST, view.columnWidth(column)))
+    wide = sum(view.columnWidth(column) for column in columns) + NARROWEST > view.viewport().width()
     mode = QHeaderView.ResizeMode.Interactive if wide else QHeaderView.ResizeMode.Stretch
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     if header.count():
