@@ -120,7 +120,7 @@ class DifferencePanel(QWidget):
         total = found.over_seeds
         middle, spread = number(total.mean, metric, signed=True), over_seeds(total, metric, signed=True)
         seeds = f"{total.n} {'seed' if total.n == 1 else 'seeds'}"
-        self.model.show(head, [*rows, ["all seeds", "", "", middle, spread, seeds]])
+        self.model.show(head, [["all seeds", "", "", middle, spread, seeds], *rows])
         fit_columns(self.table)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import lcm
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
@@ -10,6 +11,7 @@ from workbench.ui.theme import RUN_COLOURS, run_colour
 
 STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 SYMBOLS = ("o", "s", "t", "d", "star", "x")  # of pyqtgraph
+TURN = lcm(len(STYLES), len(SYMBOLS))  # after so many looks style and symbol would meet again
 SWATCH = (18, 10)  # px
 
 
@@ -32,7 +34,11 @@ def looks(colours: Sequence[int]) -> list[Look]:
     for index in colours:
         turn = index // len(RUN_COLOURS)
         tried = [
-            Look(run_colour(index), STYLES[(turn + step) % len(STYLES)], SYMBOLS[(turn + step) % len(SYMBOLS)])
+            Look(
+                run_colour(index),
+                STYLES[(turn + step) % len(STYLES)],
+                SYMBOLS[(turn + step + step // TURN) % len(SYMBOLS)],
+            )
             for step in range(len(STYLES) * len(SYMBOLS))
         ]
         look = next((each for each in tried if each not in used), tried[0])
