@@ -19,12 +19,11 @@ from workbench.ui.pages.compare.curves import SeedCurves
 from workbench.ui.pages.compare.difference import DifferencePanel
 from workbench.ui.pages.compare.group_tables import GroupTables
 from workbench.ui.pages.compare.looks import looks
-from workbench.ui.pages.compare.queries import QueryDifferences
+from workbench.ui.pages.compare.queries import Named, QueryDifferences, named
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress, Task
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
-from workbench.workspace.rows import Dataset, Samples
 
 SETTLE = 150  # ms without another tick before the runs are read
 MAP_AT_R = "MAP@R"
@@ -36,7 +35,7 @@ class Pair:
     """A comparison with the words for its queries."""
 
     comparison: Comparison
-    named: tuple[Dataset, Samples] | None
+    named: Named
 
 
 class ComparePage(QStackedWidget):
@@ -50,6 +49,7 @@ class ComparePage(QStackedWidget):
         self._signature: object = None
         self._tasks: dict[str, Task] = {}
         self._offered: list[int] = []
+        self._stale: set[QWidget] = set()
         self._build()
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
         self._connect()
@@ -115,6 +115,7 @@ class ComparePage(QStackedWidget):
         self.metric_box.activated.connect(self._look)
         self.at_box.activated.connect(self._look)
         self.difference.chosen.connect(self._compare)
+        self.tabs.currentChanged.connect(self._draw_shown)
         self.curves.failed.connect(session.notify)
         self.queries.opened.connect(self._open)
         session.runs_changed.connect(self._refresh)
@@ -209,14 +210,22 @@ class ComparePage(QStackedWidget):
         self.guards.setVisible(bool(told))
 
     def _draw(self) -> None:
-        """Tables and plots of all groups."""
-        found = self.overview
-        if found is None:
+        """Tables and plots of all groups; what lies behind another tab is drawn when it is looked at."""
+        self._stale = {self.tables, self.curves, self.cost}
+        self._draw_shown()
+
+    def _draw_shown(self) -> None:
+        found, panel = self.overview, self.tabs.currentWidget()
+        if found is None or panel not in self._stale:
             return
+        self._stale.discard(panel)
         shown_as = looks([group.colour for group in found.groups])
-        self.tables.show_overview(found, shown_as)
-        self.curves.show_curves(found.curves, shown_as, found.metric)
-        self.cost.show_overview(found, shown_as)
+        if panel is self.curves:
+            self.curves.show_curves(found.curves, shown_as, found.metric)
+        elif panel is self.tables:
+            self.tables.show_overview(found, shown_as)
+        else:
+            self.cost.show_overview(found, shown_as)
 
     # Two groups
 
@@ -237,14 +246,14 @@ class ComparePage(QStackedWidget):
             made = compare(workspace, *pair, found.measured, found.metric, found.at, tell=progress)
             numbers = [run.dataset_id for run in pair[0].runs if run.dataset_id is not None]
             if made.queries is None or not numbers:
-                return Pair(made, None)
-            return Pair(made, (workspace.dataset(numbers[0]), workspace.samples(numbers[0])))
+                return Pair(made, {})
+            return Pair(made, named(workspace, numbers[0]))
 
         self._start("Compare two groups", work, self._compared, lambda problem: self._say(str(problem)), quiet=False)
 
     def _say(self, text: str) -> None:
         self.difference.say(text)
-        self.queries.show_comparison(None, None, text)
+        self.queries.show_comparison(None, {}, text)
 
     def _compared(self, pair: Pair) -> None:
         found = self.comparison = pair.comparison

@@ -12,9 +12,10 @@ from workbench.comparing.words import number, queries_told
 from workbench.ui.pages.compare.tables import LEFT, RIGHT, fit_columns, table_view
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
-from workbench.workspace.rows import Dataset, Samples
+from workbench.workspace import Workspace
 
 Index = QModelIndex | QPersistentModelIndex
+Named = dict[int, tuple[str, str]]  # sample id -> class, path
 ALL, BETTER, WORSE = "All queries", "Better in the second", "Worse in the second"
 
 
@@ -25,9 +26,9 @@ class QueryDifferenceTable(QAbstractTableModel):
         super().__init__(parent)
         self.comparison: Comparison | None = None
         self._rows: np.ndarray = np.empty(0, np.int64)
-        self._of: dict[int, tuple[str, str]] = {}
+        self._of: Named = {}
 
-    def show(self, comparison: Comparison | None, named: tuple[Dataset, Samples] | None, kind: str) -> None:
+    def show(self, comparison: Comparison | None, named: Named, kind: str) -> None:
         """Other queries: of kind `ALL`, `BETTER` or `WORSE`; `named` gives classes and paths."""
         self.beginResetModel()
         self.comparison = comparison
@@ -39,10 +40,7 @@ class QueryDifferenceTable(QAbstractTableModel):
                 self._rows = np.flatnonzero(difference > 0)[::-1]
             elif kind == WORSE:
                 self._rows = np.flatnonzero(difference < 0)
-        if named is not None:
-            data, samples = named
-            classes = [data.class_names[each] for each in samples.labels.tolist()]
-            self._of = dict(zip(samples.ids.tolist(), zip(classes, samples.paths, strict=True), strict=True))
+        self._of = named
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
@@ -100,7 +98,7 @@ class QueryDifferences(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._named: tuple[Dataset, Samples] | None = None
+        self._named: Named = {}
         self.model = QueryDifferenceTable()
         self.kind = QComboBox()
         self.kind.addItems([ALL, BETTER, WORSE])
@@ -127,9 +125,9 @@ class QueryDifferences(QWidget):
         self.buttons[0].clicked.connect(self._open_first)
         self.buttons[1].clicked.connect(self._open_second)
         self.table.selectionModel().currentChanged.connect(self._check)
-        self.show_comparison(None, None, "")
+        self.show_comparison(None, {}, "")
 
-    def show_comparison(self, found: Comparison | None, named: tuple[Dataset, Samples] | None, hint: str) -> None:
+    def show_comparison(self, found: Comparison | None, named: Named, hint: str) -> None:
         """Other queries, or why there are none."""
         self._named = named
         self.model.show(found, named, self.kind.currentText())
@@ -167,3 +165,10 @@ class QueryDifferences(QWidget):
         at = self.model.place(index.row())
         pair = found.queries.paired[int(found.queries.seen[at])]
         self.opened.emit(pair[side], int(found.queries.sample_ids[at]))
+
+
+def named(workspace: Workspace, dataset_id: int) -> Named:
+    """Class and path of every sample; not for the window's thread."""
+    classes, samples = workspace.dataset(dataset_id).class_names, workspace.samples(dataset_id)
+    words = zip((classes[each] for each in samples.labels.tolist()), samples.paths, strict=True)
+    return dict(zip(samples.ids.tolist(), words, strict=True))

@@ -75,6 +75,7 @@ def table_view(model: QAbstractTableModel, name: str) -> QTableView:
     made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     made.verticalHeader().setDefaultSectionSize(ROW_PX)
     made.horizontalHeader().setMinimumSectionSize(40)
+    made.horizontalHeader().setResizeContentsPrecision(50)
     made.horizontalHeader().setMaximumSectionSize(2 * WIDEST)
     return made
 
