@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from workbench.catalog import Catalog
-from workbench.comparing.settings import Settings, differing, settings_of, written
+from workbench.comparing.settings import Difference, Settings, differing, settings_of, written
 from workbench.workspace.rows import Run
 
 TAIL = re.compile(r"(, (seed|fold) \d+)+$")  # as protocols.children names the runs of an experiment
@@ -51,16 +51,27 @@ def _told_apart(groups: list[Group]) -> list[Group]:
         named.setdefault(group.title, []).append(group)
     titles = {id(group): group.title for group in groups}
     for same in (each for each in named.values() if len(each) > 1):
-        rows = differing([group.settings for group in same])
-        rows.sort(key=lambda row: not row.field.endswith(".name"))  # which loss tells more than its margin
+        rows = _telling(differing([group.settings for group in same]), len(same))
         for place, group in enumerate(same):
-            words = [f"{_short(row.field)} {written(row.values[place])}" for row in rows[:MOST_WORDS]]
+            words = [f"{_short(row.field)} {written(row.values[place])}" for row in rows]
             titles[id(group)] = f"{group.title} ({', '.join(words)})"
         told = [titles[id(group)] for group in same]
         for group in same:
             if told.count(titles[id(group)]) > 1:
                 titles[id(group)] = f"{group.title} (run {group.runs[0].id})"
     return [replace(group, title=titles[id(group)]) for group in groups]
+
+
+def _telling(rows: list[Difference], count: int) -> list[Difference]:
+    """As few settings as tell so many groups apart, three at most; which loss it is comes before its margin."""
+    chosen: list[Difference] = []
+    apart = 1
+    for row in sorted(rows, key=lambda each: not each.field.endswith(".name")):
+        found = len({tuple(str(each.values[place]) for each in (*chosen, row)) for place in range(count)})
+        if found > apart and len(chosen) < MOST_WORDS:
+            chosen.append(row)
+            apart = found
+    return chosen
 
 
 def _short(field: str) -> str:

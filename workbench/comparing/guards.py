@@ -8,7 +8,7 @@ from workbench.comparing.measures import At, Measured, chosen_runs, fold_of
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Dataset
 
-MOST_NAMED = 5  # runs in one sentence
+MOST_NAMED, MOST_TITLES = 5, 2  # runs and groups in one sentence
 UNLIKE = (("backbone.", "backbone"), ("embedding.dim", "embedding size"), ("split.", "split"))
 
 
@@ -34,7 +34,7 @@ def guards(
         told.append(f"Of runs with the same config, seed and fold only the newest counts; left out: {_runs(repeated)}.")
     few = [f"“{group.title}” ({n})" for group in groups if 0 < (n := _seed_count(group, measured, metric, at)) < 3]
     if few:
-        told.append(f"Not enough seeds for an interval over seeds ({FEWEST_SEEDS} or more): {_some(few)}.")
+        told.append(f"Not enough seeds for an interval over seeds ({FEWEST_SEEDS} or more): {_some(few, MOST_TITLES)}.")
     return told
 
 
@@ -53,7 +53,9 @@ def _unlike_data(workspace: Workspace, groups: Sequence[Group]) -> list[str]:
             used.setdefault(data.fingerprint, []).append(f"“{group.title}”")
     if len(used) < 2:
         return []
-    parts = [f"{sets[mark].name} (fingerprint {mark[:8]}): {_some(titles)}" for mark, titles in used.items()]
+    parts = [
+        f"{sets[mark].name} (fingerprint {mark[:8]}): {_some(titles, MOST_TITLES)}" for mark, titles in used.items()
+    ]
     return [f"The runs saw different data, so their numbers cannot be compared. {'; '.join(parts)}."]
 
 
@@ -74,7 +76,7 @@ def _by_value(groups: Sequence[Group], values: Sequence[dict[str, object]]) -> l
     for group, each in zip(groups, values, strict=True):
         words = ", ".join(f"{name.partition('.')[2]} {each[name]}" for name in told if name in each) or "other"
         gathered.setdefault(words, []).append(f"“{group.title}”")
-    told_values = [f"{words}: {_some(titles)}" for words, titles in gathered.items()]
+    told_values = [f"{words}: {_some(titles, MOST_TITLES)}" for words, titles in gathered.items()]
     rest = len(told_values) - MOST_NAMED
     return told_values[:MOST_NAMED] + ([f"and {rest} more"] if rest > 0 else [])
 
@@ -87,7 +89,9 @@ def _unlike_distance(groups: Sequence[Group], measured: dict[int, Measured], at:
             used.setdefault(distance, []).append(f"“{group.title}”")
     if len(used) < 2:
         return []
-    return ["Unequal distance: " + "; ".join(f"{name}: {_some(titles)}" for name, titles in used.items()) + "."]
+    return [
+        "Unequal distance: " + "; ".join(f"{name}: {_some(titles, MOST_TITLES)}" for name, titles in used.items()) + "."
+    ]
 
 
 def _missing(groups: Sequence[Group], measured: dict[int, Measured], metric: str, at: At) -> list[str]:
@@ -123,7 +127,7 @@ def _runs(numbers: Sequence[str]) -> str:
     return f"{'run' if len(numbers) == 1 else 'runs'} {_some(numbers)}"
 
 
-def _some(words: Sequence[str]) -> str:
+def _some(words: Sequence[str], most: int = MOST_NAMED) -> str:
     """The first few, and how many more."""
-    rest = len(words) - MOST_NAMED
-    return ", ".join(words[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+    rest = len(words) - most
+    return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")

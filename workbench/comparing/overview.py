@@ -60,7 +60,7 @@ def overview(
     at: At,
     tell: Callable[[str, int, int], None] = lambda text, done, total: None,
 ) -> Overview:
-    """Read and group the runs. Two hundred runs take a fraction of a second: not on the window's thread.
+    """Read and group the runs. Two hundred runs take a second or two: not on the window's thread.
 
     Args:
         known: the catalog, for defaults that configs leave out.

@@ -14,7 +14,7 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.words import percent, state_word
 from workbench.workspace.rows import Run
 
-WIDTH = 280  # px
+WIDTH = 300  # px
 ID_ROLE = Qt.ItemDataRole.UserRole + 1  # run id of a row; None for a group of several runs
 TEXT_ROLE = ID_ROLE + 1  # words that the search looks through
 TICKED, EMPTY = Qt.CheckState.Checked, Qt.CheckState.Unchecked
@@ -40,12 +40,13 @@ class RunChooser(QWidget):
         self.search.setAccessibleName("Search runs to compare")
         self.tree = QTreeWidget()
         self.tree.setColumnCount(2)
-        self.tree.setHeaderLabels(["Runs by config", "MAP@R % ↑"])
+        self.tree.setHeaderLabels(["Runs by config", "MAP@R %"])
         self.tree.setToolTip("A group is the runs of one config; their seeds and folds are its members")
         self.tree.setAccessibleName("Runs to compare, by config")
         self.tree.setUniformRowHeights(True)
         self.tree.setIconSize(QSize(*SWATCH))
         self.tree.setIndentation(12)
+        self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header = self.tree.header()
         header.setStretchLastSection(False)

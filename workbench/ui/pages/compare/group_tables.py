@@ -41,7 +41,7 @@ class GroupTables(QSplitter):
         """Other groups with their looks, in the same order."""
         icons = [swatch(look) for look in shown_as]
         metric = found.metric
-        head = ["Group", metric_title(metric), "Std. dev.", "95% interval", "Seeds n", "Time s", "MB"]
+        head = ["Group", metric_title(metric), "Std. dev.", "95% interval", "Seeds", "Time s", "MB"]
         rows = [
             [
                 each.group.title,

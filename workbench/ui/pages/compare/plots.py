@@ -1,6 +1,7 @@
 """Still pictures of the page: an interval for each seed and over all, and cost against quality."""
 
 from collections.abc import Sequence
+from math import nan
 from typing import Any
 
 import pyqtgraph as pg
@@ -105,22 +106,31 @@ class IntervalPlot(StillPlot):
         shown, last = theme.current(), len(self._rows) - 1
         self.plot.clear()
         self.plot.addItem(pg.InfiniteLine(0.0, angle=90, pen=pg.mkPen(shown.muted, width=1)))
-        for place, (_, each) in enumerate(self._rows):
-            y, colour = float(last - place), QColor(shown.text if place == last else shown.accent)
-            pen = pg.mkPen(colour, width=3 if place == last else 2)
-            if each.known:
-                for x, height in (((each.low, each.high), 0.0), ((each.low,) * 2, CAP), ((each.high,) * 2, CAP)):
-                    self.plot.addItem(pg.PlotDataItem(list(x), [y - height, y + height], pen=pen))
-            if each.n or each.mean == each.mean:
-                symbol = "d" if place == last else "o"
-                self.plot.addItem(
-                    pg.ScatterPlotItem(
-                        [each.mean], [y], symbol=symbol, size=15 if place == last else 11, brush=colour, pen=None
-                    )
-                )
+        places = [float(last - place) for place in range(len(self._rows))]
+        for part, colour, width, mark, size in (
+            (slice(0, -1), shown.accent, 2, "o", 11),
+            (slice(-1, None), shown.text, 3, "d", 15),
+        ):
+            rows, heights = self._rows[part], places[part]
+            xs, ys = _strokes([each for _, each in rows], heights)
+            self.plot.addItem(pg.PlotDataItem(xs, ys, pen=pg.mkPen(colour, width=width), connect="finite"))
+            means = [each.mean for _, each in rows]
+            self.plot.addItem(
+                pg.ScatterPlotItem(means, heights, symbol=mark, size=size, brush=QColor(colour), pen=None)
+            )
         ticks = [(float(last - place), name) for place, (name, _) in enumerate(self._rows)]
         self.plot.getAxis("left").setTicks([ticks, []])
         self.plot.setYRange(-0.6, last + 0.6 if self._rows else 1)
+
+
+def _strokes(intervals: Sequence[Interval], places: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Lines from limit to limit with a cap at both, as one line with gaps."""
+    xs, ys = [nan], [nan]
+    for each, y in zip(intervals, places, strict=True):
+        if each.known:
+            xs += [each.low, each.high, nan, each.low, each.low, nan, each.high, each.high, nan]
+            ys += [y, y, nan, y - CAP, y + CAP, nan, y - CAP, y + CAP, nan]
+    return xs, ys
 
 
 class CostPlot(StillPlot):

@@ -13,7 +13,7 @@ Index = QModelIndex | QPersistentModelIndex
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 ROW_PX = 24
-NARROWEST, WIDEST = 96, 260  # px of a column
+NARROWEST, WIDEST = 140, 260  # px of a column
 
 
 class WordTable(QAbstractTableModel):
@@ -70,6 +70,7 @@ def table_view(model: QAbstractTableModel, name: str) -> QTableView:
     made.setTabKeyNavigation(False)
     made.setWordWrap(False)
     made.setShowGrid(False)
+    made.setTextElideMode(Qt.TextElideMode.ElideMiddle)
     made.setIconSize(QSize(*SWATCH))
     made.verticalHeader().hide()
     made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -93,4 +94,4 @@ def fit_columns(view: QTableView) -> None:
     if header.count():
         header.setSectionResizeMode(0, mode)
         if wide:
-            view.setColumnWidth(0, min(WIDEST, view.columnWidth(0) + 8))
+            view.setColumnWidth(0, NARROWEST)
