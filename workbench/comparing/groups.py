@@ -1,4 +1,4 @@
-"""Runs of the same config but for seed and fold, as one group."""
+"""Runs of the same config and data but for seed and fold, as one group."""
 
 import json
 import re
@@ -34,12 +34,19 @@ class Group:
 
 def grouped(runs: Sequence[Run], known: Catalog) -> list[Group]:
     """Groups in the order of their oldest runs. `known` is the catalog, for defaults that a config leaves out."""
-    by_config: dict[str, tuple[Settings, list[Run]]] = {}
+    by_config: dict[tuple[str, int | None], tuple[Settings, list[Run]]] = {}
+    data: dict[str, int] = {}  # of a config, for its runs that have not read their data yet
     read: dict[str, Settings] = {}
+    read_by_key: list[tuple[str, Settings, Run]] = []
     for run in sorted(runs, key=lambda each: each.id):
         settings = read.setdefault(run.config, settings_of(run.config, known))
         key = json.dumps(settings, sort_keys=True, default=str)
-        by_config.setdefault(key, (settings, []))[1].append(run)
+        if run.dataset_id is not None:
+            data.setdefault(key, run.dataset_id)
+        read_by_key.append((key, settings, run))
+    for key, settings, run in read_by_key:
+        seen = data.get(key) if run.dataset_id is None else run.dataset_id
+        by_config.setdefault((key, seen), (settings, []))[1].append(run)
     groups = [Group(TAIL.sub("", found[0].name), tuple(found), settings) for settings, found in by_config.values()]
     return _told_apart(groups)
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import FEWEST_SEEDS
-from workbench.comparing.measures import At, Measured, chosen_runs, fold_of
+from workbench.comparing.measures import At, Measured, chosen_runs
+from workbench.comparing.settings import fold_of
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Dataset
 
@@ -112,9 +113,9 @@ def _repeated(groups: Sequence[Group], measured: dict[int, Measured], metric: st
     found = []
     for group in groups:
         kept = chosen_runs(group, measured, metric, at)
-        places = {(run.seed, fold_of(run)): run.id for run in kept}
+        places = {(run.seed, fold_of(run.config)): run.id for run in kept}
         for run in group.runs:
-            if measured[run.id].value(metric, at) is not None and places[run.seed, fold_of(run)] != run.id:
+            if measured[run.id].value(metric, at) is not None and places[run.seed, fold_of(run.config)] != run.id:
                 found.append(str(run.id))
     return found
 

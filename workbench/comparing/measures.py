@@ -1,6 +1,7 @@
 """Metrics of groups at the best, the last or one epoch: a value for each run, a mean for each group."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
@@ -8,7 +9,8 @@ import numpy as np
 
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import Interval, t_interval
-from workbench.workspace import Workspace
+from workbench.comparing.settings import fold_of
+from workbench.workspace import Workspace, reading
 from workbench.workspace.rows import Evaluation, Run
 
 At = str | int  # "best", "last", or an epoch
@@ -65,10 +67,6 @@ class Curve:
 
 def read_measures(workspace: Workspace, runs: Iterable[Run]) -> dict[int, Measured]:
     """Every evaluation of the runs, by run, over a connection of its own, so that the window never waits for it."""
-    from contextlib import closing
-
-    from workbench.workspace import reading
-
     with closing(workspace.reader()) as db:
         return {run.id: Measured(run, tuple(reading.evaluations(db, "run_id", run.id))) for run in runs}
 
@@ -96,15 +94,8 @@ def chosen_runs(group: Group, measured: dict[int, Measured], metric: str, at: At
     newest: dict[tuple[int, int], Run] = {}
     for run in group.runs:
         if measured[run.id].value(metric, at) is not None:
-            newest[run.seed, fold_of(run)] = run
+            newest[run.seed, fold_of(run.config)] = run
     return list(newest.values())
-
-
-def fold_of(run: Run) -> int:
-    """The fold of a run, from 1; 0 where its split has none."""
-    import tomllib
-
-    return int(tomllib.loads(run.config).get("split", {}).get("fold", 0))
 
 
 def summarised(group: Group, measured: dict[int, Measured], metric: str, at: At) -> Summary:

@@ -17,8 +17,9 @@ from workbench.comparing.intervals import (
     t_interval,
     welch_interval,
 )
-from workbench.comparing.measures import At, Measured, chosen_runs, fold_of, is_share, seed_means
+from workbench.comparing.measures import At, Measured, chosen_runs, is_share, seed_means
 from workbench.comparing.query_values import QueryValues, has_query_values, read_query_values
+from workbench.comparing.settings import fold_of
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
@@ -127,7 +128,7 @@ def compare(
         if not found:
             where = at if isinstance(at, str) else f"at epoch {at}"
             raise Problem(f"No run of “{title}” has {metric} ({where}).", todo="Choose another metric or epoch.")
-    ours, theirs = ({(run.seed, fold_of(run)): run for run in runs[group.title]} for group in (first, second))
+    ours, theirs = ({(run.seed, fold_of(run.config)): run for run in runs[group.title]} for group in (first, second))
     places = sorted(ours.keys() & theirs.keys())
     notes = _alone(first, second, ours, theirs) if places else []
     values = _Values(workspace, measured, metric, at)

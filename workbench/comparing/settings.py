@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -29,11 +30,7 @@ def settings_of(config: str, known: Catalog) -> Settings:
         config: TOML text. What an older Workbench wrote and this one does not know is taken as it stands.
         known: the catalog; without an entry in it, its parameters are those that were given.
     """
-    given = tomllib.loads(config)
-    try:
-        values = RunConfig.model_validate(given).model_dump()
-    except ValidationError:
-        values = given
+    values = dict(_read(config))
     for kind in KINDS:
         chosen = values.get(kind)
         if isinstance(chosen, dict):
@@ -41,6 +38,12 @@ def settings_of(config: str, known: Catalog) -> Settings:
             defaults = {field: facts["default"] for field, facts in described.items() if "default" in facts}
             values[kind] = {"name": chosen.get("name"), **defaults, **chosen}
     return {field: value for field, value in _flat(values) if field not in REPEATED}
+
+
+@lru_cache(maxsize=1024)
+def fold_of(config: str) -> int:
+    """The fold that a config asks for, from 1; 0 where its split has none."""
+    return int(_read(config).get("split", {}).get("fold", 0))
 
 
 def differing(settings: Sequence[Settings]) -> list[Difference]:
@@ -57,6 +60,16 @@ def written(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@lru_cache(maxsize=1024)
+def _read(config: str) -> dict[str, Any]:
+    """Nested fields of a config, shared by all who ask: not to be changed."""
+    given = tomllib.loads(config)
+    try:
+        return RunConfig.model_validate(given).model_dump()
+    except ValidationError:
+        return given
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

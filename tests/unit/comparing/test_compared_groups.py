@@ -11,7 +11,7 @@ from workbench.comparing.groups import grouped
 from workbench.comparing.measures import common_epochs, read_measures
 from workbench.comparing.overview import overview
 from workbench.comparing.settings import differing, settings_of, written
-from workbench.config import Choice, EmbeddingParams, TrainingParams
+from workbench.config import Choice, EmbeddingParams, RunConfig, TrainingParams
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 
@@ -41,6 +41,15 @@ def test_runs_of_one_config_but_seed_name_and_fold_are_one_group(workspace):
     assert [[run.id for run in group.runs] for group in groups] == [[1, 2, 3], [4]]
     assert groups[0].seeds == [0, 1]
     assert groups[0].colour == workspace.run(1).colour
+
+
+def test_one_config_on_two_data_sets_is_two_groups(workspace):
+    workspace.create_run(RunConfig(name="Small", seed=9))
+    for seed, shown in enumerate((images(6, "birds"), images(6, "cars"), images(6, "birds"))):
+        store(workspace, {1: np.ones(6)}, seed=seed, shown=shown)
+    groups = grouped(workspace.runs(), KNOWN)
+    assert [[run.id for run in group.runs] for group in groups] == [[1, 2, 4], [3]]
+    assert [group.title for group in groups] == ["Small (run 1)", "Small (run 3)"]
 
 
 def test_folds_are_of_one_group(workspace):

@@ -13,7 +13,7 @@ from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 from workbench.workspace.rows import Run
 
-MOST_NAMED = 24  # groups in the legend
+MOST_NAMED = 12  # groups in the legend
 
 
 class CostPanel(QWidget):

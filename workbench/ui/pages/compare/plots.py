@@ -1,7 +1,9 @@
 """Still pictures of the page: an interval for each seed and over all, and cost against quality."""
 
 from collections.abc import Sequence
+from html import escape
 from math import nan
+from statistics import fmean
 from typing import Any
 
 import pyqtgraph as pg
@@ -153,17 +155,19 @@ class CostPlot(StillPlot):
     def draw(self) -> None:
         shown = theme.current()
         self.plot.clear()
+        spots, means = [], []
         for title, look, points in (each for each in self._groups if each[2]):
-            xs, ys = [x for x, _ in points], [y for _, y in points]
-            colour = QColor(look.colour)
-            self.plot.addItem(pg.ScatterPlotItem(xs, ys, symbol=look.symbol, size=RUN_PX, brush=colour, pen=None))
-            mean = [sum(xs) / len(xs)], [sum(ys) / len(ys)]
-            edge = pg.mkPen(shown.text, width=1.5)
-            item = pg.ScatterPlotItem(
-                *mean, symbol=look.symbol, size=MEAN_PX, brush=colour, pen=edge, hoverable=True, tip=None
-            )
-            item.setToolTip(title.replace("&", "&amp;").replace("<", "&lt;"))
-            self.plot.addItem(item)
+            spot = {"symbol": look.symbol, "brush": QColor(look.colour), "data": title}
+            spots += [{**spot, "pos": point, "size": RUN_PX} for point in points]
+            middle = tuple(fmean(column) for column in zip(*points, strict=True))
+            means.append({**spot, "pos": middle, "size": MEAN_PX})
+        for each, pen in ((spots, None), (means, pg.mkPen(shown.text, width=1.5))):
+            self.plot.addItem(pg.ScatterPlotItem(spots=each, pen=pen, hoverable=True, tip=_tip))
+
+
+def _tip(x: float, y: float, data: str) -> str:
+    """Qt guesses markup in tooltips; escaped it can only be read as these words."""
+    return f"<qt>{escape(data)}: {x:.4g}, {y:.4g}</qt>"
 
 
 def symbol(look: Look) -> QPixmap:
