@@ -11,7 +11,7 @@ from workbench.comparing.groups import grouped
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.ui import theme
 from workbench.ui.main_window import MainWindow
-from workbench.ui.pages.compare.looks import looks
+from workbench.ui.pages.compare.looks import looks, short_title
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries import BETTER, WORSE
 
@@ -291,6 +291,28 @@ def test_two_hundred_runs_are_grouped_and_looked_at_in_seconds(qtbot, session, w
     assert page.tables.numbers.rowCount() == 100
     page.tabs.setCurrentWidget(page.curves)
     assert "The first 12 of 100 groups are drawn" in page.curves.note.text()
+
+
+def test_cost_tells_what_is_known(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    page.tabs.setCurrentWidget(page.cost)
+    assert page.cost.memory.plot.accessibleName() == "Memory against quality: not known"
+    with workspace.writing() as db:
+        db.execute("update runs set memory_bytes = ?, seconds = 3.0", (2**30,))
+    qtbot.waitUntil(lambda: session.runs()[0].memory_bytes == 2**30, timeout=WAIT)
+    page._look()
+    qtbot.waitUntil(lambda: "(1024, " in page.cost.memory.plot.accessibleDescription(), timeout=WAIT)
+    assert page.cost.memory.plot.accessibleName() == "Memory against quality"
+
+
+def test_long_titles_lose_their_middle():
+    assert short_title("Short") == "Short"
+    told = short_title("A sweep over many learning rates (lr 0.001)")
+    assert len(told) <= 30
+    assert told.startswith("A sweep")
+    assert told.endswith("(lr 0.001)")
 
 
 def test_looks_are_stable_and_never_the_same():

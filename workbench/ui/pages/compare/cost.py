@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.words import metric_title
-from workbench.ui.pages.compare.looks import Look
+from workbench.ui.pages.compare.looks import Look, short_title
 from workbench.ui.pages.compare.plots import CostPlot, symbol
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
@@ -57,7 +57,7 @@ class LegendEntry(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
         row.addWidget(picture)
-        row.addWidget(label(title))
+        row.addWidget(label(short_title(title)))
 
 
 def seconds(run: Run) -> float:

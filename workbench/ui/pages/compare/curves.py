@@ -13,7 +13,7 @@ from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, is_share
 from workbench.comparing.words import metric_title
 from workbench.ui import theme
-from workbench.ui.pages.compare.looks import Look
+from workbench.ui.pages.compare.looks import Look, short_title
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.plot_canvas import blended
@@ -46,7 +46,7 @@ class SeedCurves(QWidget):
         series = [
             Series(
                 str(place),
-                curve.group.title,
+                short_title(curve.group.title),
                 look.colour,
                 dots=True,
                 dashed=look.pen != Qt.PenStyle.SolidLine,

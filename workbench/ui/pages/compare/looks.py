@@ -12,6 +12,7 @@ from workbench.ui.theme import RUN_COLOURS, run_colour
 STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 SYMBOLS = ("o", "s", "t", "d", "star", "x")  # of pyqtgraph
 TURN = lcm(len(STYLES), len(SYMBOLS))  # after so many looks style and symbol would meet again
+LONGEST, HEAD = 30, 10  # letters of a title in a legend, and of them before the gap
 SWATCH = (18, 10)  # px
 
 
@@ -56,3 +57,8 @@ def swatch(look: Look) -> QIcon:
     painter.drawLine(0, SWATCH[1] // 2, SWATCH[0], SWATCH[1] // 2)
     painter.end()
     return QIcon(pixmap)
+
+
+def short_title(title: str) -> str:
+    """A title for a legend: what is long loses its middle, since both ends tell groups apart."""
+    return title if len(title) <= LONGEST else f"{title[:HEAD].rstrip()}…{title[HEAD + 1 - LONGEST :].lstrip()}"

@@ -141,11 +141,14 @@ class CostPlot(StillPlot):
     def __init__(self, title: str, x_title: str, parent: QWidget | None = None) -> None:
         self._groups: list[tuple[str, Look, list[tuple[float, float]]]] = []
         super().__init__(title, parent)
+        self._name = title
         self.plot.setLabel("bottom", x_title)
 
     def show_groups(self, groups: Sequence[tuple[str, Look, list[tuple[float, float]]]], y_title: str) -> None:
         """Title, look and (cost, quality) of each run of each group."""
         self._groups = list(groups)
+        known = any(points for _, _, points in groups)
+        self.retitle(self._name if known else f"{self._name}: not known")
         self.plot.setLabel("left", y_title)
         told = [f"{title}: {', '.join(f'({x:.4g}, {y:.4g})' for x, y in points)}" for title, _, points in groups]
         self.plot.setAccessibleDescription("; ".join(told) or "Nothing is shown.")
