@@ -298,7 +298,7 @@ def test_cost_tells_what_is_known(qtbot, session, workspace):
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
     page.tabs.setCurrentWidget(page.cost)
-    assert page.cost.memory.plot.accessibleName() == "Memory against quality: not known"
+    assert page.cost.memory.plot.accessibleName() == "Memory: not known"
     with workspace.writing() as db:
         db.execute("update runs set memory_bytes = ?, seconds = 3.0", (2**30,))
     qtbot.waitUntil(lambda: session.runs()[0].memory_bytes == 2**30, timeout=WAIT)

@@ -14,7 +14,7 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.words import percent, state_word
 from workbench.workspace.rows import Run
 
-WIDTH = 300  # px
+WIDTH, SCORE_PX = 252, 74  # px
 ID_ROLE = Qt.ItemDataRole.UserRole + 1  # run id of a row; None for a group of several runs
 TEXT_ROLE = ID_ROLE + 1  # words that the search looks through
 TICKED, EMPTY = Qt.CheckState.Checked, Qt.CheckState.Unchecked
@@ -51,7 +51,8 @@ class RunChooser(QWidget):
         header = self.tree.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
+        header.resizeSection(1, SCORE_PX)
         self.count = label("", "caption")
         self.clear = button("Untick all", kind="quiet")
         foot = QHBoxLayout()

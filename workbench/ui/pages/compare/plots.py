@@ -148,7 +148,7 @@ class CostPlot(StillPlot):
         """Title, look and (cost, quality) of each run of each group."""
         self._groups = list(groups)
         known = any(points for _, _, points in groups)
-        self.retitle(self._name if known else f"{self._name}: not known")
+        self.retitle(self._name if known else f"{self._name.partition(' ')[0]}: not known")
         self.plot.setLabel("left", y_title)
         told = [f"{title}: {', '.join(f'({x:.4g}, {y:.4g})' for x, y in points)}" for title, _, points in groups]
         self.plot.setAccessibleDescription("; ".join(told) or "Nothing is shown.")

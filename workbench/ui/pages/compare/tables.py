@@ -13,7 +13,7 @@ Index = QModelIndex | QPersistentModelIndex
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 ROW_PX = 24
-NARROWEST, WIDEST = 140, 260  # px of a column
+NARROWEST, WIDEST = 110, 260  # px of a column
 
 
 class WordTable(QAbstractTableModel):
