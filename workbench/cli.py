@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from workbench import __version__, cli_exchange
+from workbench import __version__, cli_exchange, compare_command
 from workbench import catalog as catalogs
 from workbench.config import KINDS as ENTRY_KINDS
 from workbench.config import BadConfig, RunConfig, presets
@@ -190,6 +190,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
 
 
 cli_exchange.add_to(cli, workspace_option, default_workspace)
+compare_command.add_to(cli, workspace_option, default_workspace)
 
 
 def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:

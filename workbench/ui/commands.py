@@ -104,7 +104,7 @@ class Commands(QObject):
     @staticmethod
     def _meet(first: str, second: str) -> bool:
         """Commands of two different pages are never there together."""
-        pages = {"Setup", "Train", "Map", "Retrieval", "Report"}
+        pages = {"Setup", "Train", "Map", "Retrieval", "Compare", "Report"}
         return first == second or not (first in pages and second in pages)
 
 

@@ -25,6 +25,7 @@ PAGES = (
     PageInfo("train", "Train", "chart-line", "workbench.ui.pages.train", "TrainPage"),
     PageInfo("map", "Map", "map-trifold", "workbench.ui.pages.map", "MapPage"),
     PageInfo("retrieval", "Retrieval", "squares-four", "workbench.ui.pages.retrieval", "RetrievalPage"),
+    PageInfo("compare", "Compare", "scales", "workbench.ui.pages.compare", "ComparePage"),
     PageInfo("report", "Report", "file-text", "workbench.ui.pages.report", "ReportPage"),
 )
 

@@ -30,6 +30,7 @@ class RunActions(QObject):
         self.cancel = add("run.cancel", "Cancel the run…", self._cancel, "", "x-circle")
         self.resume = add("run.resume", "Resume from its checkpoint", self._resume, "", "play")
         self.duplicate = add("run.duplicate", "Duplicate with changes", self._duplicate, "Ctrl+D", "copy")
+        self.compare = add("run.compare", "Compare", self._compare, "", "scales")
         self.rename = add("run.rename", "Rename…", self._rename, "F2", "pencil-simple")
         self.tags = add("run.tags", "Tags…", self._tags, "", "tag")
         self.note = add("run.note", "Note…", self._note, "", "note")
@@ -44,6 +45,7 @@ class RunActions(QObject):
         self.empty_trash = add("run.empty-trash", "Empty the trash…", self._empty_trash)
         self.of_menu = [self.pause, self.stop, self.cancel, self.resume]
         self.of_list = [
+            self.compare, _line(self),
             self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,
             self.exchange.export, _line(self), self.trash, self.restore, self.delete, self.show_trash, self.empty_trash,
         ]  # fmt: skip
@@ -64,15 +66,8 @@ class RunActions(QObject):
         self.cancel.setEnabled(working)
         ended_early = run is not None and run.status in ENDED_EARLY and not in_trash
         self.resume.setEnabled(ended_early and run is not None and self._has_checkpoint(run))
-        for action in (
-            self.rename,
-            self.tags,
-            self.note,
-            self.colour,
-            self.duplicate,
-            self.folder,
-            self.exchange.export,
-        ):
+        ones = (self.compare, self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder)
+        for action in (*ones, self.exchange.export):
             action.setEnabled(there)
         self.trash.setEnabled(there and not in_trash and run is not None and not run.live)
         for action in (self.restore, self.delete):
@@ -131,6 +126,11 @@ class RunActions(QObject):
         config = RunConfig.from_toml_text(run.config, f"The config of “{run.name}”", self._session.catalog)
         self._session.config_offered.emit(config.model_copy(update={"name": f"{config.name}, changed"[:200]}))
         self._session.show_page("setup")
+
+    def _compare(self) -> None:
+        if self._session.run_id is not None:
+            self._session.show_page("compare")
+            self._session.comparison_offered.emit([self._session.run_id])
 
     def _rename(self) -> None:
         run = self._run()

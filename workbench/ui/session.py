@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
-PAGES = ("setup", "train", "map", "retrieval", "report")
+PAGES = ("setup", "train", "map", "retrieval", "compare", "report")
 GRACE = 30.0  # seconds that work off the window's thread gets to hear of its end
 
 
@@ -54,6 +54,7 @@ class Session(QObject):
     query_changed = Signal(object)  # sample id or None
     page_asked = Signal(str)  # one of PAGES
     config_offered = Signal(object)  # RunConfig for the Set up page: from a file, a folder of images or a run
+    comparison_offered = Signal(object)  # run ids for the Compare page, which is there: ask for the page first
     noticed = Signal(object)  # Problem or str for the message bar
     run_ended = Signal(int, str)  # run of this window, its status
 

@@ -35,6 +35,7 @@ class Series:
     dots: bool = False  # a dot at every point: for curves of few points
     may_be_undefined: bool = False  # a value that is no number is a gap, not trouble to be marked
     hidden: bool = False  # at the start
+    pen: Qt.PenStyle | None = None  # another style than solid or dashed
 
 
 class Line:
@@ -51,7 +52,7 @@ class Line:
 
     def draw(self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int) -> None:
         """Show new numbers, thinned to so many columns; `smoothed` None: the raw curve is the bold one."""
-        style = Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine
+        style = self.series.pen or (Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine)
         colour = QColor(self.series.colour)
         self.raw.setVisible(self._shown)
         self.smooth.setVisible(self._shown and smoothed is not None)

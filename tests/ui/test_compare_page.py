@@ -1,0 +1,331 @@
+"""The Compare page: what is ticked, what is said of it, two groups against each other, and every poor state."""
+
+import time
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.unit.comparing.compared_runs import images, store
+from workbench.comparing.groups import grouped
+from workbench.config import Choice, RunConfig, TrainingParams
+from workbench.ui import theme
+from workbench.ui.main_window import MainWindow
+from workbench.ui.pages.compare.looks import looks, short_title
+from workbench.ui.pages.compare.page import ComparePage
+from workbench.ui.pages.compare.queries import BETTER, WORSE
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+OTHER = TrainingParams(lr=0.5)
+WAIT = 30_000  # ms
+COUNT = 40
+
+
+def shown(qtbot, session):
+    session.theme.apply()
+    page = ComparePage(session)
+    qtbot.addWidget(page)
+    page.resize(1000, 640)
+    with qtbot.waitExposed(page):
+        page.show()
+    return page
+
+
+def tick(qtbot, page, *runs):
+    """Tick the groups of these runs and wait for what is said of them."""
+    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() > 0, timeout=WAIT)
+    page.chooser.tick(runs)
+    qtbot.waitUntil(lambda: page.overview is not None, timeout=WAIT)
+
+
+def compared(qtbot, page):
+    qtbot.waitUntil(lambda: page.comparison is not None, timeout=WAIT)
+    return page.comparison
+
+
+def two_groups(workspace, seeds, shift=0.2):
+    """Runs 1, 3, ... are of the first group, 2, 4, ... of the second, which is better by about the shift."""
+    rng = np.random.default_rng(0)
+    for seed in range(seeds):
+        first = rng.uniform(0.2, 0.6, COUNT)
+        store(workspace, {0: first / 2, 1: first}, seed=seed, name="Plain")
+        second = np.clip(first + shift + rng.normal(0, 0.01, COUNT), 0, 1)
+        store(workspace, {0: first / 2, 1: second}, seed=seed, name="<b>Bold</b>", training=OTHER)
+
+
+def cells(model):
+    return [
+        [model.index(row, column).data() for column in range(model.columnCount())] for row in range(model.rowCount())
+    ]
+
+
+def test_without_runs_there_is_a_hint_with_one_button(qtbot, session):
+    page = shown(qtbot, session)
+    assert page.currentWidget() is page.hint
+    asked = []
+    session.page_asked.connect(asked.append)
+    page.hint.pressed.emit()
+    assert asked == ["setup"]
+
+
+def test_nothing_ticked_says_what_to_do(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    page = shown(qtbot, session)
+    assert page.right.currentWidget() is page.unticked
+    qtbot.waitUntil(lambda: page.chooser.count.text() == "0 of 2 runs ticked", timeout=WAIT)
+
+
+def test_one_group_has_numbers_and_asks_for_a_second(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1)
+    mean = np.random.default_rng(0).uniform(0.2, 0.6, COUNT).mean()
+    assert cells(page.tables.numbers)[0][:4] == ["Plain", f"{100 * mean:.2f}", "–", "not enough seeds"]
+    assert page.tables.title.text() == "The settings are the same but for seed and fold"
+    assert page.difference.verdict.text() == "Tick a second group to compare."
+    assert page.queries.hint.text() == "Tick a second group to compare."
+    assert not page.queries.table.isVisibleTo(page.queries)
+
+
+def test_two_groups_over_seeds_have_a_winner(qtbot, session, workspace):
+    two_groups(workspace, 3)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    found = compared(qtbot, page)
+    assert page.chooser.ticked() == {1, 2, 3, 4, 5, 6}
+    assert found.winner is found.second
+    assert page.difference.verdict.text() == (
+        "“<b>Bold</b>” is better: the 95% interval over seeds leaves zero out (n = 3)."
+    )
+    assert cells(page.tables.settings) == [["training.lr", "0.001", "0.5"]]
+    rows = cells(page.difference.model)
+    assert [row[0] for row in rows] == ["all seeds", "seed 0 (1, 2)", "seed 1 (3, 4)", "seed 2 (5, 6)"]
+    assert rows[0][-1] == "3 seeds"
+    assert rows[1][-1] == f"{COUNT} queries"
+    assert not page.guards.isVisibleTo(page)
+    assert page.difference.plot.plot.accessibleDescription().count("from") == 4
+
+
+def test_one_seed_is_not_enough_but_has_its_interval_over_queries(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    found = compared(qtbot, page)
+    assert found.winner is None
+    assert page.difference.verdict.text().startswith("Not enough seeds (n = 1)")
+    rows = cells(page.difference.model)
+    assert rows[0][-2:] == ["not enough seeds", "1 seed"]
+    assert rows[1][-2].startswith("[+")
+    assert "Not enough seeds for an interval over seeds" in page.guards.text()
+
+
+def test_different_data_is_said_and_nothing_is_compared(qtbot, session, workspace):
+    store(workspace, {1: np.ones(6)}, shown=images(6, "birds"), name="A")
+    store(workspace, {1: np.ones(6)}, shown=images(6, "cars"), name="B", training=OTHER)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    qtbot.waitUntil(lambda: "different data" in page.difference.verdict.text(), timeout=WAIT)
+    assert "⚠ The runs saw different data" in page.guards.text()
+    assert not page.difference.results.isVisibleTo(page.difference)
+    assert "different data" in page.queries.hint.text()
+
+
+def test_runs_without_an_evaluation_are_said(qtbot, session, workspace):
+    store(workspace, {}, name="Bare", status="interrupted")
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1)
+    assert "None of these runs has an evaluation yet." in page.guards.text()
+    assert "Not finished" in page.guards.text()
+    assert cells(page.tables.numbers)[0][1:4] == ["–", "–", "–"]
+
+
+def test_another_metric_and_a_common_epoch(qtbot, session, workspace):
+    two_groups(workspace, 3)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    compared(qtbot, page)
+    assert [page.at_box.itemText(row) for row in range(page.at_box.count())] == [
+        "best epoch of each run", "last epoch of each run", "epoch 0, of all runs", "epoch 1, of all runs",
+    ]  # fmt: skip
+    page.at_box.setCurrentIndex(2)
+    page.at_box.activated.emit(2)
+    qtbot.waitUntil(lambda: page.overview.at == 0, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.comparison is not None, timeout=WAIT)
+    assert page.comparison.verdict.startswith("No winner")
+    page.metric_box.setCurrentIndex(page.metric_box.findText("recall@1"))
+    page.metric_box.activated.emit(page.metric_box.currentIndex())
+    qtbot.waitUntil(lambda: page.overview.metric == "recall@1", timeout=WAIT)
+    assert page.overview.at == 0
+
+
+def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
+    two_groups(workspace, 3)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    assert page.curves.plot is None, "drawn when it is looked at"
+    page.tabs.setCurrentWidget(page.curves)
+    curves = page.curves
+    assert [each.title for each in curves.plot.series] == ["Plain", "<b>Bold</b>"]
+    np.testing.assert_allclose(curves.plot.curves["0"].values, 100 * page.overview.curves[0].mean)
+    assert len(curves._extras["0"]) == 2, "the runs as one line, and a band"
+    assert np.isnan(curves._extras["0"][0].xData).sum() == 3
+    curves.plot.legend["0"].setChecked(False)
+    assert not any(item.isVisible() for item in curves._extras["0"])
+    assert all(item.isVisible() for item in curves._extras["1"])
+
+
+def test_queries_are_listed_filtered_and_opened(qtbot, session, workspace):
+    shown_images = images(3)
+    store(workspace, {1: np.array([0.5, 0.5, 0.5])}, shown=shown_images, name="A")
+    store(workspace, {1: np.array([0.9, 0.5, 0.2])}, shown=shown_images, name="B", training=OTHER)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    compared(qtbot, page)
+    table = page.queries
+    assert cells(table.model) == [
+        ["002.png", "cat", "50.00", "20.00", "-30.00", "1"],
+        ["001.png", "bee", "50.00", "50.00", "+0.00", "1"],
+        ["000.png", "ant", "50.00", "90.00", "+40.00", "1"],
+    ]
+    table.kind.setCurrentText(BETTER)
+    assert [row[0] for row in cells(table.model)] == ["000.png"]
+    table.kind.setCurrentText(WORSE)
+    assert [row[0] for row in cells(table.model)] == ["002.png"]
+    asked = []
+    session.page_asked.connect(asked.append)
+    assert not table.buttons[0].isEnabled()
+    table.table.setCurrentIndex(table.model.index(0, 0))
+    table.buttons[0].click()
+    assert (session.run_id, session.query) == (1, int(shown_images.sample_ids[2]))
+    assert session.evaluation().epoch == 1
+    assert asked == ["retrieval"]
+    table.table.doubleClicked.emit(table.model.index(0, 0))
+    assert session.run_id == 2
+
+
+def test_the_pair_can_be_chosen_and_swapped(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    store(workspace, {1: np.full(COUNT, 0.9)}, name="Third", loss=Choice(name="norm_ce"))
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2, 3)
+    first = compared(qtbot, page)
+    page.difference.swap.click()
+    qtbot.waitUntil(lambda: page.comparison not in (None, first), timeout=WAIT)
+    assert page.comparison.first is first.second
+    assert page.comparison.over_seeds.mean == pytest.approx(-first.over_seeds.mean)
+    page.difference.second.setCurrentIndex(page.difference.first.currentIndex())
+    page.difference.second.activated.emit(0)
+    assert page.difference.verdict.text() == "Choose two different groups."
+
+
+def test_ticks_by_hand_follow_group_and_run(qtbot, session, workspace):
+    two_groups(workspace, 2)
+    page = shown(qtbot, session)
+    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 2, timeout=WAIT)
+    bold = page.chooser.tree.topLevelItem(0)
+    assert bold.text(0) == "<b>Bold</b>", "newest on top"
+    bold.setCheckState(0, Qt.CheckState.Checked)
+    assert page.chooser.ticked() == {2, 4}
+    bold.child(0).setCheckState(0, Qt.CheckState.Unchecked)
+    assert page.chooser.ticked() == {4}
+    assert bold.checkState(0) == Qt.CheckState.PartiallyChecked
+    qtbot.waitUntil(lambda: page.overview is not None and len(page.overview.measured) == 1, timeout=WAIT)
+    page.chooser.clear.click()
+    qtbot.waitUntil(lambda: page.right.currentWidget() is page.unticked, timeout=WAIT)
+
+
+def test_search_hides_other_groups(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    page = shown(qtbot, session)
+    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 2, timeout=WAIT)
+    page.chooser.search.setText("plain ce")
+    assert [page.chooser.tree.topLevelItem(row).isHidden() for row in (0, 1)] == [True, False]
+
+
+def test_a_new_evaluation_is_seen_and_ticks_stay(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1)
+    store(workspace, {1: np.full(COUNT, 0.9)}, seed=1, name="Plain")
+    qtbot.waitUntil(lambda: page.chooser.count.text() == "1 of 3 runs ticked", timeout=WAIT)
+    assert page.chooser.ticked() == {1}
+
+
+def test_compare_in_the_runs_list_ticks_the_group(qtbot, session, workspace):
+    two_groups(workspace, 2)
+    session.theme.apply()
+    window = MainWindow(session)
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    assert window.commands["run.compare"] in window.run_actions.of_list
+    assert not window.commands["run.compare"].isEnabled()
+    session.show_run(3)
+    window.commands["run.compare"].trigger()
+    page = window.pages.page("compare")
+    assert window.pages.currentWidget() is page
+    qtbot.waitUntil(lambda: page.chooser.ticked() == {1, 3}, timeout=WAIT)
+
+
+@pytest.mark.parametrize("chosen", ["light", "dark"])
+def test_the_theme_changes_what_is_drawn(qtbot, session, workspace, chosen):
+    two_groups(workspace, 3)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    compared(qtbot, page)
+    session.theme.choose(chosen)
+    wanted = theme.DARK if chosen == "dark" else theme.LIGHT
+    background = page.difference.plot.plot.backgroundBrush().color().name().upper()
+    assert background == wanted.plot_background
+
+
+def test_two_hundred_runs_are_grouped_and_looked_at_in_seconds(qtbot, session, workspace):
+    for number in range(200):
+        training = TrainingParams(lr=0.001 * (1 + number // 2))
+        workspace.create_run(RunConfig(name="Sweep", seed=number % 2, training=training))
+    page = shown(qtbot, session)
+    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 100, timeout=WAIT)
+    start = time.perf_counter()
+    tick(qtbot, page, *range(1, 201))
+    assert time.perf_counter() - start < 20
+    assert page.tables.numbers.rowCount() == 100
+    page.tabs.setCurrentWidget(page.curves)
+    assert "The first 12 of 100 groups are drawn" in page.curves.note.text()
+
+
+def test_cost_tells_what_is_known(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    page.tabs.setCurrentWidget(page.cost)
+    assert page.cost.memory.plot.accessibleName() == "Memory: not known"
+    with workspace.writing() as db:
+        db.execute("update runs set memory_bytes = ?, seconds = 3.0", (2**30,))
+    qtbot.waitUntil(lambda: session.runs()[0].memory_bytes == 2**30, timeout=WAIT)
+    page._look()
+    qtbot.waitUntil(lambda: "(1024, " in page.cost.memory.plot.accessibleDescription(), timeout=WAIT)
+    assert page.cost.memory.plot.accessibleName() == "Memory against quality"
+
+
+def test_long_titles_lose_their_middle():
+    assert short_title("Short") == "Short"
+    told = short_title("A sweep over many learning rates (lr 0.001)")
+    assert len(told) <= 30
+    assert told.startswith("A sweep")
+    assert told.endswith("(lr 0.001)")
+
+
+def test_looks_are_stable_and_never_the_same():
+    found = looks(list(range(24)))
+    assert len({(each.colour, each.pen) for each in found}) == 24
+    assert [each.colour for each in looks([5, 5])] == [found[5].colour] * 2
+    assert len(set(looks([3] * 24))) == 24
+    assert looks([7])[0] == found[7]
+
+
+def test_groups_keep_the_colour_of_their_oldest_run(workspace):
+    two_groups(workspace, 2)
+    try:
+        assert [group.colour for group in grouped(workspace.runs(), {})] == [0, 1]
+    finally:
+        workspace.close()

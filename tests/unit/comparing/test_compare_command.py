@@ -1,0 +1,70 @@
+"""`workbench compare`: the tables of the page on the command line."""
+
+import numpy as np
+import pytest
+
+from tests.unit.comparing.compared_runs import images, store
+from workbench import cli
+from workbench.config import TrainingParams
+from workbench.workspace import Workspace
+
+OTHER = TrainingParams(lr=0.5)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.catalog.current", dict)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        for seed in range(3):
+            store(workspace, {0: np.full(8, 0.1), 1: np.linspace(0.4, 0.6, 8)}, seed=seed, name="A | B")
+            store(workspace, {0: np.full(8, 0.1), 1: np.linspace(0.5, 0.8, 8)}, seed=seed, training=OTHER, name="C")
+        store(workspace, {1: np.ones(6)}, shown=images(6, "other"), name="D", training=TrainingParams(lr=0.1))
+    return tmp_path / "space"
+
+
+def run(capsys, folder, *arguments):
+    status = cli.main(["compare", *arguments, "--workspace", str(folder)])
+    told = capsys.readouterr()
+    return status, told.out, told.err
+
+
+def test_tables_differences_and_verdict(capsys, folder):
+    status, out, _ = run(capsys, folder, "1", "2", "3", "4", "5", "6")
+    assert status == 0
+    assert "| A \\| B | 1, 3, 5 | 3 | 50.00 | 0.00 | [50.00, 50.00] |" in out
+    assert "| training.lr | 0.001 | 0.5 |" in out
+    assert "## C minus A | B" in out
+    assert "| 0 (runs 1, 2) | 50.00 | 65.00 | +15.00 |" in out
+    assert "| 8 queries |" in out
+    assert "“C” is better" in out
+    assert "Queries: 8 better in “C”, 0 worse, 0 equal." in out
+
+
+def test_an_epoch_and_another_metric(capsys, folder):
+    status, out, _ = run(capsys, folder, "1", "2", "--metric", "recall@1", "--at", "0")
+    assert status == 0
+    assert "## recall@1 % ↑, epoch 0" in out
+    assert "not enough seeds" in out
+
+
+def test_different_data_is_said_and_the_tables_stay(capsys, folder):
+    status, out, _ = run(capsys, folder, "1", "7")
+    assert status == 0
+    assert "The runs saw different data" in out
+    assert "better" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("1", "99"), 1, "There is no run 99"),
+        (("1", "--metric", "NMI"), 1, "None of these runs has NMI. They have MAP@R, recall@1."),
+        (("1", "--at", "7"), 1, "None of these runs has MAP@R at epoch 7. Epochs of all runs: 0, 1."),
+        (("1", "--at", "soon"), 2, "neither best nor last nor an epoch"),
+        ((), 2, "RUN"),
+    ],
+)
+def test_wrong_wishes_are_one_sentence(capsys, folder, arguments, status, said):
+    found, _, err = run(capsys, folder, *arguments)
+    assert found == status
+    assert said in err

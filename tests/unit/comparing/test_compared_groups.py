@@ -1,0 +1,227 @@
+"""Which runs belong together, what differs, and the numbers of each group."""
+
+from statistics import fmean, stdev
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tests.unit.comparing.compared_runs import images, store
+from workbench.comparing.groups import grouped
+from workbench.comparing.measures import common_epochs, read_measures
+from workbench.comparing.overview import overview
+from workbench.comparing.settings import differing, settings_of, written
+from workbench.config import Choice, EmbeddingParams, RunConfig, TrainingParams
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+
+KNOWN = {"loss/ce": {"params": {"dropout": {"default": 0.5, "type": "number"}}}}
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+def seeds(workspace, values, **config):
+    """One run for each seed; values are MAP@R at epoch 1."""
+    return [store(workspace, {1: np.full(6, value)}, seed=seed, **config) for seed, value in enumerate(values)]
+
+
+def look(workspace, metric="MAP@R", at="best", known=KNOWN):
+    return overview(workspace, workspace.runs(), known, metric, at)
+
+
+def test_runs_of_one_config_but_seed_name_and_fold_are_one_group(workspace):
+    seeds(workspace, [0.5, 0.6])
+    store(workspace, {1: np.ones(6)}, seed=0, name="Called otherwise")
+    store(workspace, {1: np.ones(6)}, seed=2, training=TrainingParams(lr=0.5))
+    groups = grouped(workspace.runs(), KNOWN)
+    assert [[run.id for run in group.runs] for group in groups] == [[1, 2, 3], [4]]
+    assert groups[0].seeds == [0, 1]
+    assert groups[0].colour == workspace.run(1).colour
+
+
+def test_one_config_on_two_data_sets_is_two_groups(workspace):
+    workspace.create_run(RunConfig(name="Small", seed=9))
+    for seed, shown in enumerate((images(6, "birds"), images(6, "cars"), images(6, "birds"))):
+        store(workspace, {1: np.ones(6)}, seed=seed, shown=shown)
+    groups = grouped(workspace.runs(), KNOWN)
+    assert [[run.id for run in group.runs] for group in groups] == [[1, 2, 4], [3]]
+    assert [group.title for group in groups] == ["Small (run 1)", "Small (run 3)"]
+
+
+def test_folds_are_of_one_group(workspace):
+    for fold in (1, 2):
+        store(workspace, {1: np.ones(6)}, split=Choice(name="mlrc", params={"fold": fold}), name=f"A, fold {fold}")
+    (group,) = grouped(workspace.runs(), KNOWN)
+    assert group.title == "A"
+
+
+def test_a_default_that_is_left_out_is_the_default(workspace):
+    store(workspace, {1: np.ones(6)})
+    store(workspace, {1: np.ones(6)}, loss=Choice(name="ce", params={"dropout": 0.5}))
+    assert len(grouped(workspace.runs(), KNOWN)) == 1
+    assert len(grouped(workspace.runs(), {})) == 2, "without the catalog defaults are not known"
+
+
+def test_only_what_differs_is_told(workspace):
+    store(workspace, {1: np.ones(6)})
+    store(workspace, {1: np.ones(6)}, loss=Choice(name="norm_ce", params={"temperature": 0.1}))
+    found = look(workspace)
+    assert [(row.field, row.values) for row in found.differences] == [
+        ("loss.name", ("ce", "norm_ce")), ("loss.dropout", (0.5, None)), ("loss.temperature", (None, 0.1)),
+    ]  # fmt: skip
+    assert [group.title for group in found.groups] == [
+        "Small (loss ce)", "Small (loss norm_ce)",
+    ]  # fmt: skip
+
+
+def test_one_group_has_no_differences():
+    assert differing([{"a": 1}]) == []
+    assert differing([{"a": 1}, {"a": 1}, {"a": 1, "b": None}]) == []
+
+
+def test_titles_are_never_the_same(workspace):
+    for lr in (0.1, 0.2):
+        for batch in (32, 64):
+            store(workspace, {1: np.ones(6)}, training=TrainingParams(lr=lr, batch_size=batch))
+    titles = [group.title for group in grouped(workspace.runs(), KNOWN)]
+    assert len(set(titles)) == 4
+    assert titles[0] == "Small (batch_size 32, lr 0.1)"
+
+
+def test_a_config_of_another_version_is_taken_as_it_stands():
+    text = 'name = "old"\nseed = 3\nunheard_of = 1\n[loss]\nname = "ce"\n'
+    assert settings_of(text, KNOWN) == {"unheard_of": 1, "loss.name": "ce", "loss.dropout": 0.5}
+    assert [written(each) for each in (None, True, 0.01, "a", 3)] == ["–", "yes", "0.01", "a", "3"]
+
+
+def test_best_last_and_an_epoch(workspace):
+    run = store(workspace, {0: np.full(6, 0.1), 1: np.full(6, 0.9), 2: np.full(6, 0.4)})
+    measured = read_measures(workspace, workspace.runs())[run]
+    values = [measured.value("MAP@R", at) for at in ("best", "last", 0, 7)]
+    assert values == [pytest.approx(0.9), pytest.approx(0.4), pytest.approx(0.1), None]
+
+
+def test_common_epochs_leave_runs_without_evaluations_out(workspace):
+    store(workspace, {0: np.ones(6), 1: np.ones(6), 2: np.ones(6)})
+    store(workspace, {1: np.ones(6), 2: np.ones(6), 4: np.ones(6)}, seed=1)
+    store(workspace, {}, seed=2)
+    assert common_epochs(read_measures(workspace, workspace.runs()).values()) == [1, 2]
+    assert look(workspace).epochs == (1, 2)
+
+
+def test_the_mean_has_the_t_interval_over_seeds(workspace):
+    values = [0.5, 0.6, 0.55, 0.7]
+    seeds(workspace, values)
+    (summary,) = look(workspace).summaries
+    low, high = stats.t.interval(0.95, 3, loc=fmean(values), scale=stats.sem(values))
+    assert summary.interval.n == 4
+    assert summary.interval.mean == pytest.approx(fmean(values))
+    assert (summary.interval.low, summary.interval.high) == pytest.approx((low, high), rel=1e-5)
+    assert summary.spread == pytest.approx(stdev(values), rel=1e-5)
+
+
+def test_folds_of_a_seed_are_one_value(workspace):
+    for seed in (0, 1):
+        for fold, value in ((1, 0.2), (2, 0.4)):
+            split = Choice(name="mlrc", params={"fold": fold})
+            store(workspace, {1: np.full(6, value + seed / 10)}, seed=seed, split=split)
+    (summary,) = look(workspace).summaries
+    assert summary.by_seed == {0: pytest.approx(0.3), 1: pytest.approx(0.4)}
+    assert (summary.interval.n, summary.interval.known) == (2, False)
+
+
+def test_a_repeated_seed_counts_once_and_is_said(workspace):
+    store(workspace, {1: np.full(6, 0.2)}, seed=4)
+    store(workspace, {1: np.full(6, 0.8)}, seed=4)
+    found = look(workspace)
+    assert found.summaries[0].values == {2: pytest.approx(0.8)}
+    assert any("left out: run 1." in each for each in found.guards)
+
+
+def test_curves_have_runs_mean_and_band(workspace):
+    for seed, last in enumerate((0.5, 0.6, 0.9)):
+        epochs = {0: np.full(6, 0.1 + seed / 100), 1: np.full(6, last)}
+        store(workspace, epochs if seed else {**epochs, 2: np.ones(6)}, seed=seed)
+    (curve,) = look(workspace).curves
+    assert [len(epochs) for _, epochs, _ in curve.runs] == [3, 2, 2]
+    assert curve.epochs.tolist() == [0, 1]
+    np.testing.assert_allclose(curve.mean, [0.11, fmean((0.5, 0.6, 0.9))], rtol=1e-6)
+    expected = stats.t.interval(0.95, 2, loc=curve.mean[1], scale=stats.sem((0.5, 0.6, 0.9)))
+    np.testing.assert_allclose((curve.low[1], curve.high[1]), expected, rtol=1e-5)
+
+
+def test_two_seeds_have_no_band(workspace):
+    seeds(workspace, [0.5, 0.6])
+    (curve,) = look(workspace).curves
+    assert np.isnan(curve.low).all()
+    assert curve.mean == pytest.approx([0.55])
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"backbone": Choice(name="resnet32")}, "Unequal backbone: name conv4: “Small (backbone conv4"),
+        (
+            {"embedding": EmbeddingParams(dim=16)},
+            "Unequal embedding size: dim 100: “Small (dim 100)”; dim 16:",
+        ),
+        ({"split": Choice(name="classes")}, "Unequal split: name random:"),
+        ({"shown": images(6, "other")}, "The runs saw different data"),
+    ],
+)
+def test_unequal_parts_are_said(workspace, changes, said):
+    seeds(workspace, [0.5])
+    store(workspace, {1: np.ones(6)}, **{"training": TrainingParams(lr=0.1), **changes})
+    assert any(said in each for each in look(workspace).guards), look(workspace).guards
+
+
+def test_equal_parts_are_not_said(workspace):
+    seeds(workspace, [0.5, 0.6, 0.7])
+    seeds(workspace, [0.5, 0.6, 0.7], training=TrainingParams(lr=0.1))
+    assert look(workspace).guards == ()
+
+
+def test_unfinished_runs_and_missing_metrics_are_said(workspace):
+    store(workspace, {1: np.ones(6)}, metrics={"kNN@10": 0.5})
+    store(workspace, {1: np.ones(6)}, seed=1, status="cancelled")
+    store(workspace, {}, seed=2)
+    said = "\n".join(look(workspace, "kNN@10").guards)
+    assert "Not finished, so the numbers may not be the last: run 2 (cancelled, epoch 0 of 10)." in said
+    assert "Without an evaluation: run 3." in said
+    assert "Without kNN@10: run 2." in said
+    assert "Not enough seeds for an interval over seeds (3 or more): “Small” (1)." in said
+
+
+def test_an_epoch_that_some_runs_lack_is_said(workspace):
+    store(workspace, {1: np.ones(6), 2: np.ones(6)})
+    store(workspace, {1: np.ones(6)}, seed=1)
+    assert "Not evaluated at epoch 2: run 2." in look(workspace, at=2).guards
+
+
+@pytest.mark.parametrize(
+    ("metric", "at", "said"),
+    [
+        ("NMI", "best", "None of these runs has NMI. They have MAP@R, recall@1."),
+        ("MAP@R", 9, "None of these runs has MAP@R at epoch 9. Epochs of all runs: 1."),
+    ],
+)
+def test_a_metric_or_epoch_that_nothing_has_is_a_problem(workspace, metric, at, said):
+    seeds(workspace, [0.5, 0.6])
+    with pytest.raises(Problem) as caught:
+        look(workspace, metric, at).require()
+    assert str(caught.value) == said
+
+
+def test_runs_without_evaluations_are_a_problem(workspace):
+    store(workspace, {})
+    with pytest.raises(Problem, match="None of these runs has an evaluation yet"):
+        look(workspace).require()
+
+
+def test_nothing_chosen_is_nothing_told(workspace):
+    found = overview(workspace, [], KNOWN, "MAP@R", "best")
+    assert (found.groups, found.metrics, found.guards) == ((), (), ())

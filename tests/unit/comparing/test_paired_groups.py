@@ -1,0 +1,192 @@
+"""Two groups against each other: pairs by seed and sample id, the verdict, and the queries that win and lose."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tests.unit.comparing.compared_runs import images, store
+from workbench.comparing import pairing
+from workbench.comparing.overview import overview
+from workbench.comparing.words import comparison_table
+from workbench.config import TrainingParams
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+
+OTHER = TrainingParams(lr=0.5)
+COUNT = 60
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+def compare(workspace, metric="MAP@R", at="best"):
+    found = overview(workspace, workspace.runs(), {}, metric, at)
+    first, second = found.groups
+    return pairing.compare(workspace, first, second, found.measured, metric, at)
+
+
+def pairs(workspace, shifts, rng=None):
+    """For each seed a run of both groups; the second is better by about the shift. The APs, by seed."""
+    rng = rng or np.random.default_rng(0)
+    tables = []
+    for seed, shift in enumerate(shifts):
+        first = rng.uniform(0.2, 0.6, COUNT)
+        second = np.clip(first + shift + rng.normal(0, 0.05, COUNT), 0, 1)
+        store(workspace, {1: first}, seed=seed)
+        store(workspace, {1: second}, seed=seed, training=OTHER)
+        tables.append((first.astype(np.float32).astype(float), second.astype(np.float32).astype(float)))
+    return tables
+
+
+def test_differences_within_a_seed_and_over_seeds(workspace):
+    tables = pairs(workspace, [0.1, 0.12, 0.15])
+    found = compare(workspace)
+    expected = [float((second - first).mean()) for first, second in tables]
+    assert [each.over_queries.mean for each in found.seeds] == pytest.approx(expected)
+    assert [(each.first_run, each.second_run) for each in found.seeds] == [(1, 2), (3, 4), (5, 6)]
+    for each, (first, second) in zip(found.seeds, tables, strict=True):
+        half = 1.96 * (second - first).std() / np.sqrt(COUNT)
+        assert each.over_queries.low == pytest.approx(each.over_queries.mean - half, abs=0.25 * half)
+        assert each.over_queries.high == pytest.approx(each.over_queries.mean + half, abs=0.25 * half)
+    limits = stats.t.interval(0.95, 2, loc=np.mean(expected), scale=stats.sem(expected))
+    assert (found.over_seeds.low, found.over_seeds.high) == pytest.approx(limits)
+    assert found.winner is found.second
+    assert found.verdict.endswith("is better: the 95% interval over seeds leaves zero out (n = 3).")
+
+
+def test_the_worse_second_group_makes_the_first_the_winner(workspace):
+    pairs(workspace, [-0.1, -0.12, -0.11])
+    found = compare(workspace)
+    assert found.winner is found.first
+
+
+def test_no_winner_when_the_interval_holds_zero(workspace):
+    pairs(workspace, [0.1, -0.1, 0.02])
+    found = compare(workspace)
+    assert found.winner is None
+    assert found.verdict == "No winner: the 95% interval over seeds holds zero (n = 3)."
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_few_seeds_are_not_enough_however_great_the_difference(workspace, n):
+    pairs(workspace, [0.3] * n)
+    found = compare(workspace)
+    assert found.winner is None
+    assert found.verdict.startswith(f"Not enough seeds (n = {n})")
+    assert not found.seeds[0].over_queries.holds_zero
+    assert "not enough seeds" in comparison_table(found)
+    assert f"{n} seed" in comparison_table(found)
+
+
+def test_queries_are_paired_by_sample_id_not_by_row(workspace):
+    shown, rng = images(COUNT), np.random.default_rng(1)
+    ap, order = rng.uniform(0, 1, COUNT), rng.permutation(COUNT)
+    store(workspace, {1: ap}, shown=shown)
+    store(workspace, {1: ap[order]}, shown=shown, rows=order, training=OTHER)
+    found = compare(workspace)
+    assert found.queries.count() == (0, COUNT, 0)
+    assert found.seeds[0].over_queries.high == 0
+
+
+def test_queries_of_one_run_only_are_left_out_and_said(workspace):
+    shown = images(COUNT)
+    store(workspace, {1: np.full(40, 0.5)}, shown=shown, rows=np.arange(40))
+    store(workspace, {1: np.full(40, 0.6)}, shown=shown, rows=np.arange(20, 60), training=OTHER)
+    found = compare(workspace)
+    assert (found.seeds[0].over_queries.n, found.seeds[0].left_out) == (20, 40)
+    assert any("the test halves are not the same" in each for each in found.notes)
+
+
+def test_queries_without_another_of_their_class_do_not_count(workspace):
+    ap = np.full(10, 0.5)
+    ap[3] = np.nan
+    store(workspace, {1: ap})
+    store(workspace, {1: np.full(10, 0.6)}, training=OTHER)
+    assert compare(workspace).seeds[0].over_queries.n == 9
+
+
+def test_only_queries_count_where_there_is_a_gallery(workspace):
+    shown = images(10, official=["query"] * 4 + ["gallery"] * 6)
+    for value, changes in ((0.5, {}), (0.6, {"training": OTHER})):
+        ap = np.where(np.arange(10) < 4, value, 0.9)
+        store(workspace, {1: ap}, shown=shown, metrics={"queries": 4, "MAP@R": value}, **changes)
+    found = compare(workspace)
+    assert found.seeds[0].over_queries.n == 4
+    assert (found.seeds[0].first, found.seeds[0].second) == (pytest.approx(0.5), pytest.approx(0.6))
+
+
+def test_no_query_in_common_is_a_problem(workspace):
+    shown = images(20)
+    store(workspace, {1: np.ones(10)}, shown=shown, rows=np.arange(10))
+    store(workspace, {1: np.ones(10)}, shown=shown, rows=np.arange(10, 20), training=OTHER)
+    with pytest.raises(Problem, match=r"Runs 1 and 2 .* have no query in common"):
+        compare(workspace)
+
+
+def test_different_data_is_a_problem_that_says_which(workspace):
+    store(workspace, {1: np.ones(6)}, shown=images(6, "birds"))
+    store(workspace, {1: np.ones(6)}, shown=images(6, "cars"), training=OTHER)
+    with pytest.raises(Problem, match=r"birds .*cars"):
+        compare(workspace)
+
+
+def test_a_group_without_the_metric_is_a_problem_that_says_which(workspace):
+    store(workspace, {1: np.ones(6)}, metrics={"NMI": 0.5})
+    store(workspace, {1: np.ones(6)}, training=OTHER, name="Bare")
+    with pytest.raises(Problem, match="No run of “Bare” has NMI"):
+        compare(workspace, "NMI")
+
+
+def test_a_metric_without_values_of_queries_has_the_interval_over_seeds_only(workspace):
+    for seed, (first, second) in enumerate(((1.0, 2.0), (1.1, 2.2), (1.2, 2.1))):
+        store(workspace, {1: np.ones(6)}, seed=seed, metrics={"hubness": first})
+        store(workspace, {1: np.ones(6)}, seed=seed, metrics={"hubness": second}, training=OTHER)
+    found = compare(workspace, "hubness")
+    assert found.queries is None
+    assert not found.seeds[0].over_queries.known
+    assert found.over_seeds.mean == pytest.approx(np.mean([1.0, 1.1, 0.9]))
+    assert found.winner is None, "hubness has no better direction"
+    assert "is higher" in found.verdict
+
+
+def test_recall_counts_who_is_found_among_the_k_nearest(workspace):
+    store(workspace, {1: np.array([0.9, 0.9, 0.1, 0.1])}, metrics={"recall@2": 0.5})
+    store(workspace, {1: np.array([0.9, 0.1, 0.9, 0.9])}, training=OTHER, metrics={"recall@2": 0.75})
+    found = compare(workspace, "recall@2")
+    assert (found.seeds[0].first, found.seeds[0].second) == (0.5, 0.75)
+    assert found.queries.count() == (2, 1, 1)
+
+
+def test_without_a_seed_in_common_the_groups_are_independent(workspace):
+    values = [0.5, 0.55, 0.52, 0.7, 0.75, 0.73]
+    for place, value in enumerate(values):
+        store(workspace, {1: np.full(6, value)}, seed=place, **({"training": OTHER} if place > 2 else {}))
+    found = compare(workspace)
+    expected = stats.ttest_ind(values[3:], values[:3], equal_var=False).confidence_interval(0.95)
+    assert not found.paired
+    assert (found.over_seeds.low, found.over_seeds.high) == pytest.approx(tuple(expected), rel=1e-5)
+    assert any("No seed in common" in each for each in found.notes)
+
+
+def test_seeds_of_one_group_only_are_said(workspace):
+    pairs(workspace, [0.1, 0.1])
+    store(workspace, {1: np.ones(COUNT)}, seed=9)
+    found = compare(workspace)
+    assert len(found.seeds) == 2
+    assert any("left out: seed 9." in each for each in found.notes)
+
+
+def test_winning_and_losing_queries_are_means_over_seeds(workspace):
+    shown = images(3)
+    for seed, tables in enumerate((([0.5, 0.5, 0.5], [0.1, 0.5, 0.9]), ([0.5, 0.5, 0.5], [0.3, 0.5, 1.0]))):
+        store(workspace, {1: np.array(tables[0])}, seed=seed, shown=shown)
+        store(workspace, {1: np.array(tables[1])}, seed=seed, shown=shown, training=OTHER)
+    queries = compare(workspace).queries
+    assert queries.sample_ids.tolist() == shown.sample_ids.tolist(), "the greatest loss first"
+    np.testing.assert_allclose(queries.difference, [-0.3, 0.0, 0.45], atol=1e-6)
+    assert queries.runs.tolist() == [2, 2, 2]
+    assert queries.count() == (1, 1, 1)
+    assert queries.paired == ((1, 2), (3, 4))

@@ -1,0 +1,71 @@
+"""`workbench compare`: chosen runs side by side, in the tables of the Compare page."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench import catalog as catalogs
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+
+
+class _Place(click.ParamType):
+    """ "best", "last" or an epoch."""
+
+    name = "best|last|EPOCH"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | int:
+        if value in ("best", "last"):
+            return str(value)
+        if not (str(value).isascii() and str(value).isdigit()):
+            self.fail(f"{value!r} is neither best nor last nor an epoch.", param, ctx)
+        return int(value)
+
+
+def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
+    """Add the command to the command line, with the workspace option that all commands share."""
+
+    @cli.command("compare")
+    @click.argument("numbers", metavar="RUN...", type=int, nargs=-1, required=True)
+    @click.option("--metric", default="MAP@R", show_default=True, help="A metric that the runs have.")
+    @click.option("--at", type=_Place(), default="best", show_default=True, help="Which evaluation of each run.")
+    @workspace_option
+    def compare_runs(numbers: tuple[int, ...], metric: str, at: str | int, folder: Path | None) -> None:
+        """Compare runs (their numbers in `workbench list runs`): runs of one config, over seeds, are one group.
+
+        Differences are taken against the first group.
+        """
+        with Workspace(folder or default_workspace()) as workspace:
+            for line in told(workspace, numbers, metric, at):
+                click.echo(line)
+
+
+def told(workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | int) -> list[str]:
+    """What the command prints: tables as Markdown and sentences, empty lines between them.
+
+    Raises:
+        Problem: a run that is not there, or none that has the metric there.
+    """
+    from workbench.comparing import words
+    from workbench.comparing.overview import overview
+    from workbench.comparing.pairing import compare
+
+    runs = [workspace.run(number) for number in dict.fromkeys(numbers)]
+    found = overview(workspace, runs, catalogs.current(), metric, at)
+    found.require()
+    lines = [f"## {words.metric_title(metric)}, {words.at_title(at)}", "", words.metrics_table(found)]
+    lines += ["", "## Settings that differ", "", words.differences_table(found)]
+    lines += ["", "## Notes", "", *(f"- {each}" for each in found.guards)] if found.guards else []
+    first = found.groups[0]
+    for other in found.groups[1:]:
+        lines += ["", f"## {other.title} minus {first.title}", ""]
+        try:
+            comparison = compare(workspace, first, other, found.measured, metric, at)
+        except Problem as problem:
+            lines.append(str(problem))
+            continue
+        lines += [words.comparison_table(comparison), "", comparison.verdict]
+        lines += [f"- {each}" for each in (*comparison.notes, words.queries_told(comparison)) if each]
+    return lines

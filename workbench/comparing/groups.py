@@ -1,0 +1,87 @@
+"""Runs of the same config and data but for seed and fold, as one group."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from workbench.catalog import Catalog
+from workbench.comparing.settings import Difference, Settings, differing, settings_of, written
+from workbench.workspace.rows import Run
+
+TAIL = re.compile(r"(, (seed|fold) \d+)+$")  # as protocols.children names the runs of an experiment
+MOST_WORDS = 3  # settings in the title of a group
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Runs that differ in seed and fold only; `title` is unlike that of any other group made with it."""
+
+    title: str
+    runs: tuple[Run, ...]  # oldest first
+    settings: Settings
+
+    @property
+    def colour(self) -> int:
+        """Index into the palette of runs: that of the oldest run, so that it stays as runs are added."""
+        return self.runs[0].colour
+
+    @property
+    def seeds(self) -> list[int]:
+        """The different seeds, rising."""
+        return sorted({run.seed for run in self.runs})
+
+
+def grouped(runs: Sequence[Run], known: Catalog) -> list[Group]:
+    """Groups in the order of their oldest runs. `known` is the catalog, for defaults that a config leaves out."""
+    by_config: dict[tuple[str, int | None], tuple[Settings, list[Run]]] = {}
+    data: dict[str, int] = {}  # of a config, for its runs that have not read their data yet
+    read: dict[str, Settings] = {}
+    read_by_key: list[tuple[str, Settings, Run]] = []
+    for run in sorted(runs, key=lambda each: each.id):
+        settings = read.setdefault(run.config, settings_of(run.config, known))
+        key = json.dumps(settings, sort_keys=True, default=str)
+        if run.dataset_id is not None:
+            data.setdefault(key, run.dataset_id)
+        read_by_key.append((key, settings, run))
+    for key, settings, run in read_by_key:
+        seen = data.get(key) if run.dataset_id is None else run.dataset_id
+        by_config.setdefault((key, seen), (settings, []))[1].append(run)
+    groups = [Group(TAIL.sub("", found[0].name), tuple(found), settings) for settings, found in by_config.values()]
+    return _told_apart(groups)
+
+
+def _told_apart(groups: list[Group]) -> list[Group]:
+    """Groups of one name take the settings in which they differ into their title, or their run numbers."""
+    named: dict[str, list[Group]] = {}
+    for group in groups:
+        named.setdefault(group.title, []).append(group)
+    titles = {id(group): group.title for group in groups}
+    for same in (each for each in named.values() if len(each) > 1):
+        rows = _telling(differing([group.settings for group in same]), len(same))
+        for place, group in enumerate(same):
+            words = [f"{_short(row.field)} {written(row.values[place])}" for row in rows]
+            titles[id(group)] = f"{group.title} ({', '.join(words)})"
+        told = [titles[id(group)] for group in same]
+        for group in same:
+            if told.count(titles[id(group)]) > 1:
+                titles[id(group)] = f"{group.title} (run {group.runs[0].id})"
+    return [replace(group, title=titles[id(group)]) for group in groups]
+
+
+def _telling(rows: list[Difference], count: int) -> list[Difference]:
+    """As few settings as tell so many groups apart, three at most; which loss it is comes before its margin."""
+    chosen: list[Difference] = []
+    apart = 1
+    for row in sorted(rows, key=lambda each: not each.field.endswith(".name")):
+        found = len({tuple(str(each.values[place]) for each in (*chosen, row)) for place in range(count)})
+        if found > apart and len(chosen) < MOST_WORDS:
+            chosen.append(row)
+            apart = found
+    return chosen
+
+
+def _short(field: str) -> str:
+    """ "loss" for "loss.name", "lr" for "training.lr"."""
+    section, _, last = field.rpartition(".")
+    return section if last == "name" else last

@@ -1,0 +1,134 @@
+"""What makes a comparison unfair or incomplete, as sentences."""
+
+from collections.abc import Sequence
+
+from workbench.comparing.groups import Group
+from workbench.comparing.intervals import FEWEST_SEEDS
+from workbench.comparing.measures import At, Measured, chosen_runs
+from workbench.comparing.settings import fold_of
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Dataset
+
+MOST_NAMED, MOST_TITLES = 5, 2  # runs and groups in one sentence
+UNLIKE = (("backbone.", "backbone"), ("embedding.dim", "embedding size"), ("split.", "split"))
+
+
+def guards(
+    workspace: Workspace, groups: Sequence[Group], measured: dict[int, Measured], metric: str, at: At
+) -> list[str]:
+    """Sentences on unequal data, backbone, embedding size, split or distance, and on runs that are not whole.
+
+    Args:
+        groups: what is compared. measured: of all their runs.
+        metric, at: the number that is asked for.
+    """
+    if not groups:
+        return []
+    told = _unlike_data(workspace, groups) + _unlike_settings(groups) + _unlike_distance(groups, measured, at)
+    runs = [run for group in groups for run in group.runs]
+    live = [f"{run.id} ({run.status}, epoch {run.epoch} of {run.epochs})" for run in runs if run.status != "done"]
+    if live:
+        told.append(f"Not finished, so the numbers may not be the last: {_runs(live)}.")
+    told += _missing(groups, measured, metric, at)
+    repeated = _repeated(groups, measured, metric, at)
+    if repeated:
+        told.append(f"Of runs with the same config, seed and fold only the newest counts; left out: {_runs(repeated)}.")
+    few = [f"“{group.title}” ({n})" for group in groups if 0 < (n := _seed_count(group, measured, metric, at)) < 3]
+    if few:
+        told.append(f"Not enough seeds for an interval over seeds ({FEWEST_SEEDS} or more): {_some(few, MOST_TITLES)}.")
+    return told
+
+
+def unlike_data(workspace: Workspace, first: Group, second: Group) -> str:
+    """Why two groups have no data set in common; empty when they have."""
+    return " ".join(_unlike_data(workspace, (first, second)))
+
+
+def _unlike_data(workspace: Workspace, groups: Sequence[Group]) -> list[str]:
+    sets: dict[str, Dataset] = {}
+    used: dict[str, list[str]] = {}
+    for group in groups:
+        for number in {run.dataset_id for run in group.runs if run.dataset_id is not None}:
+            data = workspace.dataset(number)
+            sets[data.fingerprint] = data
+            used.setdefault(data.fingerprint, []).append(f"“{group.title}”")
+    if len(used) < 2:
+        return []
+    parts = [
+        f"{sets[mark].name} (fingerprint {mark[:8]}): {_some(titles, MOST_TITLES)}" for mark, titles in used.items()
+    ]
+    return [f"The runs saw different data, so their numbers cannot be compared. {'; '.join(parts)}."]
+
+
+def _unlike_settings(groups: Sequence[Group]) -> list[str]:
+    told = []
+    for field, word in UNLIKE:
+        values = [{name: value for name, value in group.settings.items() if name.startswith(field)} for group in groups]
+        if any(each != values[0] for each in values):
+            told.append(f"Unequal {word}: {'; '.join(_by_value(groups, values))}.")
+    return told
+
+
+def _by_value(groups: Sequence[Group], values: Sequence[dict[str, object]]) -> list[str]:
+    """ "conv4: A, B" for each value; only the fields that differ are told."""
+    names = dict.fromkeys(name for each in values for name in each)
+    told = [name for name in names if any(each.get(name) != values[0].get(name) for each in values)]
+    gathered: dict[str, list[str]] = {}
+    for group, each in zip(groups, values, strict=True):
+        words = ", ".join(f"{name.partition('.')[2]} {each[name]}" for name in told if name in each) or "other"
+        gathered.setdefault(words, []).append(f"“{group.title}”")
+    told_values = [f"{words}: {_some(titles, MOST_TITLES)}" for words, titles in gathered.items()]
+    rest = len(told_values) - MOST_NAMED
+    return told_values[:MOST_NAMED] + ([f"and {rest} more"] if rest > 0 else [])
+
+
+def _unlike_distance(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> list[str]:
+    used: dict[str, list[str]] = {}
+    for group in groups:
+        found = {each.distance for run in group.runs if (each := measured[run.id].at(at)) is not None}
+        for distance in sorted(found):
+            used.setdefault(distance, []).append(f"“{group.title}”")
+    if len(used) < 2:
+        return []
+    return [
+        "Unequal distance: " + "; ".join(f"{name}: {_some(titles, MOST_TITLES)}" for name, titles in used.items()) + "."
+    ]
+
+
+def _missing(groups: Sequence[Group], measured: dict[int, Measured], metric: str, at: At) -> list[str]:
+    runs = [run for group in groups for run in group.runs]
+    bare = [str(run.id) for run in runs if not measured[run.id].evaluations]
+    elsewhere = [str(run.id) for run in runs if measured[run.id].evaluations and measured[run.id].at(at) is None]
+    without = [
+        str(run.id)
+        for run in runs
+        if measured[run.id].at(at) is not None and measured[run.id].value(metric, at) is None
+    ]
+    told = [f"Without an evaluation: {_runs(bare)}."] if bare else []
+    told += [f"Not evaluated at epoch {at}: {_runs(elsewhere)}."] if elsewhere else []
+    return told + ([f"Without {metric}: {_runs(without)}."] if without else [])
+
+
+def _repeated(groups: Sequence[Group], measured: dict[int, Measured], metric: str, at: At) -> list[str]:
+    found = []
+    for group in groups:
+        kept = chosen_runs(group, measured, metric, at)
+        places = {(run.seed, fold_of(run.config)): run.id for run in kept}
+        for run in group.runs:
+            if measured[run.id].value(metric, at) is not None and places[run.seed, fold_of(run.config)] != run.id:
+                found.append(str(run.id))
+    return found
+
+
+def _seed_count(group: Group, measured: dict[int, Measured], metric: str, at: At) -> int:
+    return len({run.seed for run in chosen_runs(group, measured, metric, at)})
+
+
+def _runs(numbers: Sequence[str]) -> str:
+    return f"{'run' if len(numbers) == 1 else 'runs'} {_some(numbers)}"
+
+
+def _some(words: Sequence[str], most: int = MOST_NAMED) -> str:
+    """The first few, and how many more."""
+    rest = len(words) - most
+    return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")

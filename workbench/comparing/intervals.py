@@ -1,0 +1,110 @@
+"""95% intervals: over seeds by Student's t, over queries by the paired bootstrap."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite, nan, sqrt
+
+import numpy as np
+
+LEVEL = 0.95
+FEWEST_SEEDS = 3  # under this an interval over seeds says nothing that can be relied on
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean with its limits, in the units of the values; limits are NaN where there are too few values."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def known(self) -> bool:
+        """Whether there are limits."""
+        return isfinite(self.low) and isfinite(self.high)
+
+    @property
+    def holds_zero(self) -> bool:
+        """Whether zero lies between the limits, or on one; True when there are none."""
+        return not self.known or self.low <= 0 <= self.high
+
+
+def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
+    """Mean of independent values with Student's limits: mean ± t(n - 1) s / sqrt(n).
+
+    Args:
+        values: [n] finite numbers, one for each seed.
+        level: share of such intervals that hold the true mean, in 0..1.
+
+    Returns:
+        Interval; NaN limits for fewer than `FEWEST_SEEDS` values, a NaN mean for none.
+    """
+    table = np.asarray(values, np.float64)
+    n = len(table)
+    if n == 0:
+        return Interval(nan, nan, nan, 0)
+    mean = float(table.mean())
+    if n < FEWEST_SEEDS:
+        return Interval(mean, nan, nan, n)
+    half = _quantile(n - 1, level) * float(table.std(ddof=1)) / sqrt(n)
+    return Interval(mean, mean - half, mean + half, n)
+
+
+def welch_interval(first: Sequence[float], second: Sequence[float], level: float = LEVEL) -> Interval:
+    """Difference of two independent means, second minus first, with unequal variances (Welch, 1947).
+
+    Args:
+        first, second: [n] and [m] finite numbers, one for each seed.
+        level: as in `t_interval`.
+
+    Returns:
+        Interval with the smaller of n and m; NaN limits when that is under `FEWEST_SEEDS`.
+    """
+    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    n = min(len(a), len(b))
+    if n == 0:
+        return Interval(nan, nan, nan, 0)
+    difference = float(b.mean() - a.mean())
+    if n < FEWEST_SEEDS:
+        return Interval(difference, nan, nan, n)
+    parts = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
+    variance = float(sum(parts))
+    if variance == 0:
+        return Interval(difference, difference, difference, n)
+    shares = parts[0] / variance, parts[1] / variance
+    freedom = 1 / (shares[0] ** 2 / (len(a) - 1) + shares[1] ** 2 / (len(b) - 1))
+    half = _quantile(freedom, level) * sqrt(variance)
+    return Interval(difference, difference - half, difference + half, n)
+
+
+def paired_bootstrap(
+    first: np.ndarray, second: np.ndarray, *, resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0
+) -> Interval:
+    """Mean of second minus first over the same queries, with percentile limits of resampled queries (Efron, 1979).
+
+    Args:
+        first, second: [n] finite numbers; row i of both is the same query.
+        resamples: how many times n queries are drawn with replacement.
+        level: share of resampled means between the limits, in 0..1.
+        seed: of the draws; the same seed gives the same limits.
+
+    Raises:
+        ValueError: the lengths differ.
+    """
+    from workbench.evaluation.intervals import bootstrap_interval  # the package loads torch
+
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} values but {len(second)}")
+    difference = np.asarray(second, np.float64) - np.asarray(first, np.float64)
+    if len(difference) == 0:
+        return Interval(nan, nan, nan, 0)
+    low, high = bootstrap_interval(difference, resamples=resamples, level=level, seed=seed)
+    return Interval(float(difference.mean()), float(low), float(high), len(difference))
+
+
+def _quantile(freedom: float, level: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1 + level) / 2))

@@ -1,0 +1,143 @@
+"""Metrics of groups at the best, the last or one epoch: a value for each run, a mean for each group."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+import numpy as np
+
+from workbench.comparing.groups import Group
+from workbench.comparing.intervals import Interval, t_interval
+from workbench.comparing.settings import fold_of
+from workbench.workspace import Workspace, reading
+from workbench.workspace.rows import Evaluation, Run
+
+At = str | int  # "best", "last", or an epoch
+BEST, LAST = "best", "last"
+FIRST_SHOWN = ("MAP@R", "recall@1", "P@R")
+SHARES = ("recall@", "P@", "MAP@", "kNN", "NMI", "linear/", "validation/")  # fractions of which more is better
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """One run with all its evaluations, by epoch."""
+
+    run: Run
+    evaluations: tuple[Evaluation, ...]
+
+    def at(self, at: At) -> Evaluation | None:
+        """The evaluation that is meant; None when the run has none there."""
+        if at == LAST:
+            return self.evaluations[-1] if self.evaluations else None
+        epoch = self.run.best_epoch if at == BEST else at
+        return next((each for each in reversed(self.evaluations) if each.epoch == epoch), None)
+
+    def value(self, metric: str, at: At) -> float | None:
+        """A finite number, or None."""
+        found = self.at(at)
+        value = None if found is None else found.metrics.get(metric)
+        return value if value is not None and np.isfinite(value) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """One group in one metric. Folds of a seed are one value, their mean, so that `n` counts seeds."""
+
+    group: Group
+    values: dict[int, float]  # run -> value, of the runs that have one
+    by_seed: dict[int, float]
+    interval: Interval  # over seeds
+    spread: float | None  # standard deviation over seeds; None for fewer than two
+    seconds: float | None  # of work, mean over runs; None when no run has worked
+    memory: int | None  # bytes, the greatest of the runs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """A metric over epochs: each run of a group, their mean, and the interval over seeds where there are enough."""
+
+    group: Group
+    runs: tuple[tuple[Run, np.ndarray, np.ndarray], ...]  # epochs [m] int64 and values [m] float64
+    epochs: np.ndarray  # [k] int64: those that every run has
+    mean: np.ndarray  # [k]
+    low: np.ndarray  # [k], NaN under three seeds
+    high: np.ndarray
+
+
+def read_measures(workspace: Workspace, runs: Iterable[Run]) -> dict[int, Measured]:
+    """Every evaluation of the runs, by run, over a connection of its own, so that the window never waits for it."""
+    with closing(workspace.reader()) as db:
+        return {run.id: Measured(run, tuple(reading.evaluations(db, "run_id", run.id))) for run in runs}
+
+
+def metric_names(measured: Iterable[Measured]) -> list[str]:
+    """Metrics that any run has: MAP@R, recalls and P@R first, the others by name."""
+    found = {name for each in measured for evaluation in each.evaluations for name in evaluation.metrics}
+    found = {name for name in found if not name.endswith(("/low", "/high")) and name.partition("/")[0] != "queries"}
+    return sorted(found, key=lambda name: (FIRST_SHOWN.index(name) if name in FIRST_SHOWN else 9, name))
+
+
+def is_share(metric: str) -> bool:
+    """Whether the metric is a fraction of which more is better; geometry and hubness are plain numbers."""
+    return metric.startswith(SHARES)
+
+
+def common_epochs(measured: Iterable[Measured]) -> list[int]:
+    """Epochs at which every run that has evaluations was evaluated, rising."""
+    sets = [{each.epoch for each in one.evaluations} for one in measured if one.evaluations]
+    return sorted(set.intersection(*sets)) if sets else []
+
+
+def chosen_runs(group: Group, measured: dict[int, Measured], metric: str, at: At) -> list[Run]:
+    """The runs of a group that have the metric there: of one seed and fold the newest."""
+    newest: dict[tuple[int, int], Run] = {}
+    for run in group.runs:
+        if measured[run.id].value(metric, at) is not None:
+            newest[run.seed, fold_of(run.config)] = run
+    return list(newest.values())
+
+
+def summarised(group: Group, measured: dict[int, Measured], metric: str, at: At) -> Summary:
+    """The group's values and cost; n is 0 when no run has the metric there."""
+    runs = chosen_runs(group, measured, metric, at)
+    values = {run.id: measured[run.id].value(metric, at) or 0.0 for run in runs}
+    by_seed = seed_means([(run.seed, values[run.id]) for run in runs])
+    over = list(by_seed.values())
+    seconds = [run.seconds for run in group.runs if run.seconds > 0]
+    return Summary(
+        group,
+        values,
+        by_seed,
+        t_interval(over),
+        stdev(over) if len(over) > 1 else None,
+        fmean(seconds) if seconds else None,
+        max((run.memory_bytes for run in group.runs), default=0) or None,
+    )
+
+
+def seed_means(pairs: Sequence[tuple[int, float]]) -> dict[int, float]:
+    """Mean of the values of each seed, by rising seed; the values of one seed are its folds."""
+    gathered: dict[int, list[float]] = {}
+    for seed, value in pairs:
+        gathered.setdefault(seed, []).append(value)
+    return {seed: fmean(gathered[seed]) for seed in sorted(gathered)}
+
+
+def curve_of(group: Group, measured: dict[int, Measured], metric: str) -> Curve:
+    """The metric of each run by epoch, and over the epochs that all have the mean and the interval over seeds."""
+    tables: dict[int, dict[int, float]] = {}
+    for run in group.runs:
+        values = {each.epoch: each.metrics.get(metric, np.nan) for each in measured[run.id].evaluations}
+        tables[run.id] = {epoch: value for epoch, value in values.items() if np.isfinite(value)}
+    drawn = [run for run in group.runs if tables[run.id]]
+    lines = tuple(
+        (run, np.array(list(tables[run.id]), np.int64), np.array(list(tables[run.id].values()), np.float64))
+        for run in drawn
+    )
+    epochs = sorted(set.intersection(*(set(tables[run.id]) for run in drawn))) if drawn else []
+    found = [
+        t_interval(list(seed_means([(run.seed, tables[run.id][epoch]) for run in drawn]).values())) for epoch in epochs
+    ]
+    columns = [np.array([getattr(each, name) for each in found], np.float64) for name in ("mean", "low", "high")]
+    return Curve(group, lines, np.array(epochs, np.int64), *columns)

@@ -1,0 +1,84 @@
+"""All that is said of chosen runs before two groups are set against each other."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from workbench.catalog import Catalog
+from workbench.comparing.groups import Group, grouped
+from workbench.comparing.guards import guards
+from workbench.comparing.measures import (
+    At,
+    Curve,
+    Measured,
+    Summary,
+    common_epochs,
+    curve_of,
+    metric_names,
+    read_measures,
+    summarised,
+)
+from workbench.comparing.settings import Difference, differing
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Run
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overview:
+    """Groups of the chosen runs, in the order of their oldest runs, in one metric at one place."""
+
+    groups: tuple[Group, ...]
+    measured: dict[int, Measured]  # by run
+    metrics: tuple[str, ...]  # that any run has
+    epochs: tuple[int, ...]  # that all evaluated runs have
+    metric: str
+    at: At
+    differences: tuple[Difference, ...]
+    summaries: tuple[Summary, ...]  # one for each group
+    curves: tuple[Curve, ...]  # one for each group
+    guards: tuple[str, ...]
+
+    def require(self) -> None:
+        """Raises Problem when no run has the metric there; it says what there is."""
+        if not self.metrics:
+            raise Problem("None of these runs has an evaluation yet.", todo="Wait for one, or choose other runs.")
+        if self.metric not in self.metrics:
+            raise Problem(f"None of these runs has {self.metric}.", todo=f"They have {', '.join(self.metrics)}.")
+        if any(each.values for each in self.summaries):
+            return
+        where = self.at if isinstance(self.at, str) else f"epoch {self.at}"
+        epochs = ", ".join(map(str, self.epochs))
+        todo = f"Epochs of all runs: {epochs}." if epochs else "They have no epoch in common: take best or last."
+        raise Problem(f"None of these runs has {self.metric} at {where}.", todo=todo)
+
+
+def overview(
+    workspace: Workspace,
+    runs: Sequence[Run],
+    known: Catalog,
+    metric: str,
+    at: At,
+    tell: Callable[[str, int, int], None] = lambda text, done, total: None,
+) -> Overview:
+    """Read and group the runs. Two hundred runs take a second or two: not on the window's thread.
+
+    Args:
+        known: the catalog, for defaults that configs leave out.
+        metric: a name as in an evaluation's metrics. at: "best", "last" or an epoch.
+        tell: hears what is done; may raise Cancelled.
+    """
+    groups = grouped(runs, known)
+    measured = read_measures(workspace, runs)
+    tell("Metrics", 0, 0)
+    return Overview(
+        groups=tuple(groups),
+        measured=measured,
+        metrics=tuple(metric_names(measured.values())),
+        epochs=tuple(common_epochs(measured.values())),
+        metric=metric,
+        at=at,
+        differences=tuple(differing([group.settings for group in groups])),
+        summaries=tuple(summarised(group, measured, metric, at) for group in groups),
+        curves=tuple(curve_of(group, measured, metric) for group in groups),
+        guards=tuple(guards(workspace, groups, measured, metric, at)),
+    )

@@ -1,0 +1,230 @@
+"""Two groups against each other: the difference seed by seed over the same queries, and over all seeds."""
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from workbench.comparing.groups import Group
+from workbench.comparing.guards import unlike_data
+from workbench.comparing.intervals import (
+    FEWEST_SEEDS,
+    RESAMPLES,
+    Interval,
+    paired_bootstrap,
+    t_interval,
+    welch_interval,
+)
+from workbench.comparing.measures import At, Measured, chosen_runs, is_share, seed_means
+from workbench.comparing.query_values import QueryValues, has_query_values, read_query_values
+from workbench.comparing.settings import fold_of
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Run
+
+Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeedDifference:
+    """One seed (and fold) of both groups. The difference is second minus first."""
+
+    seed: int
+    fold: int  # 0 where there are no folds
+    first_run: int
+    second_run: int
+    first: float  # over the queries that both have, where the metric has values of queries
+    second: float
+    over_queries: Interval  # limits are NaN where the metric has no values of queries
+    left_out: int  # queries that only one of both has
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QueryDifferences:
+    """Each query that both groups have, means over the compared runs, as columns; the greatest loss first."""
+
+    sample_ids: np.ndarray  # [n] int64
+    first: np.ndarray  # [n] float64
+    second: np.ndarray
+    runs: np.ndarray  # [n] int64: pairs of runs that have the query
+    seen: np.ndarray  # [n] int64: the first of `paired` that has it
+    paired: tuple[tuple[int, int], ...]  # (run of the first, run of the second)
+
+    @property
+    def difference(self) -> np.ndarray:
+        """[n] second minus first."""
+        return self.second - self.first
+
+    def count(self) -> tuple[int, int, int]:
+        """How many queries are better in the second, equal, and better in the first."""
+        signs = np.sign(self.difference)
+        return int((signs > 0).sum()), int((signs == 0).sum()), int((signs < 0).sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """The difference of two groups in one metric, second minus first."""
+
+    first: Group
+    second: Group
+    metric: str
+    at: At
+    seeds: tuple[SeedDifference, ...]
+    over_seeds: Interval
+    paired: bool  # False: no seed in common, so the groups were compared as independent
+    queries: QueryDifferences | None
+    notes: tuple[str, ...]
+
+    @property
+    def winner(self) -> Group | None:
+        """The better group; None with too few seeds, an interval that holds zero, or a metric without a better."""
+        if self.over_seeds.holds_zero or not is_share(self.metric):
+            return None
+        return self.second if self.over_seeds.mean > 0 else self.first
+
+    @property
+    def verdict(self) -> str:
+        """One sentence that claims no more than the interval does."""
+        n = self.over_seeds.n
+        if n < FEWEST_SEEDS:
+            return f"Not enough seeds (n = {n}): {FEWEST_SEEDS} or more are needed to say which is better."
+        if self.over_seeds.holds_zero:
+            return f"No winner: the 95% interval over seeds holds zero (n = {n})."
+        if self.winner is None:
+            higher = self.second if self.over_seeds.mean > 0 else self.first
+            return f"“{higher.title}” is higher: the 95% interval over seeds leaves zero out (n = {n})."
+        return f"“{self.winner.title}” is better: the 95% interval over seeds leaves zero out (n = {n})."
+
+
+def compare(
+    workspace: Workspace,
+    first: Group,
+    second: Group,
+    measured: dict[int, Measured],
+    metric: str,
+    at: At,
+    *,
+    tell: Tell = lambda text, done, total: None,
+    resamples: int = RESAMPLES,
+) -> Comparison:
+    """Compare two groups over the seeds and queries that both have. Takes seconds: not on the window's thread.
+
+    Args:
+        measured: of all runs of both groups.
+        metric, at: the number that is compared.
+        tell: hears what is done; may raise Cancelled.
+        resamples: of the bootstrap over queries.
+
+    Raises:
+        Problem: different data, a group without the metric there, or no query in common; it says which.
+    """
+    apart = unlike_data(workspace, first, second)
+    if apart:
+        raise Problem(apart, todo="Choose runs of one data set.")
+    runs = {group.title: chosen_runs(group, measured, metric, at) for group in (first, second)}
+    for title, found in runs.items():
+        if not found:
+            where = at if isinstance(at, str) else f"at epoch {at}"
+            raise Problem(f"No run of “{title}” has {metric} ({where}).", todo="Choose another metric or epoch.")
+    ours, theirs = ({(run.seed, fold_of(run.config)): run for run in runs[group.title]} for group in (first, second))
+    places = sorted(ours.keys() & theirs.keys())
+    notes = _alone(first, second, ours, theirs) if places else []
+    values = _Values(workspace, measured, metric, at)
+    if not places:
+        return _unpaired(first, second, list(ours.values()), list(theirs.values()), values)
+    seeds, pairs = [], []
+    for done, place in enumerate(places):
+        tell(f"Seed {place[0]}", done, len(places))
+        pair = values.of(ours[place]), values.of(theirs[place])
+        seeds.append(_of_seed(place, (ours[place], theirs[place]), pair, values, resamples))
+        pairs.append(pair)
+    by_seed = seed_means([(each.seed, each.over_queries.mean) for each in seeds])
+    if any(each.left_out for each in seeds):
+        notes.append("Some queries are in one run only: the test halves are not the same. They were left out.")
+    if not has_query_values(metric):
+        notes.append(f"{metric} has no values of single queries: no interval within a seed, and no list of queries.")
+    queries = _queries(pairs, [(ours[place].id, theirs[place].id) for place in places])
+    return Comparison(
+        first, second, metric, at, tuple(seeds), t_interval(list(by_seed.values())), True, queries, tuple(notes)
+    )
+
+
+class _Values:
+    """Numbers of runs as asked for; values of queries are read once for each run."""
+
+    def __init__(self, workspace: Workspace, measured: dict[int, Measured], metric: str, at: At) -> None:
+        self.workspace, self.measured, self.metric, self.at = workspace, measured, metric, at
+
+    def value(self, run: Run) -> float:
+        value = self.measured[run.id].value(self.metric, self.at)
+        return nan if value is None else value
+
+    def of(self, run: Run) -> QueryValues | None:
+        evaluation = self.measured[run.id].at(self.at)
+        if evaluation is None or not has_query_values(self.metric):
+            return None
+        with closing(self.workspace.reader()) as db:
+            return read_query_values(db, run, evaluation, self.metric)
+
+
+def _of_seed(
+    place: tuple[int, int],
+    runs: tuple[Run, Run],
+    pair: tuple[QueryValues | None, QueryValues | None],
+    values: _Values,
+    resamples: int,
+) -> SeedDifference:
+    numbers = runs[0].id, runs[1].id
+    if pair[0] is None or pair[1] is None:
+        first, second = values.value(runs[0]), values.value(runs[1])
+        return SeedDifference(*place, *numbers, first, second, Interval(second - first, nan, nan, 0), 0)
+    ids, left, right = pair[0].common(pair[1])
+    if len(ids) == 0:
+        raise Problem(
+            f"Runs {numbers[0]} and {numbers[1]} (seed {place[0]}) have no query in common.",
+            todo="Compare runs with the same split.",
+        )
+    left_out = len(pair[0].sample_ids) + len(pair[1].sample_ids) - 2 * len(ids)
+    interval = paired_bootstrap(left, right, resamples=resamples, seed=place[0])
+    return SeedDifference(*place, *numbers, float(left.mean()), float(right.mean()), interval, left_out)
+
+
+def _unpaired(first: Group, second: Group, ours: list[Run], theirs: list[Run], values: _Values) -> Comparison:
+    left, right = (
+        list(seed_means([(run.seed, values.value(run)) for run in runs]).values()) for runs in (ours, theirs)
+    )
+    note = "No seed in common, so the groups are compared as independent (Welch), without an interval over queries."
+    over = welch_interval(left, right)
+    return Comparison(first, second, values.metric, values.at, (), over, False, None, (note,))
+
+
+def _alone(
+    first: Group, second: Group, ours: dict[tuple[int, int], Run], theirs: dict[tuple[int, int], Run]
+) -> list[str]:
+    told = []
+    for group, mine, other in ((first, ours, theirs), (second, theirs, ours)):
+        alone = sorted({seed for seed, _ in mine.keys() - other.keys()})
+        if alone:
+            told.append(f"Only in “{group.title}”, so left out: seed {', '.join(map(str, alone))}.")
+    return told
+
+
+def _queries(
+    pairs: list[tuple[QueryValues | None, QueryValues | None]], runs: list[tuple[int, int]]
+) -> QueryDifferences | None:
+    parts = [left.common(right) for left, right in pairs if left is not None and right is not None]
+    if not parts:
+        return None
+    every = np.concatenate([part[0] for part in parts])
+    pair_of = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
+    ids, at, place = np.unique(every, return_index=True, return_inverse=True)
+    counts = np.bincount(place, minlength=len(ids))
+    first, second = (
+        np.bincount(place, weights=np.concatenate([part[column] for part in parts]), minlength=len(ids)) / counts
+        for column in (1, 2)
+    )
+    order = np.argsort(second - first, kind="stable")
+    seen = pair_of[at]
+    return QueryDifferences(ids[order], first[order], second[order], counts[order], seen[order], tuple(runs))

@@ -1,0 +1,82 @@
+"""What a run was asked to do as flat fields, and in which of them several runs differ."""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pydantic import ValidationError
+
+from workbench.catalog import Catalog
+from workbench.config import KINDS, RunConfig
+
+REPEATED = ("name", "seed", "seeds", "split.fold")  # fields in which the runs of one group may differ
+Settings = dict[str, Any]  # dotted field -> value
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One field with its value in each group; None where the group has no such field."""
+
+    field: str  # dotted: "training.lr"
+    values: tuple[Any, ...]
+
+
+def settings_of(config: str, known: Catalog) -> Settings:
+    """Every field of a config by dotted name, defaults written out, without name, seed and fold.
+
+    Args:
+        config: TOML text. What an older Workbench wrote and this one does not know is taken as it stands.
+        known: the catalog; without an entry in it, its parameters are those that were given.
+    """
+    values = dict(_read(config))
+    for kind in KINDS:
+        chosen = values.get(kind)
+        if isinstance(chosen, dict):
+            described = known.get(f"{kind}/{chosen.get('name')}", {"params": {}})["params"]
+            defaults = {field: facts["default"] for field, facts in described.items() if "default" in facts}
+            values[kind] = {"name": chosen.get("name"), **defaults, **chosen}
+    return {field: value for field, value in _flat(values) if field not in REPEATED}
+
+
+@lru_cache(maxsize=1024)
+def fold_of(config: str) -> int:
+    """The fold that a config asks for, from 1; 0 where its split has none."""
+    return int(_read(config).get("split", {}).get("fold", 0))
+
+
+def differing(settings: Sequence[Settings]) -> list[Difference]:
+    """The fields that are not the same everywhere, in the order of the config."""
+    fields = dict.fromkeys(field for each in settings for field in each)
+    rows = (Difference(field, tuple(each.get(field) for each in settings)) for field in fields)
+    return [row for row in rows if any(value != row.values[0] for value in row.values)]
+
+
+def written(value: Any) -> str:
+    """A setting as a person writes it; a dash for None."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@lru_cache(maxsize=1024)
+def _read(config: str) -> dict[str, Any]:
+    """Nested fields of a config, shared by all who ask: not to be changed."""
+    given = tomllib.loads(config)
+    try:
+        return RunConfig.model_validate(given).model_dump()
+    except ValidationError:
+        return given
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for name, value in values.items():
+        if isinstance(value, dict):
+            found += _flat(value, f"{prefix}{name}.")
+        else:
+            found.append((f"{prefix}{name}", value))
+    return found

@@ -1,0 +1,119 @@
+"""Numbers of a comparison in words, the same on the page and on the command line; and the tables as Markdown."""
+
+from collections.abc import Sequence
+from math import isfinite
+
+from workbench.comparing.intervals import FEWEST_SEEDS, Interval
+from workbench.comparing.measures import At, Summary, is_share
+from workbench.comparing.overview import Overview
+from workbench.comparing.pairing import Comparison
+from workbench.comparing.settings import written
+
+NO_VALUE = "–"
+NOT_ENOUGH = "not enough seeds"
+
+
+def metric_title(metric: str) -> str:
+    """ "MAP@R % ↑" for shares, else the bare name."""
+    return f"{metric} % ↑" if is_share(metric) else metric
+
+
+def at_title(at: At) -> str:
+    """ "best epoch of each run", "last epoch of each run", "epoch 5"."""
+    return f"{at} epoch of each run" if isinstance(at, str) else f"epoch {at}"
+
+
+def number(value: float | None, metric: str, signed: bool = False) -> str:
+    """A value of the metric, shares in percent with two decimals; a dash for none."""
+    if value is None or not isfinite(value):
+        return NO_VALUE
+    sign = "+" if signed else ""
+    return f"{100 * value:{sign}.2f}" if is_share(metric) else f"{value:{sign}.4g}"
+
+
+def limits(interval: Interval, metric: str, signed: bool = False) -> str:
+    """ "[94.1, 97.3]"; a dash where there are no limits."""
+    if not interval.known:
+        return NO_VALUE
+    return f"[{number(interval.low, metric, signed)}, {number(interval.high, metric, signed)}]"
+
+
+def over_seeds(interval: Interval, metric: str, signed: bool = False) -> str:
+    """Limits over seeds, or that there are not enough of them."""
+    if interval.n == 0:
+        return NO_VALUE
+    return NOT_ENOUGH if interval.n < FEWEST_SEEDS else limits(interval, metric, signed)
+
+
+def cost(summary: Summary) -> tuple[str, str]:
+    """Seconds and megabytes; dashes where they are not known."""
+    seconds = NO_VALUE if summary.seconds is None else f"{summary.seconds:,.1f}"
+    return seconds, NO_VALUE if summary.memory is None else f"{summary.memory / 2**20:,.0f}"
+
+
+def metrics_table(found: Overview) -> str:
+    """One row for each group, as Markdown."""
+    title = metric_title(found.metric)
+    head = ["group", "runs", "seeds n", f"{title}, mean", "spread", "95% over seeds", "seconds", "memory MB"]
+    rows = []
+    for each in found.summaries:
+        numbers = ", ".join(str(run.id) for run in each.group.runs)
+        rows.append(
+            [
+                each.group.title,
+                numbers,
+                str(each.interval.n),
+                number(each.interval.mean, found.metric),
+                number(each.spread, found.metric),
+                over_seeds(each.interval, found.metric),
+                *cost(each),
+            ]
+        )
+    return _table(head, rows)
+
+
+def differences_table(found: Overview) -> str:
+    """One row for each setting in which the groups differ, as Markdown; a sentence where there is none."""
+    if not found.differences:
+        return "The settings are the same but for seed and fold."
+    head = ["setting", *(group.title for group in found.groups)]
+    return _table(head, [[row.field, *map(written, row.values)] for row in found.differences])
+
+
+def comparison_table(found: Comparison) -> str:
+    """One row for each seed and one over all, as Markdown."""
+    metric = found.metric
+    head = ["seed", found.first.title, found.second.title, "difference", "95%", "n"]
+    rows = []
+    for each in found.seeds:
+        seed = f"{each.seed}, fold {each.fold}" if each.fold else str(each.seed)
+        queries = f"{each.over_queries.n:,} queries" if each.over_queries.n else NO_VALUE
+        rows.append(
+            [
+                f"{seed} (runs {each.first_run}, {each.second_run})",
+                number(each.first, metric),
+                number(each.second, metric),
+                number(each.over_queries.mean, metric, signed=True),
+                limits(each.over_queries, metric, signed=True),
+                queries,
+            ]
+        )
+    total = found.over_seeds
+    seeds = f"{total.n} {'seed' if total.n == 1 else 'seeds'}"
+    middle = number(total.mean, metric, signed=True)
+    rows.append(["all seeds", "", "", middle, over_seeds(total, metric, signed=True), seeds])
+    return _table(head, rows)
+
+
+def queries_told(found: Comparison) -> str:
+    """How many queries win and lose; empty where the metric has no values of queries."""
+    if found.queries is None:
+        return ""
+    better, equal, worse = found.queries.count()
+    return f"Queries: {better:,} better in “{found.second.title}”, {worse:,} worse, {equal:,} equal."
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    safe = [[cell.replace("|", "\\|") for cell in row] for row in (head, *rows)]
+    lines = ["| " + " | ".join(row) + " |" for row in safe]
+    return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])

@@ -1,0 +1,193 @@
+"""The list of runs to tick, grouped by config: a tick on a group takes all its seeds."""
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+
+from workbench.comparing.groups import Group
+from workbench.ui.pages.compare.looks import SWATCH, looks, swatch
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import label
+from workbench.ui.words import percent, state_word
+from workbench.workspace.rows import Run
+
+WIDTH, SCORE_PX = 252, 74  # px
+ID_ROLE = Qt.ItemDataRole.UserRole + 1  # run id of a row; None for a group of several runs
+TEXT_ROLE = ID_ROLE + 1  # words that the search looks through
+TICKED, EMPTY = Qt.CheckState.Checked, Qt.CheckState.Unchecked
+
+
+class RunChooser(QWidget):
+    """Left side of the page. `changed` says that other runs are ticked."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._groups: list[Group] = []
+        self._building = False
+        self._build()
+        self.search.textChanged.connect(self._filter)
+        self.tree.itemChanged.connect(self._item_changed)
+        self.clear.clicked.connect(self._clear)
+
+    def _build(self) -> None:
+        self.setFixedWidth(WIDTH)
+        self.search = QLineEdit(placeholderText="Search name, loss, data, state", clearButtonEnabled=True)
+        self.search.setAccessibleName("Search runs to compare")
+        self.tree = QTreeWidget()
+        self.tree.setColumnCount(2)
+        self.tree.setHeaderLabels(["Runs by config", "MAP@R %"])
+        self.tree.setToolTip("A group is the runs of one config; their seeds and folds are its members")
+        self.tree.setAccessibleName("Runs to compare, by config")
+        self.tree.setUniformRowHeights(True)
+        self.tree.setIconSize(QSize(*SWATCH))
+        self.tree.setIndentation(12)
+        self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        header = self.tree.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
+        header.resizeSection(1, SCORE_PX)
+        self.count = label("", "caption")
+        self.clear = button("Untick all", kind="quiet")
+        foot = QHBoxLayout()
+        foot.addWidget(self.count, 1)
+        foot.addWidget(self.clear)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.search)
+        column.addWidget(self.tree, 1)
+        column.addLayout(foot)
+
+    def show_groups(self, groups: Sequence[Group]) -> None:
+        """Other groups or other scores; what is ticked and unfolded stays, newest groups on top."""
+        ticked, unfolded = self.ticked(), self._unfolded()
+        self._building = True
+        self._groups = list(groups)
+        self.tree.clear()
+        for group, look in reversed(list(zip(groups, looks([each.colour for each in groups]), strict=True))):
+            self.tree.addTopLevelItem(self._row(group, swatch(look), ticked, unfolded))
+        self._building = False
+        for item in self._tops():
+            item.setExpanded(item.data(0, TEXT_ROLE) in unfolded)
+        self._filter(self.search.text())
+        self._tell()
+        if self.ticked() != ticked:  # a run went away
+            self.changed.emit()
+
+    def _row(self, group: Group, icon: QIcon, ticked: set[int], unfolded: set[str]) -> QTreeWidgetItem:
+        several = len(group.runs) > 1
+        words = f"{len(group.runs)} runs" if several else f"Run {group.runs[0].id}, {_state(group.runs[0])}"
+        item = QTreeWidgetItem([group.title, percent(_mean(group.runs))])
+        item.setIcon(0, icon)
+        item.setToolTip(0, _plain(f"{group.title}\n{words}"))
+        told = [
+            group.title,
+            *(f"{run.name} {run.loss} {run.backbone} {run.dataset} {_state(run)}" for run in group.runs),
+        ]
+        item.setData(0, TEXT_ROLE, " ".join(told).casefold())
+        self._dress(item, None if several else group.runs[0].id, ticked)
+        if several:
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsAutoTristate)
+            for run in group.runs:
+                child = QTreeWidgetItem(
+                    [f"Run {run.id}, seed {run.seed}{_unfinished(run)}", percent(run.best.get("MAP@R"))]
+                )
+                child.setToolTip(0, _plain(f"{run.name}\n{_state(run)}"))
+                item.addChild(child)
+                self._dress(child, run.id, ticked)
+        return item
+
+    def _dress(self, item: QTreeWidgetItem, run_id: int | None, ticked: set[int]) -> None:
+        item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+        item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        item.setData(0, ID_ROLE, run_id)
+        item.setCheckState(0, TICKED if run_id in ticked else EMPTY)
+
+    def ticked(self) -> set[int]:
+        """Numbers of the ticked runs."""
+        return {
+            item.data(0, ID_ROLE)
+            for item in self._items()
+            if item.data(0, ID_ROLE) is not None and item.checkState(0) == TICKED
+        }
+
+    def tick(self, runs: Iterable[int]) -> None:
+        """Also tick these runs, with the others of their groups."""
+        wanted = set(runs)
+        wanted |= {run.id for group in self._groups if wanted & {each.id for each in group.runs} for run in group.runs}
+        before = self.ticked()
+        self._building = True
+        for item in self._items():
+            if item.data(0, ID_ROLE) in wanted:
+                item.setCheckState(0, TICKED)
+        self._building = False
+        self._tell()
+        if self.ticked() != before:
+            self.changed.emit()
+
+    def _items(self) -> list[QTreeWidgetItem]:
+        found = []
+        for item in self._tops():
+            found += [item, *_children(item)]
+        return found
+
+    def _tops(self) -> list[QTreeWidgetItem]:
+        """Rows of groups, and of runs that are a group by themselves."""
+        return _children(self.tree.invisibleRootItem())
+
+    def _unfolded(self) -> set[str]:
+        return {item.data(0, TEXT_ROLE) for item in self._items() if item.isExpanded()}
+
+    def _item_changed(self, _item: QTreeWidgetItem, column: int) -> None:
+        if not self._building and column == 0:
+            self._tell()
+            self.changed.emit()
+
+    def _clear(self) -> None:
+        self._building = True
+        for item in self._items():
+            item.setCheckState(0, EMPTY)
+        self._building = False
+        self._tell()
+        self.changed.emit()
+
+    def _filter(self, text: str) -> None:
+        words = text.casefold().split()
+        for item in self._tops():
+            item.setHidden(not all(word in item.data(0, TEXT_ROLE) for word in words))
+
+    def _tell(self) -> None:
+        every = sum(len(group.runs) for group in self._groups)
+        self.count.setText(f"{len(self.ticked()):,} of {every:,} runs ticked")
+        self.clear.setEnabled(bool(self.ticked()))
+
+
+def _children(item: QTreeWidgetItem) -> list[QTreeWidgetItem]:
+    found = (item.child(row) for row in range(item.childCount()))
+    return [each for each in found if each is not None]
+
+
+def _state(run: Run) -> str:
+    return state_word(run.status) if run.status == "done" else f"{state_word(run.status)}, {run.epoch} / {run.epochs}"
+
+
+def _unfinished(run: Run) -> str:
+    return "" if run.status == "done" else f", {_state(run)}"
+
+
+def _mean(runs: Sequence[Run]) -> float | None:
+    found = [run.best["MAP@R"] for run in runs if "MAP@R" in run.best]
+    return fmean(found) if found else None
+
+
+def _plain(text: str) -> str:
+    """Qt guesses markup in tooltips; escaped it can only be read as these words."""
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
+    return f"<qt>{escaped}</qt>"

@@ -1,0 +1,76 @@
+"""The Cost tab: time and memory of each run against its quality."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from workbench.comparing.measures import Summary, is_share
+from workbench.comparing.overview import Overview
+from workbench.comparing.words import metric_title
+from workbench.ui.pages.compare.looks import Look, short_title
+from workbench.ui.pages.compare.plots import CostPlot, symbol
+from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.labels import label
+from workbench.workspace.rows import Run
+
+MOST_NAMED = 12  # groups in the legend
+
+
+class CostPanel(QWidget):
+    """Two plots side by side."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.seconds = CostPlot("Time against quality", "seconds of work")
+        self.memory = CostPlot("Memory against quality", "greatest memory, MB")
+        row = QHBoxLayout()
+        row.addWidget(self.seconds)
+        row.addWidget(self.memory)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.addLayout(row, 1)
+        self.legend = FlowLayout(spacing=12)
+        column.addLayout(self.legend)
+        words = "Small: each run. Great, with an edge: mean of a group. Times of different devices are no fair match."
+        column.addWidget(label(words, "muted", wrap=True))
+
+    def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
+        """Other groups with their looks, in the same order."""
+        title = metric_title(found.metric)
+        unit = 100 if is_share(found.metric) else 1
+        pairs = list(zip(found.summaries, shown_as, strict=True))
+        self.legend.clear()
+        for each, look in pairs[:MOST_NAMED]:
+            self.legend.addWidget(LegendEntry(each.group.title, look))
+        for plot, of in ((self.seconds, seconds), (self.memory, megabytes)):
+            plot.show_groups([(each.group.title, look, _points(each, of, unit)) for each, look in pairs], title)
+
+
+class LegendEntry(QWidget):
+    """The symbol of a group beside its title."""
+
+    def __init__(self, title: str, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        picture = QLabel()
+        picture.setPixmap(symbol(look))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        row.addWidget(picture)
+        row.addWidget(label(short_title(title)))
+
+
+def seconds(run: Run) -> float:
+    """Of work."""
+    return run.seconds
+
+
+def megabytes(run: Run) -> float:
+    """Greatest memory, in units of 2**20 bytes."""
+    return run.memory_bytes / 2**20
+
+
+def _points(summary: Summary, cost: Callable[[Run], float], unit: int) -> list[tuple[float, float]]:
+    """(cost, quality) of the runs of which both are known."""
+    known = [run for run in summary.group.runs if run.id in summary.values and cost(run) > 0]
+    return [(cost(run), unit * summary.values[run.id]) for run in known]

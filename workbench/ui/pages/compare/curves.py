@@ -1,0 +1,108 @@
+"""The metric over epochs: mean of each group, its band over seeds, and the raw runs faint behind."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from workbench.comparing.intervals import FEWEST_SEEDS
+from workbench.comparing.measures import Curve, is_share
+from workbench.comparing.words import metric_title
+from workbench.ui import theme
+from workbench.ui.pages.compare.looks import Look, short_title
+from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.plot import CurvePlot, Series
+from workbench.ui.widgets.plot_canvas import blended
+
+MOST_DRAWN = 12  # groups: more could not be told apart, nor their legend be read
+BAND = 46  # of 255, opacity
+
+
+class SeedCurves(QWidget):
+    """One plot, made anew for every comparison because its groups are its series."""
+
+    failed = Signal(object)  # Problem, of saving the plot
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.plot: CurvePlot | None = None
+        self.note = label("", "muted", wrap=True)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(8, 8, 8, 8)
+        self._column.addWidget(self.note)
+        self._extras: dict[str, list[pg.GraphicsObject]] = {}
+
+    def show_curves(self, curves: Sequence[Curve], shown_as: Sequence[Look], metric: str) -> None:
+        """Curves with their looks, in the same order; shares are drawn in percent."""
+        drawn = list(zip(curves, shown_as, strict=True))[:MOST_DRAWN]
+        if self.plot is not None:
+            self._column.removeWidget(self.plot)
+            self.plot.hide()
+            self.plot.deleteLater()
+        series = [
+            Series(
+                str(place),
+                short_title(curve.group.title),
+                look.colour,
+                dots=True,
+                dashed=look.pen != Qt.PenStyle.SolidLine,
+                pen=look.pen,
+            )
+            for place, (curve, look) in enumerate(drawn)
+        ]
+        self.plot = CurvePlot(f"{metric_title(metric)} over epochs, mean over seeds", series, x_title="epoch")
+        self.plot.failed.connect(self.failed)
+        self._extras = {}
+        factor = 100 if is_share(metric) else 1
+        for place, (curve, look) in enumerate(drawn):
+            self._draw(self.plot, str(place), curve, look, factor)
+        self._column.insertWidget(0, self.plot, 1)
+        self._tell(curves)
+
+    def _draw(self, plot: CurvePlot, name: str, curve: Curve, look: Look, factor: int) -> None:
+        items: list[pg.GraphicsObject] = []
+        faint = blended(QColor(look.colour), QColor(theme.current().plot_background))
+        if len(curve.runs) > 1:
+            x, y = _joined(curve)
+            items.append(pg.PlotDataItem(x, factor * y, pen=pg.mkPen(faint, width=1), connect="finite"))
+        known = np.isfinite(curve.low)
+        if known.any():
+            x, invisible = curve.epochs[known], pg.mkPen(None)
+            edges = [pg.PlotDataItem(x, factor * each[known], pen=invisible) for each in (curve.low, curve.high)]
+            colour = QColor(look.colour)
+            colour.setAlpha(BAND)
+            items += [pg.FillBetweenItem(*edges, brush=colour)]
+        for item in items:
+            item.setZValue(-1)
+            plot.canvas.item.addItem(item, ignoreBounds=isinstance(item, pg.FillBetweenItem))
+        self._extras[name] = items
+        plot.append(name, curve.epochs, factor * curve.mean)
+        plot.legend[name].toggled.connect(partial(self._toggle, name))
+
+    def _toggle(self, name: str, on: bool) -> None:
+        for item in self._extras.get(name, []):
+            item.setVisible(on)
+
+    def _tell(self, curves: Sequence[Curve]) -> None:
+        parts = [
+            "Bold: mean over seeds at the epochs that all runs of a group have.",
+            f"Shaded: 95% t-interval over seeds, from {FEWEST_SEEDS} seeds on. Faint: each run.",
+        ]
+        bare = [curve.group.title for curve in curves if not curve.runs]
+        if bare:
+            parts.append(f"Without the metric: {len(bare)} {'group' if len(bare) == 1 else 'groups'}.")
+        if len(curves) > MOST_DRAWN:
+            parts.append(f"The first {MOST_DRAWN} of {len(curves)} groups are drawn; untick some to see others.")
+        self.note.setText(" ".join(parts))
+
+
+def _joined(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
+    """All runs of a group as one line with gaps: one item is drawn many times faster than many."""
+    gap = np.array([np.nan])
+    xs = [part for _, x, _ in curve.runs for part in (x.astype(np.float64), gap)]
+    ys = [part for _, _, y in curve.runs for part in (y, gap)]
+    return np.concatenate(xs), np.concatenate(ys)

@@ -1,0 +1,64 @@
+"""How a group looks in every plot of the page: the colour of its oldest run, a line style and a symbol."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import lcm
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
+
+from workbench.ui.theme import RUN_COLOURS, run_colour
+
+STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
+SYMBOLS = ("o", "s", "t", "d", "star", "x")  # of pyqtgraph
+TURN = lcm(len(STYLES), len(SYMBOLS))  # after so many looks style and symbol would meet again
+LONGEST, HEAD = 30, 10  # letters of a title in a legend, and of them before the gap
+SWATCH = (18, 10)  # px
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Never a colour alone."""
+
+    colour: str  # "#RRGGBB"
+    pen: Qt.PenStyle
+    symbol: str
+
+
+def looks(colours: Sequence[int]) -> list[Look]:
+    """One look for each stored colour index; the same index has the same colour in every comparison.
+
+    The line style goes on with every turn through the palette, and further where two would look the same.
+    """
+    used: set[Look] = set()
+    found = []
+    for index in colours:
+        turn = index // len(RUN_COLOURS)
+        tried = [
+            Look(
+                run_colour(index),
+                STYLES[(turn + step) % len(STYLES)],
+                SYMBOLS[(turn + step + step // TURN) % len(SYMBOLS)],
+            )
+            for step in range(len(STYLES) * len(SYMBOLS))
+        ]
+        look = next((each for each in tried if each not in used), tried[0])
+        used.add(look)
+        found.append(look)
+    return found
+
+
+def swatch(look: Look) -> QIcon:
+    """A stroke in the look's colour and line style."""
+    pixmap = QPixmap(*SWATCH)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setPen(QPen(QColor(look.colour), 3, look.pen))
+    painter.drawLine(0, SWATCH[1] // 2, SWATCH[0], SWATCH[1] // 2)
+    painter.end()
+    return QIcon(pixmap)
+
+
+def short_title(title: str) -> str:
+    """A title for a legend: what is long loses its middle, since both ends tell groups apart."""
+    return title if len(title) <= LONGEST else f"{title[:HEAD].rstrip()}…{title[HEAD + 1 - LONGEST :].lstrip()}"

@@ -1,0 +1,185 @@
+"""Still pictures of the page: an interval for each seed and over all, and cost against quality."""
+
+from collections.abc import Sequence
+from html import escape
+from math import nan
+from statistics import fmean
+from typing import Any
+
+import pyqtgraph as pg
+from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPixmap
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from workbench.comparing.intervals import Interval
+from workbench.ui import theme
+from workbench.ui.pages.compare.looks import Look
+from workbench.ui.widgets.buttons import icon_button
+
+AXIS_PX = 11
+CAP = 0.12  # rows: half the height of the strokes at both limits
+RUN_PX, MEAN_PX = 8, 14
+
+
+class StillPlot(QFrame):
+    """Title, picture and a sentence for those who do not see it; a double-click shows all."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        self.setMinimumSize(220, 150)
+        self.plot = pg.PlotWidget()
+        self.plot.setMenuEnabled(False)
+        self.plot.hideButtons()
+        self.plot.showGrid(x=True, y=True)
+        self.plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        for side in ("left", "bottom"):
+            self.plot.getAxis(side).enableAutoSIPrefix(False)
+        self._title = QLabel()
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setProperty("role", "strong")
+        self._copy = icon_button("copy", "Copy the picture")
+        self._copy.clicked.connect(self._copy_picture)
+        head = QHBoxLayout()
+        head.addWidget(self._title, 1)
+        head.addWidget(self._copy)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 4, 8, 4)
+        column.addLayout(head)
+        column.addWidget(self.plot, 1)
+        self.retitle(title)
+        self._apply_theme()
+
+    def retitle(self, title: str) -> None:
+        self._title.setText(title)
+        self.plot.setAccessibleName(title)
+        self._copy.setAccessibleName(f"Copy the picture of {title}")
+
+    def draw(self) -> None:
+        """Put the items in; called again when the theme changes."""
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_copy"):
+            self._apply_theme()
+
+    def mouseDoubleClickEvent(self, _event: Any) -> None:
+        self.plot.enableAutoRange()
+
+    def _copy_picture(self) -> None:
+        QGuiApplication.clipboard().setPixmap(self.grab())
+
+    def _apply_theme(self) -> None:
+        shown, font = theme.current(), QFont(self.font())
+        font.setPixelSize(AXIS_PX)
+        self.plot.setBackground(shown.plot_background)
+        for side in ("left", "bottom"):
+            axis = self.plot.getAxis(side)
+            axis.setPen(pg.mkPen(shown.plot_axis))
+            axis.setTextPen(shown.plot_axis)
+            axis.setTickFont(font)
+            axis.label.setFont(font)
+            axis.setGrid(shown.plot_grid_alpha)
+        self.draw()
+
+
+class IntervalPlot(StillPlot):
+    """One row for each interval, a dot at its mean; the row over all seeds is below and bold."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._rows: list[tuple[str, Interval]] = []
+        super().__init__("Difference with 95% interval", parent)
+        self.plot.setMouseEnabled(x=True, y=False)
+
+    def show_rows(self, rows: Sequence[tuple[str, Interval]], title: str) -> None:
+        """Name and interval of each row, the last over all seeds; limits may be NaN."""
+        self._rows = list(rows)
+        self.retitle(title)
+        told = [
+            f"{name} {each.mean:.4g}" + (f", from {each.low:.4g} to {each.high:.4g}" if each.known else "")
+            for name, each in rows
+        ]
+        self.plot.setAccessibleDescription(f"{title}: {'; '.join(told)}.")
+        self.draw()
+        self.plot.enableAutoRange()
+
+    def draw(self) -> None:
+        shown, last = theme.current(), len(self._rows) - 1
+        self.plot.clear()
+        self.plot.addItem(pg.InfiniteLine(0.0, angle=90, pen=pg.mkPen(shown.muted, width=1)))
+        places = [float(last - place) for place in range(len(self._rows))]
+        for part, colour, width, mark, size in (
+            (slice(0, -1), shown.accent, 2, "o", 11),
+            (slice(-1, None), shown.text, 3, "d", 15),
+        ):
+            rows, heights = self._rows[part], places[part]
+            xs, ys = _strokes([each for _, each in rows], heights)
+            self.plot.addItem(pg.PlotDataItem(xs, ys, pen=pg.mkPen(colour, width=width), connect="finite"))
+            means = [each.mean for _, each in rows]
+            self.plot.addItem(
+                pg.ScatterPlotItem(means, heights, symbol=mark, size=size, brush=QColor(colour), pen=None)
+            )
+        ticks = [(float(last - place), name) for place, (name, _) in enumerate(self._rows)]
+        self.plot.getAxis("left").setTicks([ticks, []])
+        self.plot.setYRange(-0.6, last + 0.6 if self._rows else 1)
+
+
+def _strokes(intervals: Sequence[Interval], places: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Lines from limit to limit with a cap at both, as one line with gaps."""
+    xs, ys = [nan], [nan]
+    for each, y in zip(intervals, places, strict=True):
+        if each.known:
+            xs += [each.low, each.high, nan, each.low, each.low, nan, each.high, each.high, nan]
+            ys += [y, y, nan, y - CAP, y + CAP, nan, y - CAP, y + CAP, nan]
+    return xs, ys
+
+
+class CostPlot(StillPlot):
+    """Runs as small symbols and the mean of each group as a great one, cost to the right and quality up."""
+
+    def __init__(self, title: str, x_title: str, parent: QWidget | None = None) -> None:
+        self._groups: list[tuple[str, Look, list[tuple[float, float]]]] = []
+        super().__init__(title, parent)
+        self._name = title
+        self.plot.setLabel("bottom", x_title)
+
+    def show_groups(self, groups: Sequence[tuple[str, Look, list[tuple[float, float]]]], y_title: str) -> None:
+        """Title, look and (cost, quality) of each run of each group."""
+        self._groups = list(groups)
+        known = any(points for _, _, points in groups)
+        self.retitle(self._name if known else f"{self._name.partition(' ')[0]}: not known")
+        self.plot.setLabel("left", y_title)
+        told = [f"{title}: {', '.join(f'({x:.4g}, {y:.4g})' for x, y in points)}" for title, _, points in groups]
+        self.plot.setAccessibleDescription("; ".join(told) or "Nothing is shown.")
+        self.draw()
+        self.plot.enableAutoRange()
+
+    def draw(self) -> None:
+        shown = theme.current()
+        self.plot.clear()
+        spots, means = [], []
+        for title, look, points in (each for each in self._groups if each[2]):
+            spot = {"symbol": look.symbol, "brush": QColor(look.colour), "data": title}
+            spots += [{**spot, "pos": point, "size": RUN_PX} for point in points]
+            middle = tuple(fmean(column) for column in zip(*points, strict=True))
+            means.append({**spot, "pos": middle, "size": MEAN_PX})
+        for each, pen in ((spots, None), (means, pg.mkPen(shown.text, width=1.5))):
+            self.plot.addItem(pg.ScatterPlotItem(spots=each, pen=pen, hoverable=True, tip=_tip))
+
+
+def _tip(x: float, y: float, data: str) -> str:
+    """Qt guesses markup in tooltips; escaped it can only be read as these words."""
+    return f"<qt>{escape(data)}: {x:.4g}, {y:.4g}</qt>"
+
+
+def symbol(look: Look) -> QPixmap:
+    """The symbol of a look, for a legend."""
+    made = QPixmap(MEAN_PX + 2, MEAN_PX + 2)
+    made.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(made)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.translate(made.width() / 2, made.height() / 2)
+    drawSymbol(painter, look.symbol, MEAN_PX - 2, pg.mkPen(None), pg.mkBrush(look.colour))
+    painter.end()
+    return made

@@ -1,0 +1,174 @@
+"""Queries that win and lose between two groups, the greatest loss first; a row opens it on the Retrieval page."""
+
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from workbench.comparing.pairing import Comparison
+from workbench.comparing.words import number, queries_told
+from workbench.ui.pages.compare.tables import LEFT, RIGHT, fit_columns, table_view
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import label
+from workbench.workspace import Workspace
+
+Index = QModelIndex | QPersistentModelIndex
+Named = dict[int, tuple[str, str]]  # sample id -> class, path
+ALL, BETTER, WORSE = "All queries", "Better in the second", "Worse in the second"
+
+
+class QueryDifferenceTable(QAbstractTableModel):
+    """Rows of a comparison's queries; strings are made for what is looked at only."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.comparison: Comparison | None = None
+        self._rows: np.ndarray = np.empty(0, np.int64)
+        self._of: Named = {}
+
+    def show(self, comparison: Comparison | None, named: Named, kind: str) -> None:
+        """Other queries: of kind `ALL`, `BETTER` or `WORSE`; `named` gives classes and paths."""
+        self.beginResetModel()
+        self.comparison = comparison
+        self._rows = np.empty(0, np.int64)
+        if comparison is not None and comparison.queries is not None:
+            difference = comparison.queries.difference
+            self._rows = np.arange(len(difference))
+            if kind == BETTER:
+                self._rows = np.flatnonzero(difference > 0)[::-1]
+            elif kind == WORSE:
+                self._rows = np.flatnonzero(difference < 0)
+        self._of = named
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else 6
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(index.row(), index.column())
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return LEFT if index.column() < 2 else RIGHT
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return LEFT if section < 2 else RIGHT
+        if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return None
+        if role == Qt.ItemDataRole.ToolTipRole and section in (2, 3) and self.comparison is not None:
+            return (self.comparison.first if section == 2 else self.comparison.second).title
+        return ("Query", "Class", "First % ↑", "Second % ↑", "Difference", "Pairs n")[section]
+
+    def place(self, row: int) -> int:
+        """The row of the comparison's columns behind a row of the table."""
+        return int(self._rows[row])
+
+    def _text(self, row: int, column: int) -> str:
+        assert self.comparison is not None  # there are rows
+        assert self.comparison.queries is not None
+        found, at = self.comparison.queries, self._rows[row]
+        sample_id, metric = int(found.sample_ids[at]), self.comparison.metric
+        class_name, path = self._of.get(sample_id, ("", str(sample_id)))
+        match column:
+            case 0:
+                return path
+            case 1:
+                return class_name
+            case 2:
+                return number(float(found.first[at]), metric)
+            case 3:
+                return number(float(found.second[at]), metric)
+            case 4:
+                return number(float(found.difference[at]), metric, signed=True)
+        return str(found.runs[at])
+
+
+class QueryDifferences(QWidget):
+    """The Queries tab. `opened` says (run, sample id): the query is to be shown in that run."""
+
+    opened = Signal(int, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._named: Named = {}
+        self.model = QueryDifferenceTable()
+        self.kind = QComboBox()
+        self.kind.addItems([ALL, BETTER, WORSE])
+        self.kind.setAccessibleName("Which queries are listed")
+        self.count = label("", "muted", wrap=True)
+        self.table = table_view(self.model, "Queries with their difference")
+        self.table.setToolTip("Double-click shows the query in a run of the second group")
+        self.hint = label("", "muted", wrap=True)
+        self.buttons = [button("Show in the first", kind="quiet"), button("Show in the second", kind="quiet")]
+        head = QHBoxLayout()
+        head.addWidget(self.kind)
+        head.addStretch(1)
+        for each in self.buttons:
+            each.setToolTip("Open the chosen query on the Retrieval page, in a run of that group")
+            head.addWidget(each)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.addLayout(head)
+        column.addWidget(self.count)
+        column.addWidget(self.hint)
+        column.addWidget(self.table, 1)
+        self.kind.currentTextChanged.connect(self._filter)
+        self.table.doubleClicked.connect(self._open_second)
+        self.buttons[0].clicked.connect(self._open_first)
+        self.buttons[1].clicked.connect(self._open_second)
+        self.table.selectionModel().currentChanged.connect(self._check)
+        self.show_comparison(None, {}, "")
+
+    def show_comparison(self, found: Comparison | None, named: Named, hint: str) -> None:
+        """Other queries, or why there are none."""
+        self._named = named
+        self.model.show(found, named, self.kind.currentText())
+        self.count.setVisible(found is not None)
+        self.count.setText("" if found is None else queries_told(found))
+        self.hint.setText(hint)
+        self.hint.setVisible(bool(hint))
+        self.table.setVisible(not hint)
+        self.kind.setEnabled(not hint)
+        fit_columns(self.table)
+        self._check()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        fit_columns(self.table)
+
+    def _filter(self) -> None:
+        self.model.show(self.model.comparison, self._named, self.kind.currentText())
+        self._check()
+
+    def _check(self) -> None:
+        for each in self.buttons:
+            each.setEnabled(self.table.currentIndex().isValid() and not self.table.isHidden())
+
+    def _open_first(self) -> None:
+        self._open(0)
+
+    def _open_second(self) -> None:
+        self._open(1)
+
+    def _open(self, side: int) -> None:
+        index, found = self.table.currentIndex(), self.model.comparison
+        if not index.isValid() or found is None or found.queries is None:
+            return
+        at = self.model.place(index.row())
+        pair = found.queries.paired[int(found.queries.seen[at])]
+        self.opened.emit(pair[side], int(found.queries.sample_ids[at]))
+
+
+def named(workspace: Workspace, dataset_id: int) -> Named:
+    """Class and path of every sample; not for the window's thread."""
+    classes, samples = workspace.dataset(dataset_id).class_names, workspace.samples(dataset_id)
+    words = zip((classes[each] for each in samples.labels.tolist()), samples.paths, strict=True)
+    return dict(zip(samples.ids.tolist(), words, strict=True))

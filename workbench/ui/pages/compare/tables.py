@@ -1,0 +1,97 @@
+"""A table of words that are ready to be read, and its view."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
+
+from workbench.ui.pages.compare.looks import SWATCH
+
+Index = QModelIndex | QPersistentModelIndex
+LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+ROW_PX = 24
+NARROWEST, WIDEST = 110, 260  # px of a column
+
+
+class WordTable(QAbstractTableModel):
+    """Rows of strings under a head; the first column is words, the others are numbers on the right."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._head: list[str] = []
+        self._rows: list[list[str]] = []
+        self._icons: list[QIcon] = []
+
+    def show(self, head: Sequence[str], rows: Sequence[Sequence[str]], icons: Sequence[QIcon] = ()) -> None:
+        """Another table; `icons` stand before the rows, or before the columns behind the first."""
+        self.beginResetModel()
+        self._head, self._rows, self._icons = list(head), [list(row) for row in rows], list(icons)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self._head)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        match role:
+            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
+                return self._rows[index.row()][index.column()]
+            case Qt.ItemDataRole.ToolTipRole:
+                text = self._rows[index.row()][index.column()]
+                return f"<qt>{text.replace('&', '&amp;').replace('<', '&lt;')}</qt>" if text else None
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return RIGHT if index.column() else LEFT
+            case Qt.ItemDataRole.DecorationRole if index.column() == 0 and index.row() < len(self._icons):
+                return self._icons[index.row()]
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return self._head[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT if section else LEFT
+        return None
+
+
+def table_view(model: QAbstractTableModel, name: str) -> QTableView:
+    """A read-only view of whole rows; `name` is what a screen reader says."""
+    made = QTableView()
+    made.setModel(model)
+    made.setAccessibleName(name)
+    made.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+    made.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+    made.setTabKeyNavigation(False)
+    made.setWordWrap(False)
+    made.setShowGrid(False)
+    made.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+    made.setIconSize(QSize(*SWATCH))
+    made.verticalHeader().hide()
+    made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    made.verticalHeader().setDefaultSectionSize(ROW_PX)
+    made.horizontalHeader().setMinimumSectionSize(40)
+    made.horizontalHeader().setResizeContentsPrecision(50)
+    made.horizontalHeader().setMaximumSectionSize(2 * WIDEST)
+    return made
+
+
+def fit_columns(view: QTableView) -> None:
+    """The first column takes what is left while there is room; the others are as wide as their words."""
+    header = view.horizontalHeader()
+    view.resizeColumnsToContents()
+    columns = range(1, header.count())
+    for column in columns:
+        view.setColumnWidth(column, min(WIDEST, view.columnWidth(column)))
+    wide = sum(view.columnWidth(column) for column in columns) + NARROWEST > view.viewport().width()
+    mode = QHeaderView.ResizeMode.Interactive if wide else QHeaderView.ResizeMode.Stretch
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+    if header.count():
+        header.setSectionResizeMode(0, mode)
+        if wide:
+            view.setColumnWidth(0, NARROWEST)
