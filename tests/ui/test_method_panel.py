@@ -44,7 +44,7 @@ def test_every_look_is_drawn_with_legend_and_note(panel):
     panel.show_steps([200])
     panel.show_charts([chart(note="β = 0.5"), chart(title="Other")])
     assert [view.note.text() for view in panel.charts] == ["β = 0.5", ""]
-    assert len(panel.charts[0]._legend.items) == 5
+    assert panel.charts[0]._entries.count() == 5
     QApplication.processEvents()
     assert not panel.charts[0].grab().isNull()
 

@@ -4,18 +4,20 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from workbench.charts import Chart, Marks
 from workbench.ui import theme
 from workbench.ui.theme import OKABE_ITO
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.flow import FlowLayout
 
 COLOURS = OKABE_ITO[:6]
 SEE_THROUGH = 110  # of 255: bars of two histograms lie over each other
 SYMBOLS = {"circles": "o", "boxes": "s"}
+SWATCH = 12  # px
 SYMBOL_PX = {"circles": 7, "boxes": 12}
 
 
@@ -33,7 +35,8 @@ class ChartView(QFrame):
         self.plot.setAccessibleName(title)
         self.plot.getAxis("bottom").enableAutoSIPrefix(False)
         self.plot.getAxis("left").enableAutoSIPrefix(False)
-        self._legend = self.plot.addLegend(offset=(-8, 8))
+        self.legend = QWidget()  # beside the picture: in it, it would cover what is drawn
+        self._entries = FlowLayout(self.legend, spacing=12)
         heading = QLabel(title)
         heading.setTextFormat(Qt.TextFormat.PlainText)
         heading.setProperty("role", "strong")
@@ -49,6 +52,7 @@ class ChartView(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 4, 8, 4)
         column.addLayout(head)
+        column.addWidget(self.legend)
         column.addWidget(self.plot, 1)
         column.addWidget(self.note)
         self._apply_theme()
@@ -57,12 +61,14 @@ class ChartView(QFrame):
         """Draw another chart in place of the last one."""
         self._chart = chart
         self.plot.clear()
-        self._legend.clear()
+        self._entries.clear()
         self.plot.setLabel("bottom", chart.x_title)
         for place, marks in enumerate(chart.marks):
-            for item in _items(marks, QColor(COLOURS[place % len(COLOURS)])):
+            colour = QColor(COLOURS[place % len(COLOURS)])
+            for item in _items(marks, colour):
                 self.plot.addItem(item)
-            self._legend.addItem(_sample(marks, QColor(COLOURS[place % len(COLOURS)])), marks.title)
+            self._entries.addWidget(_entry(marks, colour))
+        self.legend.setVisible(len(chart.marks) > 1)  # of one, the title says it
         self.note.setText(chart.note)
         self.note.setVisible(bool(chart.note))
 
@@ -81,7 +87,6 @@ class ChartView(QFrame):
             axis = self.plot.getAxis(side)
             axis.setPen(pg.mkPen(shown.plot_axis))
             axis.setTextPen(shown.plot_axis)
-        self._legend.setLabelTextColor(shown.text)
         if self._chart is not None:
             self.show_chart(self._chart)
 
@@ -106,9 +111,36 @@ def _items(marks: Marks, colour: QColor) -> list[Any]:
     ]
 
 
-def _sample(marks: Marks, colour: QColor) -> Any:
-    """What stands in the legend."""
-    if marks.look in SYMBOLS:
-        grey = QColor(theme.current().muted) if marks.classes else colour
-        return pg.ScatterPlotItem([0], [0], symbol=SYMBOLS[marks.look], size=9, brush=grey)
-    return pg.PlotDataItem(pen=pg.mkPen(colour, width=2))
+def _entry(marks: Marks, colour: QColor) -> QWidget:
+    """One line of the legend: how the marks look, and what they are."""
+    if marks.look in SYMBOLS and marks.classes:
+        colour = QColor(theme.current().muted)
+    picture = QPixmap(SWATCH, SWATCH)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    middle = SWATCH // 2
+    if marks.look == "circles":
+        painter.setBrush(colour)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.drawEllipse(QPoint(middle, middle), 4, 4)
+    elif marks.look in ("boxes", "bars"):
+        painter.fillRect(1, 1, SWATCH - 2, SWATCH - 2, colour)
+    elif marks.look == "vertical":
+        painter.fillRect(middle - 1, 0, 2, SWATCH, colour)
+    else:
+        style = Qt.PenStyle.DotLine if marks.look == "dashed" else Qt.PenStyle.SolidLine
+        painter.setPen(QPen(colour, 2, style))
+        painter.drawLine(0, middle, SWATCH, middle)
+    painter.end()
+    made = QWidget()
+    row = QHBoxLayout(made)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(4)
+    swatch, words = QLabel(), QLabel(marks.title)
+    swatch.setPixmap(picture)
+    words.setTextFormat(Qt.TextFormat.PlainText)
+    words.setProperty("role", "caption")
+    row.addWidget(swatch)
+    row.addWidget(words)
+    return made
