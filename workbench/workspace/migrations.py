@@ -1,12 +1,13 @@
 """The schema, as the list of steps that made it. A released step is never edited; add the next one."""
 
+import os
 from datetime import datetime
 from pathlib import Path
 
 from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
-from workbench.workspace.connection import Connection, writing
+from workbench.workspace.connection import Connection, DatabaseError, explain, writing
 
 migration = Migrations("workbench")
 READABLE_UP_TO = 1  # raised only when an older Workbench could no longer read the file
@@ -127,8 +128,11 @@ def migrate(connection: Connection, path: Path | None = None) -> None:
     if not migration.pending(db):
         return
     if path is not None and "runs" in db.table_names():
-        stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
-        connection.execute("vacuum into ?", (str(path.with_name(f"{path.stem}-before-{stamp}.db")),))
+        stamp = f"{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}"  # two programs may open an old workspace at once
+        try:
+            connection.execute("vacuum into ?", (str(path.with_name(f"{path.stem}-before-{stamp}.db")),))
+        except DatabaseError as error:
+            raise explain(error, path) from error
     with writing(connection):
         migration.apply(db)
         connection.execute(f"pragma user_version = {READABLE_UP_TO}")

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -373,6 +374,11 @@ def test_a_step_of_the_schema_is_taken_with_a_copy_first(tmp_path, monkeypatch):
     with Workspace(tmp_path) as workspace:
         assert "extra" in [row[1] for row in workspace._db.execute("pragma table_info(runs)")]
     assert len(list(tmp_path.glob("workspace-before-*.db"))) == 1
+    longer(name="m999_more")(lambda db: db.execute("alter table runs add column more text"))
+    with closing(sqlite3.connect(tmp_path / DATABASE, isolation_level=None)) as db:
+        with pytest.raises(Problem, match="cannot be written"):
+            migrations.migrate(db, tmp_path / "no such folder" / DATABASE)
+        assert "more" not in [row[1] for row in db.execute("pragma table_info(runs)")], "no copy, no step"
 
 
 def test_config_beside_the_run_is_the_config(workspace):
