@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import FEWEST_SEEDS
-from workbench.comparing.measures import At, Measured, chosen_runs
+from workbench.comparing.measures import BEST, At, Measured, chosen_runs
 from workbench.comparing.settings import fold_of
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Dataset
@@ -29,7 +29,7 @@ def guards(
     live = [f"{run.id} ({run.status}, epoch {run.epoch} of {run.epochs})" for run in runs if run.status != "done"]
     if live:
         told.append(f"Not finished, so the numbers may not be the last: {_runs(live)}.")
-    told += _missing(groups, measured, metric, at)
+    told += _missing(groups, measured, metric, at) + _chosen_on_the_test_half(groups, measured, at)
     repeated = _repeated(groups, measured, metric, at)
     if repeated:
         told.append(f"Of runs with the same config, seed and fold only the newest counts; left out: {_runs(repeated)}.")
@@ -107,6 +107,17 @@ def _missing(groups: Sequence[Group], measured: dict[int, Measured], metric: str
     told = [f"Without an evaluation: {_runs(bare)}."] if bare else []
     told += [f"Not evaluated at epoch {at}: {_runs(elsewhere)}."] if elsewhere else []
     return told + ([f"Without {metric}: {_runs(without)}."] if without else [])
+
+
+def _chosen_on_the_test_half(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> list[str]:
+    """With classes held out, the best epoch is chosen on those instead."""
+    if at != BEST:
+        return []
+    found = [(run, measured[run.id].at(at)) for group in groups for run in group.runs]
+    chosen = [str(run.id) for run, each in found if each is not None and "validation/MAP@R" not in each.metrics]
+    if not chosen:
+        return []
+    return [f"The best epoch was chosen on the half that is reported, which flatters: {_runs(chosen)}."]
 
 
 def _repeated(groups: Sequence[Group], measured: dict[int, Measured], metric: str, at: At) -> list[str]:

@@ -182,6 +182,16 @@ def test_unequal_parts_are_said(workspace, changes, said):
 def test_equal_parts_are_not_said(workspace):
     seeds(workspace, [0.5, 0.6, 0.7])
     seeds(workspace, [0.5, 0.6, 0.7], training=TrainingParams(lr=0.1))
+    assert look(workspace, at="last").guards == ()
+    (said,) = look(workspace).guards
+    assert (
+        said == "The best epoch was chosen on the half that is reported, which flatters: runs 1, 2, 3, 4, 5 and 1 more."
+    )
+
+
+def test_a_best_epoch_that_held_out_classes_chose_is_not_said(workspace):
+    for seed in range(3):
+        store(workspace, {1: np.ones(6)}, seed=seed, metrics={"validation/MAP@R": 0.5})
     assert look(workspace).guards == ()
 
 
