@@ -83,9 +83,12 @@ def _curves(content: Content, names: tuple[str, ...], title: str) -> Figure:
         if name in content.curves:
             word, colour, line = SERIES[name]
             axes.plot(content.curves[name].steps, content.curves[name].values, line, color=colour, label=word)
-    axes.set(xlabel="Step", title=title, yscale="log")
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set(xlabel="Step", title=title)
+    drawn = [content.curves[name].values for name in names if name in content.curves]
+    if all((values[np.isfinite(values)] > 0).all() for values in drawn):  # a logarithm would hide the others
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
     axes.legend()
     return figure
 

@@ -164,3 +164,15 @@ def test_a_negative_number_is_no_formula(workspace, tmp_path):
     reports.write_report(workspace, run_id, tmp_path / "out", formats=["csv"])
     lines = (tmp_path / "out" / "scalars.csv").read_text("utf-8").splitlines()
     assert lines == ["name,step,value", "anatomy/bound,1,-0.5"]
+
+
+def test_a_loss_below_zero_is_drawn_on_a_plain_axis(workspace, tmp_path):
+    from workbench.reports import content, figures
+
+    run_id = workspace.create_run(RunConfig())
+    recorder = Recorder(workspace, run_id)
+    for step, value in enumerate((0.5, -0.25, math.nan), start=1):
+        recorder(Scalar("batch/loss", step, value))
+    recorder(Ended("done"))
+    drawn = figures.draw(content.gather(workspace, run_id, ("curves",), "", ""))
+    assert drawn["loss"].axes[0].get_yscale() == "linear"
