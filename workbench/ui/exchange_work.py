@@ -1,28 +1,20 @@
-"""One export or import on its way: done by a process of its own, with a line in the Activity panel and Cancel."""
+"""One export or import on its way: done by a process of its own."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 from workbench.ui.analysis import AnalysisClient
+from workbench.ui.process_work import Answer, ProcessWork
 from workbench.ui.session import Session
 
-Answer = dict[str, Any]
 
-
-class ExchangeWork:
-    """Asks at once; at most one of `done` and `failed` follows on the window's thread.
-
-    The process ends with its work, because torch would keep its memory.
+class ExchangeWork(ProcessWork):
+    """The process ends with its work, because torch would keep its memory; the session's end ends it, too.
 
     Args:
-        session: whose workspace it is about; its end ends the process.
-        title: in the Activity panel.
-        op: "export" or "import".
-        fields: of the request, without the workspace.
-        done: called with the answer. failed: called with the Problem. cancelled: called after the person cancelled.
+        session, title, op ("export" or "import"), fields, done, failed, cancelled: as ProcessWork takes them.
     """
 
     def __init__(
@@ -35,34 +27,13 @@ class ExchangeWork:
         failed: Callable[[Problem], None],
         cancelled: Callable[[], None],
     ) -> None:
-        self._done, self._failed, self._cancelled = done, failed, cancelled
-        self.over = False
-        self._client = AnalysisClient(session, partial(AnalysisProcess, module="workbench.exchange.server"))
-        self._item = session.activity.add(title, self.cancel)
-        asked = {"workspace": str(session.workspace.path), **fields}
-        try:
-            self._request = self._client.request(op, asked, self._progress, self._finish, self._fail)
-        except Problem as problem:
-            self._fail(problem)
-
-    def cancel(self) -> None:
-        """Give it up: the process is ended."""
-        self.over = True
-        self._request.cancel()
-        self._item.cancelled()
-        self._cancelled()
-
-    def _progress(self, answer: Answer) -> None:
-        self._item.progress(answer["done"], answer["total"], answer["text"])
+        client = AnalysisClient(session, partial(AnalysisProcess, module="workbench.exchange.server"))
+        super().__init__(session, client, title, op, fields, done, failed, cancelled)
 
     def _finish(self, answer: Answer) -> None:
-        self.over = True
         self._client.request("quit", {})
-        self._item.finish()
-        self._done(answer)
+        super()._finish(answer)
 
     def _fail(self, problem: Problem) -> None:
-        self.over = True
         self._client.close()
-        self._item.fail(str(problem))
-        self._failed(problem)
+        super()._fail(problem)

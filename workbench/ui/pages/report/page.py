@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QStackedWidge
 
 from workbench.problem import Problem
 from workbench.ui.pages.report.choices import FormatChoices, SectionChoices
-from workbench.ui.pages.report.drawing import Drawing
 from workbench.ui.pages.report.preview import Preview
+from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
@@ -106,7 +106,10 @@ class ReportPage(QStackedWidget):
             return
         fields = {**self._wanted(), "run": run_id, "out": str(Path(out).expanduser()), "formats": formats}
         self.export_button.setEnabled(False)
-        Drawing(self.session, "Export report", "write", fields, self._exported, self._not_exported, self._check)
+        ProcessWork(
+            self.session, self.session.drawing, "Export report", "write", fields,
+            self._exported, self._not_exported, self._check,
+        )  # fmt: skip
 
     def _wanted(self) -> dict[str, Any]:
         return {
@@ -156,7 +159,10 @@ class ReportPage(QStackedWidget):
         folder = QTemporaryDir()
         fields = {**self._wanted(), "run": run_id, "out": folder.path(), "dpi": DPI}
         done = partial(self._drawn, folder)
-        Drawing(self.session, "Report preview", "preview", fields, done, self._not_drawn, self._ended)
+        ProcessWork(
+            self.session, self.session.drawing, "Report preview", "preview", fields,
+            done, self._not_drawn, self._ended,
+        )  # fmt: skip
 
     def _drawn(self, folder: QTemporaryDir, answer: dict[str, Any]) -> None:
         def work(progress: Progress) -> list[QImage]:

@@ -1,30 +1,31 @@
-"""One request to the process that draws reports, with its line in the Activity panel."""
+"""One request to a process beside the window, with its line in the Activity panel and Cancel."""
 
 from collections.abc import Callable
 from typing import Any
 
 from workbench.problem import Problem
+from workbench.ui.analysis import AnalysisClient
 from workbench.ui.session import Session
 
 Answer = dict[str, Any]
 
 
-class Drawing:
+class ProcessWork:
     """Asks at once; exactly one of `done`, `failed` and `cancelled` follows on the window's thread.
 
     Args:
-        session: whose workspace is reported.
+        session: whose workspace it is about.
+        client: the door to the process.
         title: in the Activity panel.
-        op: "preview" or "write".
+        op: what is asked.
         fields: of the request, without the workspace.
-        done: called with the answer.
-        failed: called with the Problem.
-        cancelled: called after the person cancelled.
+        done: called with the answer. failed: called with the Problem. cancelled: called after the person cancelled.
     """
 
     def __init__(
         self,
         session: Session,
+        client: AnalysisClient,
         title: str,
         op: str,
         fields: Answer,
@@ -33,28 +34,31 @@ class Drawing:
         cancelled: Callable[[], None],
     ) -> None:
         self._done, self._failed, self._cancelled = done, failed, cancelled
+        self.over = False
+        self._client = client
         self._item = session.activity.add(title, self.cancel)
+        asked = {"workspace": str(session.workspace.path), **fields}
         try:
-            self._request = session.drawing.request(
-                op,
-                {"workspace": str(session.workspace.path), **fields},
-                lambda answer: self._item.progress(answer["done"], answer["total"], answer["text"]),
-                self._finish,
-                self._fail,
-            )
+            self._request = client.request(op, asked, self._progress, self._finish, self._fail)
         except Problem as problem:
             self._fail(problem)
 
     def cancel(self) -> None:
-        """Discard it."""
+        """Give it up."""
+        self.over = True
         self._request.cancel()
         self._item.cancelled()
         self._cancelled()
 
+    def _progress(self, answer: Answer) -> None:
+        self._item.progress(answer["done"], answer["total"], answer["text"])
+
     def _finish(self, answer: Answer) -> None:
+        self.over = True
         self._item.finish()
         self._done(answer)
 
     def _fail(self, problem: Problem) -> None:
+        self.over = True
         self._item.fail(str(problem))
         self._failed(problem)
