@@ -402,3 +402,29 @@ def test_a_workspace_that_was_opened_too_late_is_dropped(qtbot, tmp_path, config
     qtbot.wait(50)
     with Workspace(tmp_path / "w") as workspace:
         assert workspace.run(run_id).status == "cancelled"
+
+
+def test_after_its_end_a_session_begins_nothing(qtbot, tmp_path):
+    started = []
+
+    class Process:
+        def __init__(self, on_answer):
+            started.append("process")
+
+        def request(self, op, **fields):
+            started.append(op)
+            return 1
+
+        def cancel(self, number):
+            pass
+
+        def close(self):
+            pass
+
+    session = Session(Workspace(tmp_path / "w", create=True))
+    session.analysis = AnalysisClient(session, Process)
+    session.close()
+    session.run_in_thread("Late", lambda progress: started.append("work"), failed=started.append)
+    session.analysis.request("project", {}, on_error=started.append).cancel()
+    qtbot.wait(50)
+    assert started == ["process"]

@@ -11,6 +11,7 @@ from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 
 Answer = dict[str, Any]
+NEVER_ASKED = 0  # numbers of requests begin at 1
 
 
 class Process(Protocol):
@@ -54,6 +55,7 @@ class AnalysisClient(QObject):
     ) -> None:
         super().__init__(parent)
         self._open: dict[int, Callbacks] = {}
+        self._closed = False
         self._process = start(self._answered.emit)
         self._answered.connect(self._receive)
 
@@ -68,8 +70,13 @@ class AnalysisClient(QObject):
     ) -> Request:
         """Ask for `op` with `fields` (plain data); discarded when its `owner` is destroyed.
 
-        Raises Problem when the process cannot be started.
+        After `close` nothing is asked: the request is discarded at once.
+
+        Raises:
+            Problem: the process cannot be started.
         """
+        if self._closed:
+            return Request(self, NEVER_ASKED)
         number = self._process.request(op, **fields)
         self._open[number] = Callbacks(on_progress, on_result, on_error)
         if owner is not None:
@@ -82,7 +89,8 @@ class AnalysisClient(QObject):
             self._process.cancel(number)
 
     def close(self) -> None:
-        """End the process; open requests are discarded."""
+        """End the process for good; open requests are discarded."""
+        self._closed = True
         self._open.clear()
         self._process.close()
 

@@ -82,6 +82,7 @@ class Session(QObject):
         self.page = "setup"
         self._make_job = make_job
         self._tasks: set[Task] = set()
+        self._closed = False
         self._adopt(workspace)
 
     def _adopt(self, workspace: Workspace) -> None:
@@ -249,9 +250,14 @@ class Session(QObject):
             then: called with the result; not when cancelled.
             failed: called with the Problem; by default it is shown in the message bar.
             quiet: for work well under a second: no line in the Activity panel.
+
+        After `close` nothing is done any more: the task is cancelled before it begins.
         """
         activity = None if quiet else self.activity
         task = Task(title, work, then, failed or self.notify, activity, self)
+        if self._closed:  # a timer of a page that is on its way out
+            task.cancel()
+            return task
         self._tasks.add(task)
         task.ended.connect(self._task_ended)
         return task.start()
@@ -268,6 +274,7 @@ class Session(QObject):
 
     def close(self) -> None:
         """End all that works off the window's thread and close the workspace. Runs must have ended or are cancelled."""
+        self._closed = True
         self.queue.withdraw_waiting()
         running = self.queue.running
         if running is not None:
