@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QVBo
 
 from workbench.exchange.formats import FORMATS, refusal
 from workbench.exchange.source import source_of
-from workbench.ui.exchange_work import ExchangeWork
+from workbench.ui.exchange_work import exchange_process
+from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
@@ -107,7 +108,8 @@ class ExportDialog(QDialog):
         out = Path(self.folder.value().strip()).expanduser()
         fields = {"run": self._run.id, "formats": self.formats(), "out": str(out)}
         done, notify = partial(_tell, self._session, out), self._session.notify
-        ExchangeWork(self._session, f"Export run {self._run.id}", "export", fields, done, notify, _nothing)
+        process, title = exchange_process(self._session), f"Export run {self._run.id}"
+        ProcessWork(self._session, process, title, "export", fields, done, notify, _nothing, ends_process=True)
         self.accept()
 
 

@@ -6,7 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
-from workbench.ui.exchange_work import ExchangeWork
+from workbench.ui.exchange_work import exchange_process
+from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
@@ -29,7 +30,7 @@ class ImportDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Import embeddings")
         self._session = session
-        self._work: ExchangeWork | None = None
+        self._work: ProcessWork | None = None
         self.places = {
             "embeddings": PathEditor("file", []),
             "labels": PathEditor("file", []),
@@ -110,9 +111,10 @@ class ImportDialog(QDialog):
             "distance": str(self.distance.value()),
         }
         self._say("Importing…", "muted")
-        self._work = ExchangeWork(
-            self._session, "Import embeddings", "import", fields, self._imported, self._refused, self._ended
-        )
+        self._work = ProcessWork(
+            self._session, exchange_process(self._session), "Import embeddings", "import", fields,
+            self._imported, self._refused, self._ended, ends_process=True,
+        )  # fmt: skip
         self._check()
 
     def _ended(self) -> None:

@@ -20,6 +20,7 @@ class ProcessWork:
         op: what is asked.
         fields: of the request, without the workspace.
         done: called with the answer. failed: called with the Problem. cancelled: called after the person cancelled.
+        ends_process: the process ends with this work; torch, once loaded, would keep its memory.
     """
 
     def __init__(
@@ -32,10 +33,12 @@ class ProcessWork:
         done: Callable[[Answer], None],
         failed: Callable[[Problem], None],
         cancelled: Callable[[], None],
+        *,
+        ends_process: bool = False,
     ) -> None:
         self._done, self._failed, self._cancelled = done, failed, cancelled
         self.over = False
-        self._client = client
+        self._client, self._ends_process = client, ends_process
         self._item = session.activity.add(title, self.cancel)
         asked = {"workspace": str(session.workspace.path), **fields}
         try:
@@ -55,10 +58,14 @@ class ProcessWork:
 
     def _finish(self, answer: Answer) -> None:
         self.over = True
+        if self._ends_process:
+            self._client.request("quit", {})
         self._item.finish()
         self._done(answer)
 
     def _fail(self, problem: Problem) -> None:
         self.over = True
+        if self._ends_process:
+            self._client.close()
         self._item.fail(str(problem))
         self._failed(problem)
