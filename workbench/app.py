@@ -57,12 +57,14 @@ def run_window(folder: Path | None, *, measure: bool = False) -> int:
     from PySide6.QtCore import QEvent, QTimer
     from PySide6.QtWidgets import QApplication
 
+    from workbench.ui import garbage
     from workbench.ui.defects import Defects, log_folder, start_fault_log, start_log
     from workbench.ui.main_window import MainWindow
     from workbench.ui.session import Session
     from workbench.ui.warm_up import WarmUp
 
     sys.setswitchinterval(SWITCH)
+    garbage.put_off()
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Workbench")
     app.setStyle("Fusion")

@@ -25,6 +25,7 @@ class Control:
         self.reason = ""  # why the work paused itself; empty when a person paused it
         self.stop_asked = False  # finish the epoch, keep everything
         self.interrupted = False  # stop before the next step, keep a checkpoint (Ctrl+C in a terminal)
+        self.standing_back = False  # between two steps, waiting for the window
         self._stand_back_until = 0.0  # by the monotonic clock
 
     @property
@@ -60,8 +61,10 @@ class Control:
 
     def stand_back(self) -> None:
         """Called between steps: waits where `give_way` asked for it."""
-        if (left := self._stand_back_until - monotonic()) > 0:
+        while (left := self._stand_back_until - monotonic()) > 0:
+            self.standing_back = True
             sleep(left)
+        self.standing_back = False
 
     def gate(self) -> None:
         """Called between steps: waits while paused, raises Cancelled when asked to discard."""

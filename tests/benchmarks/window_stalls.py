@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QApplication, QTableView
 
 from workbench.app import SWITCH
 from workbench.config import presets
+from workbench.ui import garbage
 from workbench.ui.main_window import MainWindow
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
@@ -67,6 +68,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=400)
     args = parser.parse_args()
     sys.setswitchinterval(SWITCH)
+    garbage.put_off()
     app = QApplication(sys.argv[:1])
     app.setStyle("Fusion")
     session = Session(Workspace(Path(tempfile.mkdtemp()) / "space", create=True))
@@ -81,6 +83,7 @@ def main() -> None:
     longer = config.model_copy(update={"training": config.training.model_copy(update={"epochs": args.epochs})})
     run_id = session.start(longer)
     wait(90, lambda: len(session.workspace.evaluations(run_id)) >= 3)  # engine warm, evaluations there
+    garbage.settle()
     tables = window.findChildren(QTableView)
     stalls = Stalls()
     stalls.start()

@@ -109,6 +109,11 @@ class RunQueue(QObject):
         if self._running is not None:
             self._running.control.give_way(MOMENT)
 
+    @property
+    def stands_back(self) -> bool:
+        """Nothing runs, or what runs waits for the window (or is paused)."""
+        return self._running is None or self._running.control.standing_back or self._running.control.paused
+
     def withdraw_waiting(self) -> None:
         """Take every run out of the line; the one that runs goes on."""
         for run_id in self.waiting:

@@ -20,6 +20,7 @@ from workbench.problem import Problem
 from workbench.ui.activity import Activity
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.live import Follower
+from workbench.ui.page_turn import PageTurn
 from workbench.ui.preferences import Preferences
 from workbench.ui.run_queue import MakeJob, RunQueue, experiment_job
 from workbench.ui.tasks import Progress, Task
@@ -96,6 +97,8 @@ class Session(QObject):
         self._pictures: tuple[int, Pictures] | None = None
         self.queue = RunQueue(workspace, self._make_job, self)
         self.queue.ended.connect(self._queue_ended)
+        self._turning = PageTurn(self.queue, self.queue)
+        self._turning.turned.connect(self.page_asked)
         self.follower = Follower(workspace, self)
         self.follower.runs_changed.connect(self._hear_runs)
         self.follower.status_changed.connect(self.status_changed)
@@ -183,9 +186,8 @@ class Session(QObject):
         """Bring a page to the front: one of PAGES."""
         if name not in PAGES:
             raise ValueError(name)
-        self.queue.give_way()
         self.page = name
-        self.page_asked.emit(name)
+        self._turning.turn(name)
 
     def pictures(self) -> "Pictures | None":
         """Images of the shown run's data set; None before the run has read its data."""

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from workbench.catalog import Catalog
+from workbench.ui import garbage
 from workbench.ui.main_window import MainWindow
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 
+SETTLED = 2000  # ms after the engine is there: forms and pages are made by then
 Loaded = tuple[Catalog, str]  # the catalog, and the name of the device that trains by default
 
 
@@ -32,3 +34,4 @@ class WarmUp(QObject):
         catalog, device = loaded
         self._session.set_catalog(catalog)
         self._window.status.show_device(device)
+        QTimer.singleShot(SETTLED, garbage.settle)

@@ -1,0 +1,38 @@
+"""Pages are turned between two steps of the run that works: drawing one takes twice as long beside a step."""
+
+from time import monotonic
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from workbench.ui.run_queue import RunQueue
+
+LOOK_EVERY = 4  # ms
+LONGEST = 0.08  # seconds that a page may be late; below what a person notices
+
+
+class PageTurn(QObject):
+    """Says `turned` at once where nothing runs, else when the run stands back, or after LONGEST."""
+
+    turned = Signal(str)  # the page asked for last
+
+    def __init__(self, queue: RunQueue, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._queue = queue
+        self._name, self._until = "", 0.0
+        self._look = QTimer(self, interval=LOOK_EVERY)
+        self._look.timeout.connect(self._maybe)
+
+    def turn(self, name: str) -> None:
+        """Turn to a page, now or in a moment; a later wish replaces one that waits."""
+        self._name = name
+        if not self._look.isActive():
+            self._until = monotonic() + LONGEST
+            self._look.start()
+        self._queue.give_way()
+        self._maybe()
+
+    def _maybe(self) -> None:
+        if self._queue.stands_back or monotonic() > self._until:
+            self._look.stop()
+            self._queue.give_way()  # the whole moment, from now
+            self.turned.emit(self._name)
