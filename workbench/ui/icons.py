@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPixmap, QPixmapCache
 
 from workbench.ui import theme
 
@@ -37,19 +37,30 @@ class _Glyph(QIconEngine):
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         family, characters = _phosphor()
-        tokens = theme.current()
-        colour = tokens.disabled if mode == QIcon.Mode.Disabled else getattr(tokens, self._role, self._role)
         font = QFont(family)
         font.setPixelSize(max(1, min(rect.width(), rect.height())))
         painter.save()
         painter.setFont(font)
-        painter.setPen(QColor(colour))
+        painter.setPen(QColor(self._colour(mode)))
         painter.drawText(QRectF(rect), Qt.AlignmentFlag.AlignCenter, characters[self._name])
         painter.restore()
+
+    def _colour(self, mode: QIcon.Mode) -> str:
+        tokens = theme.current()
+        found: str = tokens.disabled if mode == QIcon.Mode.Disabled else getattr(tokens, self._role, self._role)
+        return found
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         if size.isEmpty():
             return QPixmap()
+        key = f"{self._name} {self._colour(mode)} {size.width()}x{size.height()}"
+        made = QPixmap()
+        if not QPixmapCache.find(key, made):
+            made = self._drawn(size, mode, state)
+            QPixmapCache.insert(key, made)
+        return made
+
+    def _drawn(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         made = QPixmap(size)
         made.fill(Qt.GlobalColor.transparent)
         painter = QPainter(made)

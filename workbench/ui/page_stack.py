@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from importlib import import_module
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from workbench.ui.session import Session
@@ -58,9 +58,18 @@ class PageStack(QStackedWidget):
         return made
 
     def show_page(self, name: str) -> None:
-        """Bring a page to the front."""
-        self.setCurrentWidget(self.page(name))
+        """Bring a page to the front.
+
+        Drawn once the layouts are settled: a plot that hides has Qt draw the whole window before, and then again.
+        """
+        page = self.page(name)
+        self.setUpdatesEnabled(False)
+        self.setCurrentWidget(page)
+        QTimer.singleShot(0, self, self._draw)
         self.shown.emit(name)
+
+    def _draw(self) -> None:
+        self.setUpdatesEnabled(True)
 
     def make_next(self) -> bool:
         """Make one page that is not there yet; False when all are."""
@@ -70,5 +79,6 @@ class PageStack(QStackedWidget):
                 page.resize(self.size())
                 for part in (page, *page.findChildren(QWidget)):  # styled now, not when it is first shown
                     part.ensurePolished()
+                page.grab()
                 return True
         return False
