@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from workbench import __version__, cli_exchange, compare_command
+from workbench import __version__, cli_exchange, compare_command, sweep_command
 from workbench import catalog as catalogs
 from workbench.changed_config import read_config
 from workbench.config import BadConfig, RunConfig, presets
@@ -190,6 +190,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
 
 cli_exchange.add_to(cli, workspace_option, default_workspace)
 compare_command.add_to(cli, workspace_option, default_workspace)
+sweep_command.add_to(cli, workspace_option, default_workspace)
 
 
 def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:

@@ -135,11 +135,14 @@ def fields(config: RunConfig, known: Catalog) -> dict[str, dict[str, Any]]:
 
 def configured(config: RunConfig, setting: Mapping[str, Value], known: Catalog) -> RunConfig:
     """The config of one setting, named after it. Raises BadConfig when the fields do not go together."""
-    told = ", ".join(
-        f"{field.removesuffix('.name').rpartition('.')[2]}={short(value)}" for field, value in setting.items()
-    )
+    told = ", ".join(f"{short_field(field)}={short(value)}" for field, value in setting.items())
     found = changed(config, setting, known, f"The setting {told}")
     return found.model_copy(update={"name": f"{config.name[: max(20, 150 - len(told))]}: {told}"[:180]})
+
+
+def short_field(field: str) -> str:
+    """ "scale" for "loss.scale", "loss" for "loss.name"."""
+    return field.removesuffix(".name").rpartition(".")[2]
 
 
 def short(value: Value) -> str:
