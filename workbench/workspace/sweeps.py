@@ -113,7 +113,8 @@ def create(
         for point in first:
             _add_point(db, sweep_id, point)
         # The result of an experiment of one config means nothing here: the mark keeps it from being made.
-        db.execute("update experiments set result = ? where id = ?", (json.dumps({"sweep": sweep_id}), experiment))
+        mark = (f"{config.name}, sweep {sweep_id}", json.dumps({"sweep": sweep_id}), experiment)
+        db.execute("update experiments set name = ?, result = ? where id = ?", mark)
     return sweep_id
 
 

@@ -66,7 +66,8 @@ class SweepDialog(QDialog):
             [OWN, *(each.key for each in self._presets)], ["Your own", *(each.title for each in self._presets)]
         )
         self.preset.setAccessibleName("Values from a paper's sweep")
-        self.told = ElidedLabel("", "muted")
+        self.told = label("", "muted", wrap=True)
+        self.told.hide()
         self.how = ChoiceEditor(list(HOWS), list(HOWS.values()))
         self.trials = LineEditor("integer")
         self.trials.set_value(DEFAULT_TRIALS)
@@ -149,7 +150,7 @@ class SweepDialog(QDialog):
         """One more parameter; by default a number of the loss that is not varied yet, or the learning rate."""
         row = ParameterRow(self._fields, field or self._next_field())
         row.values.setText(values)
-        row.edited.connect(self._edited)
+        row.edited.connect(self._changed)
         row.removed.connect(self._remove)
         self.rows.append(row)
         self._lines.insertWidget(len(self.rows) - 1, row)
@@ -187,22 +188,25 @@ class SweepDialog(QDialog):
 
     def _add_pressed(self) -> None:
         self.add_row().values.setFocus()
-        self._edited()
+        self._changed()
 
     def _remove(self, row: ParameterRow) -> None:
         self.rows.remove(row)
         self._lines.removeWidget(row)
         row.deleteLater()
-        self._edited()
+        self._changed()
 
     def _take_preset(self) -> None:
         found = next((each for each in self._presets if each.key == self.preset.value()), None)
-        self._source = found.source if found else ""
-        self.told.setText(f"{found.source}. {found.summary}" if found else "")
         if found is None:
+            self._changed()
             return
         for row in tuple(self.rows):
             self._remove(row)
+        self.preset.set_value(found.key)
+        self._source = f"Values of {found.source}"
+        self.told.setText(f"{found.source}. {found.summary}")
+        self.told.show()
         for each in found.parameters:
             self.add_row(each.field, written(each))
         self.how.set_value(found.how)
@@ -210,7 +214,20 @@ class SweepDialog(QDialog):
             self.trials.set_value(found.trials)
         self._edited()
 
+    def take_preflight(self, found: "Preflight") -> None:
+        """Preflight has looked at the run meanwhile: tell the time."""
+        self._preflight = found
+        if self.plan is not None:
+            self.summary.setText(self._cost(self.plan))
+
     # What it would be
+
+    def _changed(self) -> None:
+        """Other parameters are no paper's any more."""
+        self.preset.set_value(OWN)
+        self._source = ""
+        self.told.hide()
+        self._edited()
 
     def _edited(self) -> None:
         self._forget()
@@ -264,6 +281,8 @@ class SweepDialog(QDialog):
 
     def _show(self, summary: str, plan: Plan | None, errors: dict[str, str]) -> None:
         self.plan = plan
+        if plan is not None and plan.how == "grid":
+            self.trials.set_value(plan.trials)
         self.summary.setText(summary)
         varied = {row.field.value() for row in self.rows}
         for row in self.rows:

@@ -363,6 +363,8 @@ def _fill(table: QTableWidget, head: Sequence[str], rows: Sequence[tuple[int, Se
             item.setData(ID_ROLE, number)
     if fresh:
         table.resizeColumnsToContents()
+        table.horizontalHeader().setStretchLastSection(False)  # fitted to its words, it would stay so
+        table.horizontalHeader().setStretchLastSection(True)
     if chosen != _chosen(table):
         _choose(table, chosen)
     table.blockSignals(False)

@@ -208,6 +208,7 @@ class SetupPage(QWidget):
             return
         known = self._looked_at if self._looked_at is not None and self._looked_at[0] == self.config else None
         self.sweep_dialog = SweepDialog(self.session, self.config, known[1] if known else None, self)
+        self.runner.found.connect(self.sweep_dialog.take_preflight)
         self.sweep_dialog.open()
 
     def look_at_data(self) -> None:
