@@ -228,4 +228,6 @@ def _bare(value: Value) -> bool:
 def _word(value: Value, bare: bool) -> str:
     if isinstance(value, str):
         return value if bare else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        return f"{value:g}"
     return str(value).lower() if isinstance(value, bool) else repr(value)

@@ -148,6 +148,21 @@ def trials(workspace: Workspace, sweep_id: int) -> list[Trial]:
     return [Trial(*row) for row in json.loads(text)]
 
 
+def chosen_on_reported(workspace: Workspace, run_ids: Sequence[int]) -> dict[int, list[int]]:
+    """The sweeps whose objective is of the half that is reported, each with those of the runs that it made."""
+    sql = (
+        "select json_group_array(json_array(t.sweep_id, t.run_id)) from (select sweep_id, run_id from sweep_trials "
+        "where run_id in (select value from json_each(?)) order by sweep_id, run_id) t "
+        "join sweeps s on s.id = t.sweep_id where s.reported"
+    )
+    with workspace.reading() as db:
+        ((text,),) = db.execute(sql, (json.dumps(list(run_ids)),)).fetchall()
+    found: dict[int, list[int]] = {}
+    for sweep_id, run_id in json.loads(text):
+        found.setdefault(sweep_id, []).append(run_id)
+    return found
+
+
 # Worker
 
 

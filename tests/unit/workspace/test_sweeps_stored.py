@@ -148,6 +148,15 @@ def test_a_run_made_just_before_a_kill_is_found_again(workspace):
     assert sweeps.unlinked_run(workspace, experiment, config.to_toml()) is None
 
 
+def test_runs_judged_on_the_reported_half_are_known(workspace):
+    flattered, fair = make(workspace), make(workspace, reported=False)
+    for number in (flattered, fair):
+        trial = sweeps.trials(workspace, number)[0]
+        sweeps.begin(workspace, trial, lambda: workspace.create_run(RunConfig()))
+    assert sweeps.chosen_on_reported(workspace, [1, 2, 3]) == {flattered: [1]}
+    assert sweeps.chosen_on_reported(workspace, []) == {}
+
+
 def test_a_workspace_from_before_gets_the_tables(tmp_path):
     with Workspace(tmp_path / "old", create=True) as workspace:
         place = workspace.database

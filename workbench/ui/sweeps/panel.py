@@ -74,7 +74,7 @@ class SweepsPanel(QDialog):
         self.up, self.down = button("Move up", "arrow-up"), button("Move down", "arrow-down")
         below = QWidget()
         column = QVBoxLayout(below)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(0, 8, 0, 0)
         column.setSpacing(8)
         column.addWidget(self.told)
         column.addWidget(self.trials, 1)
@@ -314,6 +314,7 @@ def _summary(look: Look) -> tuple[str, ...]:
 
 
 def _told(sweep: Sweep) -> str:
+    """What is varied, from where, by which figure."""
     parts = [f"{'; '.join(sweep.parameters)}."]
     parts += [f"{sweep.source}."] if sweep.source else []
     parts += [FLATTERS] if sweep.reported else []
@@ -340,6 +341,7 @@ def _table(name: str) -> QTableWidget:
     made.verticalHeader().hide()
     made.horizontalHeader().setStretchLastSection(True)
     made.horizontalHeader().setHighlightSections(False)
+    made.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     return made
 
 
