@@ -4,14 +4,16 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMainWindow
 
 from workbench import catalog
 from workbench.changed_config import changed, read_config
 from workbench.sweeps import starting
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
+from workbench.ui.commands import Commands
 from workbench.ui.pages.setup import SetupPage
+from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.sweeps.dialog import SweepDialog
 from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps
 from workbench.workspace import sweeps
@@ -202,6 +204,24 @@ def test_the_runs_of_a_sweep_are_offered_for_comparison(qtbot, panel, session):
     assert offered == [[1, 2]]
     assert session.page == "compare"
     assert not panel.isVisible()
+
+
+def test_a_sweep_without_its_worker_is_told_of(qtbot, session, panel):
+    notices, window = [], QMainWindow()
+    qtbot.addWidget(window)
+    session.noticed.connect(notices.append)
+    actions = SweepActions(session, Commands(session.preferences, window), window)
+    actions.look()
+    qtbot.waitUntil(lambda: bool(notices), timeout=30_000)
+    assert notices == ["Sweep 1 has no worker any more. Resume in “Sweeps…” goes on where it ended."]
+    assert sweeps.announce(session.workspace, 1)
+    assert not sweeps.announce(session.workspace, 1), "one is on its way"
+    actions.look()
+    panel.refresh()
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Starting", timeout=30_000)
+    assert panel.pause.text() == "Pause"
+    assert len(notices) == 1
+    assert actions.show_panel().parent() is window
 
 
 def test_an_empty_workspace_says_where_sweeps_begin(qtbot, session):

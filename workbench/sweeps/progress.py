@@ -74,7 +74,7 @@ def state_words(sweep: Sweep, trials: Sequence[Trial]) -> str:
     """What is going on, in one or two words."""
     if sweep.state == "active":
         if not sweep.alive:
-            return "Worker is gone"
+            return "Starting" if sweep.starting else "Worker is gone"
         return "Working" if sweep.holds else "Waiting for the device"
     if sweep.state == "paused":
         return "Pausing" if sweep.alive else "Paused"

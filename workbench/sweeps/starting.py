@@ -55,7 +55,7 @@ def work_apart(workspace: Workspace, sweep_id: int) -> bool:
     Raises:
         Problem: it cannot be started.
     """
-    if stored.one(workspace, sweep_id).alive:
+    if not stored.announce(workspace, sweep_id):
         return False
     place = str(workspace.path.absolute())
     log = workspace.path / "sweeps" / f"{sweep_id}.log"

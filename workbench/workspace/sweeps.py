@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 OPEN = ("queued", "running", "paused")  # states of a trial that is still to be done
 SAME_START = 60.0  # seconds by which two readings of a process's start may differ when the clock was set
+STARTS = 30.0  # seconds that a worker gets to load the engine before it counts as gone
 SILENT = 120.0  # seconds without a sign after which a worker of another machine counts as gone
 
 
@@ -63,6 +65,7 @@ class Sweep:
     device: str  # that its worker has or waits for
     holds: bool  # whether it has the device
     alive: bool  # whether a worker is there
+    starting: bool  # whether one was started and has not said a word yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +169,16 @@ def chosen_on_reported(workspace: Workspace, run_ids: Sequence[int]) -> dict[int
 # Worker
 
 
+def announce(workspace: Workspace, sweep_id: int) -> bool:
+    """Say that a worker is about to be started; False where one is there or was started a moment ago."""
+    with workspace.writing() as db:
+        row = db.execute("select pid, host, born, beat from sweeps where id = ?", (sweep_id,)).fetchone()
+        if row is None or _alive(*row) or (row[0] is None and _age(row[3]) < STARTS):
+            return False
+        db.execute("update sweeps set pid = null, holds = 0, beat = ? where id = ?", (now(), sweep_id))
+    return True
+
+
 def take(workspace: Workspace, sweep_id: int, device: str) -> None:
     """Make this process the sweep's worker; what a dead one left half done is put back into the line.
 
@@ -216,7 +229,7 @@ def leave(workspace: Workspace, sweep_id: int, *, even_if_active: bool = True) -
     """This process works on the sweep no longer; False where it was resumed meanwhile and should go on."""
     with workspace.writing() as db:
         left = db.execute(
-            "update sweeps set pid = null, holds = 0, device = '' "
+            "update sweeps set pid = null, holds = 0, device = '', beat = null "
             "where id = ? and pid = ? and (? or state != 'active')",
             (sweep_id, os.getpid(), even_if_active),
         ).rowcount
@@ -335,6 +348,7 @@ def _sweep(row: list[Any]) -> Sweep:
         "reported": bool(facts["reported"]),
         "holds": bool(facts["holds"]),
         "alive": _alive(pid, host, born, beat),
+        "starting": pid is None and _age(beat) < STARTS,
     }
     return Sweep(**facts | changes)
 
@@ -344,10 +358,15 @@ def _alive(pid: int | None, host: str | None, born: float | None, beat: str | No
     if pid is None:
         return False
     if host != socket.gethostname():
-        return beat is not None and (datetime.now(UTC) - datetime.fromisoformat(beat)).total_seconds() < SILENT
+        return _age(beat) < SILENT
     try:
         process = psutil.Process(pid)
         # A number is given again to other processes; a worker that ended under a living parent is a zombie.
         return process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - (born or 0)) < SAME_START
     except psutil.Error:
         return False
+
+
+def _age(beat: str | None) -> float:
+    """Seconds since a sign of life; endless without one."""
+    return inf if beat is None else (datetime.now(UTC) - datetime.fromisoformat(beat)).total_seconds()

@@ -182,7 +182,7 @@ class SweepsPanel(QDialog):
         """Enable what can be asked now."""
         look, trial = self.sweep(), self.trial()
         sweep = look.sweep if look else None
-        working = sweep is not None and sweep.state == "active" and sweep.alive
+        working = sweep is not None and _works(sweep)
         self.pause.setText("Pause" if working else "Resume")
         self.pause.setEnabled(sweep is not None and sweep.state in ("active", "paused"))
         self.cancel.setEnabled(sweep is not None and sweep.state in ("active", "paused"))
@@ -211,7 +211,7 @@ class SweepsPanel(QDialog):
         if look is None:
             return
         number = look.sweep.id
-        if look.sweep.state == "active" and look.sweep.alive:
+        if _works(look.sweep):
             self._ask(lambda workspace: starting.pause(workspace, number))
         else:
             self._ask(lambda workspace: _go_on(workspace, number))
@@ -296,6 +296,10 @@ def _look(workspace: Workspace, progress: Progress) -> list[Look]:
 def _go_on(workspace: Workspace, number: int) -> None:
     starting.resume(workspace, number)
     starting.work_apart(workspace, number)
+
+
+def _works(sweep: Sweep) -> bool:
+    return sweep.state == "active" and (sweep.alive or sweep.starting)
 
 
 def _summary(look: Look) -> tuple[str, ...]:
