@@ -201,7 +201,7 @@ def told(workspace: Workspace, number: int) -> list[str]:
     sweep, trials = stored.one(workspace, number), stored.trials(workspace, number)
     lines = [_line(workspace, sweep), "Varied: " + "; ".join(sweep.parameters)]
     lines += [f"Source: {sweep.source}"] if sweep.source else []
-    lines += [FLATTERS] if sweep.reported else []
+    lines += [text for text in (FLATTERS if sweep.reported else "", sweep.problem) if text]
     found = standings(sweep, trials)
     fields = list(dict.fromkeys(field for each in found for field in each.setting))
     lines += ["", f"| {' | '.join(('setting', *map(short_field, fields), sweep.metric, 'runs', 'state'))} |"]

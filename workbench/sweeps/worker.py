@@ -21,6 +21,7 @@ from workbench.workspace.sweeps import Sweep, Trial
 
 POLL = 0.3  # seconds between two looks at what is asked
 BEAT = 20.0  # seconds between two signs of life
+ALIKE = 3  # runs in a row that fail for one reason
 UNRECORDED = "Its end could not be recorded. What was saved before is kept."
 
 
@@ -43,6 +44,7 @@ class Worker:
         self._workspace, self._id, self._say, self._listen = workspace, sweep_id, say, listen
         self._known = catalogs.current()
         self._interrupted = False
+        self._failures: list[str] = []
         self._beat = monotonic()
 
     def interrupt(self) -> None:
@@ -125,6 +127,7 @@ class Worker:
             run = self._workspace.run(run_id)
         match run.status:
             case "done":
+                self._failures = []
                 value = objective.measured(self._workspace, run_id, sweep.metric)
                 told = f"The run has no {sweep.metric}." if value is None else ""
                 stored.end(self._workspace, trial, "failed" if told else "done", value, told)
@@ -135,6 +138,16 @@ class Worker:
                 told = run.problem or (UNRECORDED if status == "running" else f"The run was {status}.")
                 stored.end(self._workspace, trial, "failed", problem=told)
                 self._say(f"{_title(trial)} failed. {told}")
+                self._pause_if_alike(told)
+
+    def _pause_if_alike(self, problem: str) -> None:
+        """Missing data or a full disk would fail every run of a long line: let the person look first."""
+        self._failures = [*self._failures, problem][-ALIKE:]
+        if self._failures == [problem] * ALIKE:
+            self._failures = []
+            told = f"{ALIKE} runs in a row failed alike, so it was paused. {problem}"
+            stored.set_state(self._workspace, self._id, "paused", told)
+            self._say(told)
 
     def _make_run(self, sweep: Sweep, config: RunConfig) -> int:
         if sweep.experiment_id is not None:

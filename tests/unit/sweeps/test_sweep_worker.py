@@ -65,8 +65,7 @@ class FakeRuns:
                     if control.interrupted:
                         return
                     threading.Event().wait(0.01)
-            if run_id == self.fail:
-                self.fail = None
+            if self.fail in (run_id, "all"):
                 raise Problem("The disk is full.")
             store(workspace, run_id, bowl(RunConfig.recorded(workspace.run(run_id).config)))
 
@@ -189,11 +188,25 @@ def test_a_failed_run_holds_nothing_up_and_is_retried(workspace, config, known, 
     first = sweeps.trials(workspace, number)[0]
     assert (first.state, first.problem) == ("failed", "The disk is full.")
     assert state_words(sweeps.one(workspace, number), sweeps.trials(workspace, number)) == "Done, 1 failed"
+    runs.fail = None
     assert sweeps.retry(workspace, number) == 1
     assert Worker(workspace, number).run() == "done"
     assert states(workspace, number) == ["done", "done"]
     steps, _ = workspace.scalars(1, "probe/ce")
     assert list(steps) == [1], "the run without a checkpoint began anew"
+
+
+def test_a_line_that_fails_alike_is_paused(workspace, config, known, runs):
+    runs.fail = "all"
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.02,0.03,0.04,0.05")
+    assert Worker(workspace, number).run() == "paused"
+    assert states(workspace, number) == ["failed"] * 3 + ["queued"] * 2
+    assert sweeps.one(workspace, number).problem.endswith("failed alike, so it was paused. The disk is full.")
+    runs.fail = None
+    starting.resume(workspace, number)
+    assert sweeps.one(workspace, number).problem == ""
+    assert Worker(workspace, number).run() == "done"
+    assert states(workspace, number) == ["failed"] * 3 + ["done"] * 2
 
 
 def test_a_run_that_ended_without_its_trial_is_not_run_again(workspace, config, known, runs):
