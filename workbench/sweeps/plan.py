@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 from workbench import protocols
@@ -103,7 +104,8 @@ class SweepPreset:
     changes: Mapping[str, object]  # fields of the run that are set otherwise
 
 
-def sweep_presets() -> list[SweepPreset]:
+@lru_cache(maxsize=1)
+def sweep_presets() -> tuple[SweepPreset, ...]:
     """The papers' ablations by their `order`."""
     found = []
     for path in (resources() / "sweeps").glob("*.toml"):
@@ -125,7 +127,7 @@ def sweep_presets() -> list[SweepPreset]:
                 ),
             )
         )
-    return [preset for _, preset in sorted(found, key=lambda each: each[0])]
+    return tuple(preset for _, preset in sorted(found, key=lambda each: each[0]))
 
 
 def preset_named(key: str) -> SweepPreset:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from workbench import catalog as catalogs
 from workbench.catalog import Catalog
 from workbench.changed_config import changed, toml_value
-from workbench.config import KINDS, BadConfig, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.config import KINDS, BadConfig, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams, sections
 from workbench.params import Params
 
 Value = bool | int | float | str
@@ -121,16 +122,19 @@ def checked(parameters: Sequence[Parameter], config: RunConfig, known: Catalog) 
 
 def fields(config: RunConfig, known: Catalog) -> dict[str, dict[str, Any]]:
     """Every field that a sweep of this config can vary, described as in the catalog, by dotted name."""
-    found: dict[str, dict[str, Any]] = {}
-    for part, model in SECTIONS.items():
-        for name, facts in model.model_json_schema()["properties"].items():
-            found[f"{part}.{name}"] = facts
+    found = dict(_common())
     for kind in KINDS:
         names = [key.partition("/")[2] for key in known if key.startswith(f"{kind}/")]
         found[f"{kind}.name"] = {"type": "string", "enum": names, "default": config.choice(kind).name}
         described = known.get(f"{kind}/{config.choice(kind).name}", {"params": {}})["params"]
         found |= {f"{kind}.{name}": facts for name, facts in described.items()}
     return found
+
+
+@lru_cache(maxsize=1)
+def _common() -> dict[str, dict[str, Any]]:
+    """The fields of the common parts; not to be changed."""
+    return {f"{part}.{name}": facts for part, named in sections().items() for name, facts in named.items()}
 
 
 def configured(config: RunConfig, setting: Mapping[str, Value], known: Catalog) -> RunConfig:

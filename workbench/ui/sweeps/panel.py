@@ -320,6 +320,7 @@ def _summary(look: Look) -> tuple[str, ...]:
 def _told(sweep: Sweep) -> str:
     """What is varied, from where, by which figure."""
     parts = [f"{'; '.join(sweep.parameters)}."]
+    parts += ["Settings are proposed one by one, after what was found."] if sweep.how == "bayes" else []
     parts += [f"{sweep.source}."] if sweep.source else []
     parts += [FLATTERS] if sweep.reported else []
     return " ".join((*parts, sweep.problem)).strip()
@@ -364,6 +365,7 @@ def _fill(table: QTableWidget, head: Sequence[str], rows: Sequence[tuple[int, Se
                 item = QTableWidgetItem()
                 table.setItem(row, column, item)
             if item.text() != text:
+                fresh = fresh or len(text) > len(item.text())
                 item.setText(text)
                 item.setToolTip(f"<qt>{text.replace('&', '&amp;').replace('<', '&lt;')}</qt>")
             item.setData(ID_ROLE, number)
