@@ -4,15 +4,14 @@ import logging
 import os
 import signal
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import click
 
-from workbench import __version__, cli_exchange, compare_command
+from workbench import __version__, cli_exchange, compare_command, sweep_command
 from workbench import catalog as catalogs
-from workbench.config import KINDS as ENTRY_KINDS
+from workbench.changed_config import read_config
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
 from workbench.problem import Problem
@@ -191,30 +190,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
 
 cli_exchange.add_to(cli, workspace_option, default_workspace)
 compare_command.add_to(cli, workspace_option, default_workspace)
-
-
-def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
-    """A config file or preset with `FIELD=VALUE` changes. Raises BadConfig naming each bad field."""
-    by_key = {preset.key: preset.config for preset in presets()}
-    config = by_key[name] if name in by_key and not Path(name).exists() else RunConfig.from_toml(name)
-    values = config.model_dump()
-    for change in changes:
-        field, equals, text = change.partition("=")
-        if not equals:
-            raise BadConfig(f"--set {change}", {field: "Say it as FIELD=VALUE."})
-        *parents, last = field.split(".")
-        place: Any = values
-        for parent in parents:
-            if not isinstance(place.get(parent), dict):
-                raise BadConfig(f"--set {change}", {field: "There is no such field."})
-            place = place[parent]
-        if last == "name" and parents and parents[0] in ENTRY_KINDS:
-            place.clear()  # the parameters of another entry mean nothing to this one
-        place[last] = _value(text)
-    found, errors = RunConfig.from_values(values, catalogs.current())
-    if found is None:
-        raise BadConfig(name, errors)
-    return found
+sweep_command.add_to(cli, workspace_option, default_workspace)
 
 
 def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:
@@ -285,13 +261,6 @@ def _unfinished(workspace: Workspace, config: RunConfig) -> int:
     raise Problem(
         f"There is no unfinished run of this config in {workspace.path}.", todo="Leave --resume out to start one."
     )
-
-
-def _value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 def _range(facts: dict[str, Any]) -> str:

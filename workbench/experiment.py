@@ -304,6 +304,13 @@ def trained(workspace: Workspace, run_id: int) -> Trained:
     return Trained(model.eval(), augmentation.evaluate, data, int(state["step"]), int(state["epoch"]))
 
 
+def device_of(config: RunConfig) -> str:
+    """The device on which a run of this config trains: "cpu", "cuda", "mps". Raises Problem when it is not there."""
+    from workbench.training import device
+
+    return device.choose(config.device).type
+
+
 def embed_images(workspace: Workspace, run_id: int, images: list[np.ndarray]) -> np.ndarray:
     """Embeddings [m, d] float32 of a person's own images (uint8 [h, w, 3]) under the run's best checkpoint, on the CPU.
 

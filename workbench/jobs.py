@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from workbench.control import Cancelled, Control
@@ -79,6 +80,34 @@ def _let_the_window_go_first() -> None:
 def start_daemon(name: str, work: Callable[[], None]) -> None:
     """Run `work` on a thread that never holds up the program's end: warming up and listening."""
     threading.Thread(target=work, name=name, daemon=True).start()
+
+
+def start_detached(words: list[str], log: Path) -> None:
+    """Start `python -m workbench WORDS` as a process that outlives this one; what it says goes to the end of `log`.
+
+    Raises:
+        Problem: the log cannot be written or the process cannot be started.
+    """
+    # getattr: the flags are there on Windows only.
+    flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("ab") as out:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "workbench", *words],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=os.name == "posix",
+                creationflags=flags,
+            )
+    except OSError as error:
+        raise Problem(f"The background process cannot be started ({error.strerror}).") from None
+    start_daemon("end of a worker", lambda: _wait(process))  # who does not wait for a child leaves a zombie
+
+
+def _wait(process: "subprocess.Popen[bytes]") -> None:
+    process.wait()
 
 
 class AnalysisProcess:

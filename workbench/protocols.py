@@ -86,6 +86,8 @@ def conclude(workspace: Workspace, experiment_id: int) -> dict[str, Any] | None:
         Problem: embeddings that are gone, or folds that do not search the same images.
     """
     runs = stored.runs_of(workspace, experiment_id)
+    if any("sweep" in each.result for each in stored.every(workspace) if each.id == experiment_id):
+        return None  # its runs differ in more than seed and fold
     if not runs or any(run.status != "done" for run in runs):
         return None
     best = [best_evaluation(workspace, run) for run in runs]

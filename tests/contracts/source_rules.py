@@ -11,7 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 450
 QT = {"PySide6", "shiboken6", "pyqtgraph", "qtawesome", "qtpy"}
 HEAVY = {"torch", "torchvision", "faiss", "umap", "pynndescent", "numba", "sklearn", "matplotlib"} | {
-    "pytorch_metric_learning"
+    "pytorch_metric_learning",
+    "optuna",
 }
 SQLITE = {"sqlite3", "sqlite_utils", "pysqlite3"}
 GROUND = {"params", "registry", "catalog", "problem", "events", "control", "files", "resources_path", "spreadsheet"}
@@ -25,7 +26,7 @@ EVERY_ROOM = {
     "workspace",
     "reports",
     "ui",
-} | {"exchange", "comparing"}
+} | {"exchange", "comparing", "sweeps"}
 START = {"__main__", "app", "cli"}  # they put the rooms together, so no room knows them
 # room -> rooms and top files of the package that it must not import
 FORBIDDEN: dict[str, set[str]] = {
@@ -37,6 +38,7 @@ FORBIDDEN: dict[str, set[str]] = {
     "reports": {"ui", "training", "losses", "backbones"} | START,
     "exchange": {"ui", "training", "losses", "backbones", "reports", "projection", "comparing"} | START,
     "comparing": {"ui", "training", "losses", "backbones", "datasets", "reports", "projection", "exchange"} | START,
+    "sweeps": {"ui", "training", "losses", "backbones", "datasets", "reports", "projection", "exchange"} | START,
     "ui": {"losses", "backbones", "training", "evaluation", "__main__", "app", "cli"},
     "jobs": EVERY_ROOM | START,
     "config": EVERY_ROOM - {"datasets"} | START,

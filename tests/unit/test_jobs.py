@@ -121,3 +121,9 @@ def test_no_process_outlives_close(analysis):
     assert child is not None
     assert child.poll() is not None
     assert not [thread for thread in threading.enumerate() if not thread.daemon and "analysis" in thread.name]
+
+
+def test_a_detached_process_that_cannot_write_its_log_is_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Problem, match="background process cannot be started"):
+        jobs.start_detached(["doctor"], tmp_path / "file" / "worker.log")

@@ -6,7 +6,7 @@ from workbench.comparing.groups import Group
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import BEST, At, Measured, chosen_runs
 from workbench.comparing.settings import fold_of
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, sweeps
 from workbench.workspace.rows import Dataset
 
 MOST_NAMED, MOST_TITLES = 5, 2  # runs and groups in one sentence
@@ -30,6 +30,7 @@ def guards(
     if live:
         told.append(f"Not finished, so the numbers may not be the last: {_runs(live)}.")
     told += _missing(groups, measured, metric, at) + _chosen_on_the_test_half(groups, measured, at)
+    told += _chosen_by_a_sweep(workspace, [run.id for run in runs])
     repeated = _repeated(groups, measured, metric, at)
     if repeated:
         told.append(f"Of runs with the same config, seed and fold only the newest counts; left out: {_runs(repeated)}.")
@@ -118,6 +119,14 @@ def _chosen_on_the_test_half(groups: Sequence[Group], measured: dict[int, Measur
     if not chosen:
         return []
     return [f"The best epoch was chosen on the half that is reported, which flatters: {_runs(chosen)}."]
+
+
+def _chosen_by_a_sweep(workspace: Workspace, runs: Sequence[int]) -> list[str]:
+    return [
+        f"The settings of sweep {sweep} were judged on the half that is reported, which flatters its best: "
+        f"{_runs([str(run) for run in of_it])}."
+        for sweep, of_it in sweeps.chosen_on_reported(workspace, runs).items()
+    ]
 
 
 def _repeated(groups: Sequence[Group], measured: dict[int, Measured], metric: str, at: At) -> list[str]:

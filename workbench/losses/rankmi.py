@@ -15,7 +15,6 @@ from workbench.losses.distance_weighted import times_drawn
 from workbench.params import Params, param
 from workbench.registry import register
 
-DEPTH, WIDTH = 5, 128
 NEWTON_STEPS, NEWTON_END = 100, 1e-6  # Algorithm 1
 FLAT = 1e-8  # slope of T from which a Newton step would leave the sphere
 BINS = 40
@@ -24,6 +23,8 @@ BINS = 40
 class RankMIParams(Params):
     ratio: int = param(1, ge=1, le=4, help="Updates of the statistics network for each update of the embeddings.")
     order: float = param(0.0, ge=0, le=100, symbol="λ", label="Order loss", help="Weight of the penalty on rising V.")
+    depth: int = param(5, ge=2, le=16, unit="layers", help="Layers of the statistics network.")
+    width: int = param(128, ge=1, le=4096, help="Width of the statistics network's layers.")
     proxy_lr: float = param(
         1.0, gt=0, le=1e4, label="Network learning rate", unit="×",
         help="Learning rate of the statistics network, as a multiple.",
@@ -31,14 +32,15 @@ class RankMIParams(Params):
 
 
 class Statistics(nn.Module):
-    """V_phi: distances [m] -> values [m]; an MLP of depth 5 and width 128, on top of a line that falls at the start.
+    """V_phi: distances [m] -> values [m]; an MLP on top of a line that falls at the start.
 
-    The supplement gives depth and width; the line and its start, V = 2 - 2 d, are ours: V must fall with the distance.
+    The supplement gives depth 5 and width 128. The line and its start, V = 2 - 2 d, are ours: V must fall with the
+    distance.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, depth: int, width: int) -> None:
         super().__init__()
-        sizes = [1, *[WIDTH] * (DEPTH - 1), 1]
+        sizes = [1, *[width] * (depth - 1), 1]
         layers = [nn.Linear(*pair) for pair in pairwise(sizes)]
         nn.init.zeros_(layers[-1].weight)
         nn.init.zeros_(layers[-1].bias)
@@ -71,7 +73,7 @@ class RankMI(nn.Module):
         super().__init__()
         self.ratio, self.order, self.dim = params.ratio, params.order, embedding_dim
         self.num_classes, self.proxy_lr_multiplier = num_classes, params.proxy_lr
-        self.statistics = Statistics()
+        self.statistics = Statistics(params.depth, params.width)
         self.register_buffer("boundary", torch.tensor(1.0))
         self.boundary_found = True
         self.steps = 0

@@ -12,6 +12,7 @@ from workbench.problem import Problem
 from workbench.ui.commands import Commands
 from workbench.ui.exchange_actions import ExchangeActions
 from workbench.ui.session import Session
+from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
 from workbench.workspace.rows import Run
 
@@ -38,12 +39,13 @@ class RunActions(QObject):
         self.colour.setMenu(self._colours())
         self.folder = add("run.folder", "Show its folder", self._folder, "", "folder-open")
         self.exchange = ExchangeActions(session, commands, window)
+        self.sweeps = SweepActions(session, commands, window)
         self.trash = add("run.trash", "Move to trash", self._trash, "", "trash")
         self.restore = add("run.restore", "Restore from trash", self._restore, "", "arrow-counter-clockwise")
         self.delete = add("run.delete", "Delete for ever…", self._delete)
         self.show_trash = add("run.show-trash", "Show the trash", None, checkable=True)
         self.empty_trash = add("run.empty-trash", "Empty the trash…", self._empty_trash)
-        self.of_menu = [self.pause, self.stop, self.cancel, self.resume]
+        self.of_menu = [self.pause, self.stop, self.cancel, self.resume, _line(self), self.sweeps.show]
         self.of_list = [
             self.compare, _line(self),
             self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,

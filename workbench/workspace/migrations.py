@@ -115,6 +115,27 @@ def m004_sample_tags(db: Database) -> None:
     )
 
 
+@migration()
+def m005_sweeps(db: Database) -> None:
+    db.execute(
+        "create table sweeps (id integer primary key, name text not null, config text not null, how text not null, "
+        "parameters text not null, points integer not null, metric text not null, reported integer not null, "
+        "source text not null default '', state text not null "
+        "check (state in ('active', 'paused', 'cancelled', 'done')), problem text not null default '', "
+        "experiment_id integer references experiments(id) on delete set null, created text not null, "
+        "device text not null default '', holds integer not null default 0, pid integer, host text, born real, "
+        "beat text)"
+    )
+    db.execute(
+        "create table sweep_trials (id integer primary key, "
+        "sweep_id integer not null references sweeps(id) on delete cascade, point integer not null, "
+        "place integer not null, setting text not null, seed integer not null, fold integer not null, "
+        "state text not null check (state in ('queued', 'running', 'paused', 'done', 'failed', 'cancelled')), "
+        "run_id integer references runs(id) on delete set null, objective real, problem text not null default '')"
+    )
+    db.execute("create index sweep_trials_by_place on sweep_trials (sweep_id, place)")
+
+
 def migrate(connection: Connection, path: Path | None = None) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
     db = Database(connection)

@@ -125,6 +125,10 @@ class Recorder:
             db.execute("delete from evaluations where run_id = ? and step > ?", (self.run_id, step))
         self._line({"forget": step})
 
+    def close(self) -> None:
+        """Close the journal of a recorder that hears no Ended."""
+        self._journal.close()
+
     def _begin(self) -> None:
         if self._active_since is None:
             self._active_since = monotonic()

@@ -13,7 +13,7 @@ from workbench.comparing.overview import overview
 from workbench.comparing.settings import differing, settings_of, written
 from workbench.config import Choice, EmbeddingParams, RunConfig, TrainingParams
 from workbench.problem import Problem
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, sweeps
 
 KNOWN = {"loss/ce": {"params": {"dropout": {"default": 0.5, "type": "number"}}}}
 
@@ -235,3 +235,14 @@ def test_runs_without_evaluations_are_a_problem(workspace):
 def test_nothing_chosen_is_nothing_told(workspace):
     found = overview(workspace, [], KNOWN, "MAP@R", "best")
     assert (found.groups, found.metrics, found.guards) == ((), (), ())
+
+
+def test_settings_that_a_sweep_judged_on_the_reported_half_are_said(workspace):
+    runs = seeds(workspace, [0.5, 0.6, 0.7])
+    number = sweeps.create(
+        workspace, RunConfig(), how="grid", parameters=["training.lr=0.1"], points=1, metric="MAP@R", reported=True,
+        first=[sweeps.Point({"training.lr": 0.1}, [(0, 0)])],
+    )  # fmt: skip
+    sweeps.begin(workspace, sweeps.trials(workspace, number)[0], lambda: runs[1])
+    said = f"The settings of sweep {number} were judged on the half that is reported, which flatters its best: run "
+    assert f"{said}{runs[1]}." in look(workspace, at="last").guards

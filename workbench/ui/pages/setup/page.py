@@ -17,6 +17,7 @@ from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.groups import FormGroups
 from workbench.ui.pages.setup.preflight import PreflightCard, PreflightRunner
 from workbench.ui.session import Session
+from workbench.ui.sweeps.dialog import SweepDialog
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.editors import ChoiceEditor
@@ -25,6 +26,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
+    from workbench.experiment import Preflight
 
 CONFIGS = "Config (*.toml)"
 LEFT, RIGHT = 62, 38  # share of the width
@@ -45,6 +47,7 @@ class SetupPage(QWidget):
         self._offered: RunConfig | None = None  # before the catalog was known
         self._bad_paths: list[str] = []
         self._bases: dict[str, dict[str, Any]] = {}  # values of each preset, by key
+        self._looked_at: tuple[RunConfig, Preflight] | None = None
         self._refused: tuple[RunConfig, str] | None = None  # what Preflight found impossible, and why
         self._build()
         self._connect()
@@ -64,6 +67,8 @@ class SetupPage(QWidget):
         self.trouble = label("", "error", wrap=True)
         self.show_trouble = button("Show", kind="quiet")
         self.start = button("Start", "play", "primary")
+        self.sweep = button("Sweep…", "grid-four")
+        self.sweep.setToolTip("Run it with many values of some fields")
         self.save = button("Save config…", "floppy-disk")
         self.open = button("Open config…", "folder-open")
         self.copy = button("Copy command", "copy")
@@ -105,7 +110,8 @@ class SetupPage(QWidget):
         above.setWidget(holder)
         buttons = QGridLayout()
         buttons.setSpacing(8)
-        buttons.addWidget(self.start, 0, 0, 1, 2)
+        buttons.addWidget(self.start, 0, 0)
+        buttons.addWidget(self.sweep, 0, 1)
         buttons.addWidget(self.copy, 1, 0, 1, 2)
         buttons.addWidget(self.open, 2, 0)
         buttons.addWidget(self.save, 2, 1)
@@ -128,6 +134,7 @@ class SetupPage(QWidget):
         self.redo.clicked.connect(self.redo_edit)
         self.show_trouble.clicked.connect(self._show_first_error)
         self.start.clicked.connect(self.start_run)
+        self.sweep.clicked.connect(self.ask_sweep)
         self.save.clicked.connect(self.save_config)
         self.open.clicked.connect(self.open_config)
         self.copy.clicked.connect(self.copy_command)
@@ -136,6 +143,7 @@ class SetupPage(QWidget):
         self.runner.began.connect(self.card.show_working)
         self.runner.told.connect(self.card.show_working)
         self.runner.found.connect(self.card.show_result)
+        self.runner.found.connect(self._keep_preflight)
         self.runner.failed.connect(self._preflight_failed)
         self.runner.held.connect(self._preflight_held)
         self.session.catalog_changed.connect(self._begin)
@@ -147,6 +155,7 @@ class SetupPage(QWidget):
         """The page's commands: the window puts them into its menu, its palette and its shortcuts."""
         for title, keys, slot in (
             ("Start", "Ctrl+Return", self.start_run),
+            ("Sweep…", "Ctrl+Shift+Return", self.ask_sweep),
             ("Undo edit", "Ctrl+Z", self.undo_edit),
             ("Redo edit", "Ctrl+Shift+Z", self.redo_edit),
             ("Save config…", "", self.save_config),
@@ -192,6 +201,15 @@ class SetupPage(QWidget):
             return
         self._remember_places()
         self.session.show_page("train")
+
+    def ask_sweep(self) -> None:
+        """Open the dialog that varies this run. Does nothing while something is wrong."""
+        if self.config is None:
+            return
+        known = self._looked_at if self._looked_at is not None and self._looked_at[0] == self.config else None
+        self.sweep_dialog = SweepDialog(self.session, self.config, known[1] if known else None, self)
+        self.runner.found.connect(self.sweep_dialog.take_preflight)
+        self.sweep_dialog.open()
 
     def look_at_data(self) -> None:
         """Show what is in the data set, off the window's thread."""
@@ -274,6 +292,7 @@ class SetupPage(QWidget):
             self.summary.setText("Reading what is available…")
             self.card.show_idle("Waiting for the list of what is available.")
             self.start.setEnabled(False)
+            self.sweep.setEnabled(False)
             return
         before = self.draft
         self._bases = {each.key: Draft(self.session.catalog, each.config).base for each in self.presets}
@@ -291,7 +310,7 @@ class SetupPage(QWidget):
         self.undo.setEnabled(self.draft.can_undo)
         self.redo.setEnabled(self.draft.can_redo)
         self._explain(errors)
-        for needs_config in (self.save, self.copy):
+        for needs_config in (self.sweep, self.save, self.copy):
             needs_config.setEnabled(self.config is not None)
         if self.config is None:
             self.card.show_idle("Preflight begins when every field is right.")
@@ -344,6 +363,10 @@ class SetupPage(QWidget):
 
     def _name_start(self) -> None:
         self.start.setText("Add to queue" if self.session.busy else "Start")
+
+    def _keep_preflight(self, found: "Preflight") -> None:
+        if self.config is not None:
+            self._looked_at = (self.config, found)
 
     def _preflight_failed(self, problem: Problem) -> None:
         self.card.show_problem(problem)

@@ -1,0 +1,232 @@
+"""The sweep dialog and the Sweeps panel: what is typed, what is refused, what is stored, and what is asked."""
+
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QMainWindow
+
+from workbench import catalog
+from workbench.changed_config import changed, read_config
+from workbench.sweeps import starting
+from workbench.sweeps.plan import planned
+from workbench.sweeps.space import read
+from workbench.ui.commands import Commands
+from workbench.ui.pages.setup import SetupPage
+from workbench.ui.sweeps.actions import SweepActions
+from workbench.ui.sweeps.dialog import SweepDialog
+from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps
+from workbench.workspace import sweeps
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise", extend=True)
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Sweeps for which a worker was asked for; none is started."""
+    asked = []
+    monkeypatch.setattr(starting, "work_apart", lambda workspace, number: asked.append(number) or True)
+    return asked
+
+
+@pytest.fixture
+def session(session):
+    session.set_catalog(catalog.current())
+    return session
+
+
+@pytest.fixture
+def dialog(qtbot, session, started):
+    made = SweepDialog(session, read_config("sample-digits"))
+    made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(made)
+    made.open()
+    return made
+
+
+def settled(qtbot, dialog):
+    """Wait for the check of what was typed; the summary, or the words of what is wrong."""
+    qtbot.waitUntil(lambda: not dialog._timer.isActive() and dialog._task is None, timeout=30_000)
+    return dialog.summary.text() or dialog.problem.text() or dialog.rows[0].problem.text()
+
+
+def test_a_sweep_is_typed_and_started(qtbot, session, dialog, started):
+    notices = []
+    session.noticed.connect(notices.append)
+    assert settled(qtbot, dialog) == "Give each parameter its values."
+    assert not dialog.start.isEnabled()
+    assert dialog.rows[0].field.value().startswith("loss.")
+    dialog.rows[0].field.set_value("training.lr")
+    qtbot.keyClicks(dialog.rows[0].values, "0.1, 0.2, 0.3")
+    dialog.seeds.set_value(2)
+    assert settled(qtbot, dialog).startswith("3 settings × 2 runs of each = 6 runs. Their time is known once")
+    assert dialog.trials.value() == 3
+    assert dialog.warning.isVisible(), "there are no held-out classes"
+    dialog.take_preflight(SimpleNamespace(seconds=100.0, device="CPU"))
+    assert "about 10\u2009min 0\u2009s on CPU" in dialog.summary.text()
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(notices), timeout=30_000)
+    assert notices == ["Sweep 1 is started. It goes on when this window is closed."]
+    assert started == [1]
+    assert len(sweeps.trials(session.workspace, 1)) == 6
+    assert sweeps.one(session.workspace, 1).parameters == ("training.lr=0.1,0.2,0.3",)
+    assert dialog.result() == SweepDialog.DialogCode.Accepted
+    for panel in (each for each in QApplication.topLevelWidgets() if isinstance(each, SweepsPanel)):
+        qtbot.addWidget(panel)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("0.1, 200", "200: Must be 100 or less."), ("0.1..0.2", "A grid needs values"), ("0.2..0.1:3", "must rise")],
+)
+def test_wrong_values_are_explained_under_their_field(qtbot, dialog, typed, said):
+    dialog.rows[0].field.set_value("training.lr")
+    dialog.rows[0].values.setText(typed)
+    assert said in settled(qtbot, dialog)
+    assert said in dialog.rows[0].problem.text()
+    assert dialog.rows[0].problem.isVisible()
+    assert not dialog.start.isEnabled()
+
+
+def test_random_draws_need_a_number_of_settings(qtbot, dialog):
+    dialog.rows[0].field.set_value("training.lr")
+    dialog.rows[0].values.setText("1e-4..1e-1:log")
+    settled(qtbot, dialog)
+    dialog.how.set_value("random")
+    dialog.how.edited.emit()
+    assert settled(qtbot, dialog).startswith("20 runs.")
+    dialog.trials.setText("many")
+    dialog.trials.edited.emit()
+    assert settled(qtbot, dialog) == "trials: Must be a whole number."
+    assert not dialog.start.isEnabled()
+
+
+def test_a_papers_values_fill_the_rows_until_they_are_changed(qtbot, dialog):
+    dialog.preset.set_value("psce-dimension")
+    dialog.preset.edited.emit()
+    assert [row.text for row in dialog.rows] == ["embedding.dim=2,5,10,20"]
+    assert "Table 8" in dialog.told.text()
+    settled(qtbot, dialog)
+    assert dialog.plan.source == "Values of Bytyqi et al. 2023 (PSCE), Table 8"
+    dialog.rows[0].values.setText("2,5")
+    settled(qtbot, dialog)
+    assert (dialog.plan.source, dialog.preset.value()) == ("", "")
+    assert "loss.scale" not in dialog.preset.itemText(1), "ICE's scale means nothing to CE"
+    dialog.add.click()
+    dialog.rows[1].cross.click()
+    assert len(dialog.rows) == 1
+
+
+def test_set_up_opens_it_with_its_run(qtbot, session, started):
+    page = SetupPage(session)
+    qtbot.addWidget(page)
+    assert page.sweep.isEnabled()
+    page.ask_sweep()
+    assert "Sample: Digits" in page.config.name
+    assert page.sweep_dialog.isVisible()
+    page.sweep_dialog.reject()
+    page.groups.edited.emit("training.lr", "fast")
+    assert not page.sweep.isEnabled()
+
+
+@pytest.fixture
+def known(session):
+    return session.catalog
+
+
+@pytest.fixture
+def panel(qtbot, session, known, started):
+    config = changed(read_config("sample-digits"), {"device": "cpu"}, known, "test")
+    plan = planned(config, [read("training.lr=0.1,0.2,0.3")], "grid", known)
+    starting.store(session.workspace, plan)
+    made = show_sweeps(session, None)
+    qtbot.addWidget(made)
+    qtbot.waitUntil(lambda: made.trials.rowCount() == 3, timeout=30_000)
+    return made
+
+
+def cells(table):
+    columns = range(table.columnCount())
+    return [[table.item(row, column).text() for column in columns] for row in range(table.rowCount())]
+
+
+def test_the_panel_shows_sweeps_and_their_line(panel):
+    assert cells(panel.sweeps) == [["1", "Sample: Digits", "Worker is gone", "0 of 3", "–", "–"]]
+    assert cells(panel.trials)[0] == ["1", "0.1", "0", "0", "Queued", "–", "–", "–"]
+    assert "training.lr=0.1,0.2,0.3" in panel.told.text()
+    assert "flatters" in panel.told.text()
+    assert panel.pause.text() == "Resume"
+    assert not panel.compare.isEnabled()
+
+
+def test_the_line_can_be_changed(qtbot, panel):
+    panel.trials.selectRow(2)
+    assert (panel.up.isEnabled(), panel.down.isEnabled()) == (True, False)
+    qtbot.mouseClick(panel.up, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: [row[1] for row in cells(panel.trials)] == ["0.1", "0.3", "0.2"], timeout=30_000)
+    assert panel.trial().setting == {"training.lr": 0.3}, "the choice went with its row"
+
+
+def test_resume_asks_for_a_worker_and_pause_for_a_rest(qtbot, panel, session, started):
+    qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: started == [1], timeout=30_000)
+    sweeps.take(session.workspace, 1, "cpu")
+    sweeps.take_device(session.workspace, 1, "cpu")
+    panel.refresh()
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Working", timeout=30_000)
+    assert panel.pause.text() == "Pause"
+    qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Pausing", timeout=30_000)
+    sweeps.leave(session.workspace, 1)
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Paused", timeout=30_000)
+
+
+def test_cancelled_runs_are_retried(qtbot, panel, session, started):
+    panel._cancel_now(1)
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Cancelled", timeout=30_000)
+    assert not panel.pause.isEnabled()
+    assert panel.retry.isEnabled()
+    qtbot.mouseClick(panel.retry, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: cells(panel.trials)[0][4] == "Queued", timeout=30_000)
+    assert started == [1]
+
+
+def test_the_runs_of_a_sweep_are_offered_for_comparison(qtbot, panel, session):
+    offered = []
+    session.comparison_offered.connect(offered.append)
+    for place, trial in enumerate(sweeps.trials(session.workspace, 1)[:2]):
+        sweeps.begin(session.workspace, trial, lambda: session.workspace.create_run(read_config("sample-digits")))
+        sweeps.end(session.workspace, trial, "done", 0.5 + place / 10)
+    panel.refresh()
+    qtbot.waitUntil(panel.compare.isEnabled, timeout=30_000)
+    assert cells(panel.sweeps)[0][5] == "0.6000 at lr 0.2"
+    qtbot.mouseClick(panel.compare, Qt.MouseButton.LeftButton)
+    assert offered == [[1, 2]]
+    assert session.page == "compare"
+    assert not panel.isVisible()
+
+
+def test_a_sweep_without_its_worker_is_told_of(qtbot, session, panel):
+    notices, window = [], QMainWindow()
+    qtbot.addWidget(window)
+    session.noticed.connect(notices.append)
+    actions = SweepActions(session, Commands(session.preferences, window), window)
+    actions.look()
+    qtbot.waitUntil(lambda: bool(notices), timeout=30_000)
+    assert notices == ["Sweep 1 has no worker any more. Resume in “Sweeps…” goes on where it ended."]
+    assert sweeps.announce(session.workspace, 1)
+    assert not sweeps.announce(session.workspace, 1), "one is on its way"
+    actions.look()
+    panel.refresh()
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Starting", timeout=30_000)
+    assert panel.pause.text() == "Pause"
+    assert len(notices) == 1
+    assert actions.show_panel().parent() is window
+
+
+def test_an_empty_workspace_says_where_sweeps_begin(qtbot, session):
+    made = SweepsPanel(session)
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(lambda: made._task is None, timeout=30_000)
+    assert made.stack.currentIndex() == 0

@@ -1,0 +1,80 @@
+"""What a sweep tries: grids are complete, draws seeded, TPE repeats itself and finds a minimum."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.config import BadConfig
+from workbench.sweeps.proposals import combinations, draws, grid, next_proposal
+from workbench.sweeps.space import Parameter
+
+LR = Parameter("training.lr", (), 1e-4, 1e-1, log=True)
+WHOLE = Parameter("training.epochs", (), 1, 9, whole=True)
+WORDS = Parameter("loss.name", ("ce", "spce", "ice"))
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=3))
+def test_a_grid_is_every_combination_once(sizes):
+    parameters = [Parameter(f"a.p{place}", tuple(range(size))) for place, size in enumerate(sizes)]
+    found = [tuple(setting.values()) for setting in grid(parameters)]
+    assert found == list(product(*(range(size) for size in sizes)))
+
+
+def test_a_grid_without_end_is_refused():
+    with pytest.raises(BadConfig, match="draw some at random"):
+        grid([Parameter(f"a.p{place}", tuple(range(50))) for place in range(3)])
+
+
+def test_draws_are_seeded_different_and_inside():
+    first = draws([LR, WHOLE, WORDS], 60, seed=4)
+    assert first == draws([LR, WHOLE, WORDS], 60, seed=4)
+    assert first != draws([LR, WHOLE, WORDS], 60, seed=5)
+    assert len({tuple(each.values()) for each in first}) == 60
+    assert all(1e-4 <= each["training.lr"] <= 1e-1 for each in first)
+    assert {each["training.epochs"] for each in first} == set(range(1, 10))
+    below = sum(each["training.lr"] < 10**-2.5 for each in first)
+    assert 15 <= below <= 45, "a logarithmic range has as many below its geometric middle as above"
+
+
+def test_no_more_draws_than_there_are_combinations():
+    assert combinations([WHOLE, WORDS]) == 27
+    assert combinations([LR, WORDS]) is None
+    assert len(draws([WHOLE, WORDS], 100, seed=0)) == 27
+
+
+def toy(setting):
+    """A bowl with its minimum 0 at lr = 10^-2.5, 6 epochs and "spce"."""
+    import math
+
+    apart = math.log10(setting["training.lr"]) + 2.5
+    return apart**2 + 0.05 * (setting["training.epochs"] - 6) ** 2 + (setting["loss.name"] != "spce")
+
+
+def searched(turns, past=()):
+    told = list(past)
+    while len(told) < turns:
+        setting = next_proposal([LR, WHOLE, WORDS], told, 3, 40, least=True)
+        told.append((setting, toy(setting)))
+    return told
+
+
+def test_tpe_finds_the_minimum_and_a_restart_changes_nothing():
+    whole = searched(40)
+    assert min(value for _, value in whole) < 0.15
+    late = [value for _, value in whole[25:]]
+    early = [value for _, value in whole[:10]]
+    assert sum(late) / len(late) < sum(early) / len(early)
+    again = [(dict(setting), value) for setting, value in whole[:20]]
+    assert searched(24, again) == whole[:24], "another process that was told the first 20 goes on alike"
+
+
+def test_tpe_can_look_for_the_greatest_and_goes_on_after_a_failure():
+    told = [({"training.lr": 0.01, "training.epochs": 3, "loss.name": "ce"}, None)]
+    for _ in range(14):
+        setting = next_proposal([LR, WHOLE, WORDS], told, 0, 15, least=False)
+        assert 1e-4 <= setting["training.lr"] <= 1e-1
+        assert isinstance(setting["training.epochs"], int)
+        told.append((setting, -toy(setting)))
+    assert len({tuple(setting.values()) for setting, _ in told}) == 15

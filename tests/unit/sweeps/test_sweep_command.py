@@ -1,0 +1,97 @@
+"""`workbench sweep`: what each word does to the workspace, and what it says."""
+
+import pytest
+from click.testing import CliRunner
+
+from workbench.cli import cli
+from workbench.sweeps import starting
+from workbench.workspace import Workspace, sweeps
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "w"
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Sweeps for which a worker of its own was asked for; none is started."""
+    asked = []
+    monkeypatch.setattr(starting, "work_apart", lambda workspace, number: asked.append(number) or True)
+    return asked
+
+
+def sweep(place, *words, fails=0):
+    result = CliRunner().invoke(cli, ["sweep", *map(str, words), "-w", str(place)])
+    assert result.exit_code == fails, result.output
+    return result.output
+
+
+def states(place):
+    with Workspace(place) as workspace:
+        return sweeps.one(workspace, 1).state, [trial.state for trial in sweeps.trials(workspace, 1)]
+
+
+def test_a_sweep_is_started_listed_paused_resumed_and_cancelled(place, started):
+    said = sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--seeds", 2, "--detach")
+    assert "Sweep 1: 2 settings, 4 runs, by MAP@R." in said
+    assert started == [1]
+    assert "0 of 4 runs done" in sweep(place, "list")
+    shown = sweep(place, "show", 1)
+    assert "| 1 | 0.1 |  |  | 2 queued |" in shown
+    assert "Varied: training.lr=0.1,0.2" in shown
+    sweep(place, "pause", 1)
+    assert states(place)[0] == "paused"
+    sweep(place, "resume", 1)
+    assert states(place)[0] == "active"
+    sweep(place, "cancel", 1)
+    assert states(place) == ("cancelled", ["cancelled"] * 4)
+    assert "Retry brings" in sweep(place, "resume", 1, fails=1)
+    assert "4 runs are back in the line." in sweep(place, "retry", 1)
+    assert states(place) == ("active", ["queued"] * 4)
+    assert started == [1, 1, 1]
+    assert "no failed or cancelled run" in sweep(place, "retry", 1, fails=1)
+    assert "has no run 9" in sweep(place, "retry", 1, "--run", 9, fails=1)
+    assert "no sweep 5" in sweep(place, "show", 5, fails=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-p", "loss.scale=1,2"], "loss.scale: There is no such field."),
+        ([], "Name at least one field"),
+        (["-p", "training.lr=0.1..0.2"], "A grid needs values"),
+        (["-p", "training.lr=0.1", "--metric", "validation/MAP@R"], "needs held-out classes"),
+        (["-p", "training.lr=0.1", "--trials", "3"], "A grid takes every combination"),
+    ],
+)
+def test_what_cannot_be_swept_is_one_sentence_and_status_2(place, started, words, said):
+    assert said in sweep(place, "start", "sample-digits", *words, fails=2)
+    assert not place.exists(), "nothing was made"
+
+
+def test_held_out_classes_choose_the_objective(place, started):
+    held = ("--set", "split.name=classes", "--set", "split.validation=0.2", "-p", "training.lr=1e-3..1e-1:log")
+    said = sweep(place, "start", "sample-digits", *held, "--how", "bayes", "--trials", 5, "--detach")
+    assert "by validation/MAP@R." in said
+    assert "flatters" not in said
+    assert "is of the half that is reported" in sweep(
+        place, "start", "sample-digits", *held, "--metric", "MAP@R", "--how", "random", fails=2
+    )
+
+
+def test_a_papers_sweep_is_started_by_name_with_other_values(place, started):
+    said = sweep(place, "start", "ice-scale", "--detach")
+    assert "6 settings, 6 runs" in said
+    assert "Source: Wang et al. 2020 (ICE), Table 2" in sweep(place, "show", 1)
+    assert "2 settings" in sweep(place, "start", "ice-scale", "-p", "loss.scale=8,16", "--detach")
+    assert "40 settings, 160 runs, by validation/MAP@R." in sweep(place, "start", "ccp-proxies-penalty", "--detach")
+    listed = CliRunner().invoke(cli, ["sweep", "presets"]).output
+    assert "rankmi-depth" in listed
+    assert "loss.penalty=1e-05..0.1:log" in listed
+
+
+def test_a_paused_sweep_is_not_worked_on_by_chance(place, started):
+    sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach")
+    sweep(place, "pause", 1)
+    assert "is paused" in sweep(place, "run", 1, fails=1)

@@ -1,0 +1,175 @@
+"""Parameters of a sweep: read from words, checked against the catalog, written back; and the papers' presets."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench import catalog
+from workbench.changed_config import changed, read_config
+from workbench.config import BadConfig, Choice, presets
+from workbench.sweeps import objective
+from workbench.sweeps.plan import planned, preset_named, sweep_presets
+from workbench.sweeps.space import Parameter, checked, configured, fields, read, written
+
+
+@pytest.fixture(scope="module")
+def known():
+    return catalog.current()
+
+
+@pytest.fixture(scope="module")
+def config():
+    return read_config("sample-digits")
+
+
+@pytest.mark.parametrize(
+    ("text", "parameter"),
+    [
+        ("loss.scale=16,32, 64", Parameter("loss.scale", (16, 32, 64))),
+        ("loss.name=ce,spce", Parameter("loss.name", ("ce", "spce"))),
+        ("embedding.batch_norm=true,false", Parameter("embedding.batch_norm", (True, False))),
+        ('evaluation.recall_at="1 2","1 4"', Parameter("evaluation.recall_at", ("1 2", "1 4"))),
+        ("training.lr=1e-4..1e-2:log", Parameter("training.lr", (), 1e-4, 1e-2, True)),
+        ("training.lr=0.1..0.3:3", Parameter("training.lr", (), 0.1, 0.3, False, 3)),
+        ("training.lr=1e-4..1e-2:log:5", Parameter("training.lr", (), 1e-4, 1e-2, True, 5)),
+    ],
+)
+def test_words_become_a_parameter_and_go_back(text, parameter):
+    assert read(text) == parameter
+    assert read(f"{parameter.field}={written(parameter)}") == parameter
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.integers(-(10**9), 10**9),
+            st.floats(allow_nan=False, allow_infinity=False),
+            st.booleans(),
+            st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), min_size=1).filter(
+                lambda text: ".." not in text
+            ),
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_whatever_values_are_written_are_read_again(values):
+    parameter = Parameter("loss.anything", tuple(dict.fromkeys(values)))
+    assert read(f"loss.anything={written(parameter)}").values == parameter.values
+
+
+@pytest.mark.parametrize(
+    "text", ["loss.scale", "=3", "loss.scale=", "training.lr=a..b", "training.lr=1..2:lin", "a.b=1..2:3:4"]
+)
+def test_words_that_mean_nothing_are_a_sentence(text):
+    with pytest.raises(BadConfig) as caught:
+        read(text)
+    assert len(caught.value.errors) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("loss.scale=16", "There is no such field. Known: loss.name, loss."),
+        ("los.scale=16", "Say it as loss.scale."),
+        ("seed=1,2", "--seeds"),
+        ("name=a,b", "There is no such field."),
+        ("loss.dropout=0.1,1.5", "1.5: Must be less than 1."),
+        ("training.epochs=1.5,2", "1.5: Must be a whole number."),
+        ("training.epochs=1.5..3", "1.5: Must be a whole number."),
+        ("loss.name=ce,nothing", "There is no loss named 'nothing'."),
+        ("training.optimiser=sgd,lion", "Must be one of"),
+        ("training.optimiser=1..2", "A range needs a field that holds a number."),
+        ("training.lr=2..1", "The range must rise"),
+        ("training.momentum=0..0.9:log", "A logarithmic range must begin above 0."),
+        ("training.momentum=0..0.9:1", "A range has 2 points or more."),
+    ],
+)
+def test_a_wrong_name_or_value_is_one_sentence_about_its_field(text, said, config, known):
+    with pytest.raises(BadConfig) as caught:
+        checked([read(text)], config, known)
+    assert list(caught.value.errors) == [text.partition("=")[0]]
+    assert said in str(caught.value)
+
+
+def test_values_take_the_type_of_their_field(config, known):
+    [lr, epochs] = checked([read("training.lr=1,2"), read("training.epochs=2..9")], config, known)
+    assert [type(value) for value in lr.values] == [float, float]
+    assert epochs.whole
+    assert epochs.listed() == (2, 3, 4, 5, 6, 7, 8, 9)
+
+
+def test_a_parameter_of_another_loss_can_stand_beside_the_losses(config, known):
+    [_, scale] = checked([read("loss.name=ice"), read("loss.scale=16,32")], config, known)
+    assert scale.values == (16.0, 32.0)
+
+
+def test_no_parameter_and_a_field_twice_are_refused(config, known):
+    with pytest.raises(BadConfig, match="at least one"):
+        checked([], config, known)
+    with pytest.raises(BadConfig, match="named twice"):
+        checked([read("training.lr=1"), read("training.lr=2")], config, known)
+
+
+def test_points_of_a_range_have_equal_steps_or_equal_ratios():
+    assert read("a.b=0..1:5").listed() == (0.0, 0.25, 0.5, 0.75, 1.0)
+    assert read("a.b=1e-4..1:log:5").listed() == (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+
+
+def test_every_field_that_is_offered_can_be_checked(config, known):
+    offered = fields(config, known)
+    assert {"loss.name", "loss.dropout", "training.lr", "embedding.dim", "split.train_fraction"} <= set(offered)
+    for field, facts in offered.items():
+        checked([Parameter(field, (facts["default"],))], config, known)
+
+
+def test_a_setting_becomes_a_config_named_after_it(config, known):
+    made = configured(config, {"training.lr": 0.001, "loss.name": "norm_ce"}, known)
+    assert (made.training.lr, made.loss) == (0.001, Choice(name="norm_ce"))
+    assert made.name == "Sample: Digits: lr=0.001, loss=norm_ce"
+    with pytest.raises(BadConfig, match="compares images of one class"):
+        configured(config, {"loss.name": "triplet"}, known)
+
+
+def test_a_plan_names_the_setting_whose_fields_do_not_go_together(known):
+    config = read_config("omniglot-unseen")
+    with pytest.raises(BadConfig, match="batch_size=63"):
+        planned(config, [read("training.batch_size=63,64")], "grid", known)
+
+
+def test_the_objective_is_never_of_the_reported_half_where_classes_are_held_out(config, known):
+    held = changed(config, {"split.name": "classes", "split.validation": 0.2}, known, "test")
+    assert objective.chosen("", held, known) == "validation/MAP@R"
+    with pytest.raises(BadConfig, match="of the half that is reported"):
+        objective.chosen("MAP@R", held, known)
+    assert objective.chosen("probe/ce", held, known) == "probe/ce"
+    assert objective.chosen("", config, known) == "MAP@R"
+    assert objective.reported("recall@1")
+    assert not objective.reported("validation/MAP@R")
+    for wrong in ("validation/MAP@R", "recall@3", "speed"):
+        with pytest.raises(BadConfig):
+            objective.chosen(wrong, config, known)
+
+
+def test_a_plan_counts_its_runs(config, known):
+    plan = planned(config, [read("training.lr=0.1,0.2"), read("loss.dropout=0,0.1,0.2")], "grid", known, seeds=3)
+    assert (plan.trials, plan.runs, len(plan.settings())) == (6, 18, 6)
+    assert planned(config, [read("training.lr=0.1,0.2")], "random", known, trials=9).trials == 2, "there are only two"
+    with pytest.raises(BadConfig, match="every combination"):
+        planned(config, [read("training.lr=0.1,0.2")], "grid", known, trials=3)
+    with pytest.raises(BadConfig, match="A grid needs values, or a range with points"):
+        planned(config, [read("training.lr=0.1..0.2")], "grid", known)
+
+
+def test_the_papers_sweeps_fit_the_runs_that_they_vary(known):
+    runs = {preset.key: preset.config for preset in presets()}
+    every = sweep_presets()
+    assert {"ice-scale", "ccp-proxies-penalty", "psce-dimension", "rankmi-depth", "ccp-batch-size"} <= {
+        each.key for each in every
+    }
+    for each in every:
+        config = changed(runs[each.preset], each.changes, known, each.key)
+        plan = planned(config, each.parameters, each.how, known, trials=each.trials, source=each.source)
+        assert plan.trials >= 3
+        assert each.source
+    assert preset_named("ice-scale").parameters == (Parameter("loss.scale", (1, 16, 32, 48, 64, 80)),)

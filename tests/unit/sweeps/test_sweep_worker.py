@@ -1,0 +1,271 @@
+"""A worker takes trials in order, obeys what is asked through the workspace, and goes on where another ended."""
+
+import threading
+from itertools import count
+
+import pytest
+
+from workbench import catalog, experiment
+from workbench.changed_config import changed, read_config
+from workbench.config import RunConfig
+from workbench.control import Control
+from workbench.events import Scalar, Status
+from workbench.jobs import Job
+from workbench.problem import Problem
+from workbench.sweeps import starting
+from workbench.sweeps.plan import planned
+from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
+from workbench.sweeps.space import read
+from workbench.sweeps.worker import Worker, found
+from workbench.workspace import Workspace, sweeps
+from workbench.workspace.recorder import Recorder
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "w", create=True) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def known():
+    return catalog.current()
+
+
+@pytest.fixture(scope="module")
+def config(known):
+    return changed(read_config("sample-digits"), {"device": "cpu"}, known, "test")
+
+
+def bowl(config: RunConfig) -> float:
+    """What a run of this config reaches: best at lr = 0.03, a little better for higher seeds."""
+    return 0.9 - abs(config.training.lr - 0.03) + 0.001 * config.seed
+
+
+class FakeRuns:
+    """Runs that store one evaluation at once; one may be held until it is interrupted, another may fail."""
+
+    def __init__(self):
+        self.began, self.resumed = [], []
+        self.hold = self.fail = None  # number of the run, from 1
+        self.held = threading.Event()
+
+    def make_job(self, workspace, run_id, control: Control, listen=None, *, resume=False):
+        recorder = Recorder(workspace, run_id, control)
+        self.began.append(run_id)
+        self.resumed += [run_id] if resume else []
+
+        def work(control, emit):
+            emit(Status("Working"))
+            emit(Scalar("probe/ce", 1, 0.5))
+            if run_id == self.hold and not resume:
+                (workspace.folder(run_id) / "last.pt").write_bytes(b"")
+                self.held.set()
+                for _ in count():
+                    if control.interrupted:
+                        return
+                    threading.Event().wait(0.01)
+            if self.fail in (run_id, "all"):
+                raise Problem("The disk is full.")
+            store(workspace, run_id, bowl(RunConfig.recorded(workspace.run(run_id).config)))
+
+        return Job(f"run {run_id}", work, recorder, control)
+
+
+def store(workspace, run_id, value):
+    with workspace.writing() as db:
+        artefact = db.execute(
+            "insert into artefacts (run_id, kind, path, bytes, blake2b, created) "
+            "values (?, 'embeddings', 'e', 0, '', '')",
+            (run_id,),
+        ).lastrowid
+        db.execute(
+            "insert into evaluations (run_id, epoch, step, embeddings_id, distance, score, metrics, created) "
+            "values (?, 1, 1, ?, 'cosine', ?, ?, '')",
+            (run_id, artefact, value, f'{{"MAP@R": {value}, "recall@1": 0.5}}'),
+        )
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    made = FakeRuns()
+    monkeypatch.setattr(experiment, "make_job", made.make_job)
+    monkeypatch.setattr(experiment, "device_of", lambda config: "cpu")
+    monkeypatch.setattr("workbench.sweeps.worker.POLL", 0.01)
+    return made
+
+
+def sweep_of(workspace, config, known, *parameters, how="grid", **options):
+    return starting.store(workspace, planned(config, [read(each) for each in parameters], how, known, **options))
+
+
+def states(workspace, number):
+    return [trial.state for trial in sweeps.trials(workspace, number)]
+
+
+def test_a_grid_is_worked_through_in_order_and_told_by_objective(workspace, config, known, runs):
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.03,0.05", seeds=2)
+    sweep = sweeps.one(workspace, number)
+    assert seconds_left(sweep, sweeps.trials(workspace, number)) is None
+    lines = []
+    assert Worker(workspace, number, lines.append).run() == "done"
+    trials = sweeps.trials(workspace, number)
+    assert [trial.state for trial in trials] == ["done"] * 6
+    assert [trial.objective for trial in trials] == pytest.approx([0.88, 0.881, 0.9, 0.901, 0.88, 0.881])
+    assert "Setting 2 (lr=0.03), seed 1: MAP@R 0.9010" in lines
+    best = standings(sweep, trials)[0]
+    assert (best.point, best.runs) == (2, [3, 4])
+    assert (best.mean, best.spread) == pytest.approx((0.9005, 0.001 / 2**0.5))
+    names = [workspace.run(each).name for each in best.runs]
+    assert names == ["Sample: Digits: lr=0.03, seed 0", "Sample: Digits: lr=0.03, seed 1"]
+    assert {run.experiment_id for run in workspace.runs()} == {sweep.experiment_id}
+    assert state_words(sweeps.one(workspace, number), trials) == "Done"
+    with pytest.raises(Problem, match="is done"):
+        Worker(workspace, number).run()
+
+
+def test_a_bayesian_sweep_is_the_same_after_a_restart(workspace, config, known, runs, tmp_path):
+    words = ("training.lr=1e-3..1:log",)
+    whole = sweep_of(workspace, config, known, *words, how="bayes", trials=12)
+    assert runs_in_all(sweeps.one(workspace, whole), []) == 12
+    Worker(workspace, whole).run()
+    with Workspace(tmp_path / "cut", create=True) as cut:
+        number = sweep_of(cut, config, known, *words, how="bayes", trials=12)
+        for place in (3, 8):  # the worker ends there and another begins
+            worker = Worker(cut, number, lambda line, place=place: ends(line, place))
+
+            def ends(line, place, worker=worker):
+                if line.startswith(f"Setting {place} "):
+                    worker.interrupt()
+
+            assert worker.run() == "active"
+        assert Worker(cut, number).run() == "done"
+        assert found(sweeps.trials(cut, number)) == found(sweeps.trials(workspace, whole))
+    values = [value for _, value in found(sweeps.trials(workspace, whole))]
+    assert max(values) > 0.88
+
+
+def test_a_pause_keeps_the_run_and_resume_goes_on_with_it(workspace, config, known, runs):
+    runs.hold = 1
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.03")
+    worker, ended = Worker(workspace, number), []
+    thread = threading.Thread(target=lambda: ended.append(worker.run()))
+    thread.start()
+    assert runs.held.wait(10)
+    assert state_words(sweeps.one(workspace, number), sweeps.trials(workspace, number)) == "Working"
+    starting.pause(workspace, number)
+    thread.join(10)
+    assert ended == ["paused"]
+    assert states(workspace, number) == ["paused", "queued"]
+    assert state_words(sweeps.one(workspace, number), []) == "Paused"
+    with pytest.raises(Problem, match="is paused"):
+        Worker(workspace, number).run()
+    starting.resume(workspace, number)
+    assert state_words(sweeps.one(workspace, number), []) == "Worker is gone"
+    assert Worker(workspace, number).run() == "done"
+    assert (runs.began, runs.resumed) == ([1, 1, 2], [1])
+
+
+def test_a_cancelled_sweep_ends_and_can_be_brought_back(workspace, config, known, runs):
+    runs.hold = 1
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.03")
+    thread = threading.Thread(target=Worker(workspace, number).run)
+    thread.start()
+    assert runs.held.wait(10)
+    sweeps.cancel(workspace, number)
+    thread.join(10)
+    assert states(workspace, number) == ["cancelled", "cancelled"]
+    with pytest.raises(Problem, match="Retry brings"):
+        starting.resume(workspace, number)
+    assert sweeps.retry(workspace, number) == 2
+    assert Worker(workspace, number).run() == "done"
+
+
+def test_a_failed_run_holds_nothing_up_and_is_retried(workspace, config, known, runs):
+    runs.fail = 1
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.03")
+    assert Worker(workspace, number).run() == "done"
+    first = sweeps.trials(workspace, number)[0]
+    assert (first.state, first.problem) == ("failed", "The disk is full.")
+    assert state_words(sweeps.one(workspace, number), sweeps.trials(workspace, number)) == "Done, 1 failed"
+    runs.fail = None
+    assert sweeps.retry(workspace, number) == 1
+    assert Worker(workspace, number).run() == "done"
+    assert states(workspace, number) == ["done", "done"]
+    steps, _ = workspace.scalars(1, "probe/ce")
+    assert list(steps) == [1], "the run without a checkpoint began anew"
+
+
+def test_a_line_that_fails_alike_is_paused(workspace, config, known, runs):
+    runs.fail = "all"
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.02,0.03,0.04,0.05")
+    assert Worker(workspace, number).run() == "paused"
+    assert states(workspace, number) == ["failed"] * 3 + ["queued"] * 2
+    assert sweeps.one(workspace, number).problem.endswith("failed alike, so it was paused. The disk is full.")
+    runs.fail = None
+    starting.resume(workspace, number)
+    assert sweeps.one(workspace, number).problem == ""
+    assert Worker(workspace, number).run() == "done"
+    assert states(workspace, number) == ["failed"] * 3 + ["done"] * 2
+
+
+def test_a_run_that_ended_without_its_trial_is_not_run_again(workspace, config, known, runs):
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.03")
+    Worker(workspace, number).run()
+    with workspace.writing() as db:
+        db.execute("update sweeps set state = 'active'")
+        db.execute("update sweep_trials set state = 'running', objective = null where run_id = 2")
+    assert Worker(workspace, number).run() == "done"
+    assert runs.began == [1, 2]
+    assert sweeps.trials(workspace, number)[1].objective == pytest.approx(0.9)
+
+
+def test_an_objective_of_the_training_side_looks_for_the_least(workspace, config, known, runs):
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.03", metric="probe/ce")
+    assert not sweeps.one(workspace, number).reported
+    Worker(workspace, number).run()
+    trials = sweeps.trials(workspace, number)
+    assert [trial.objective for trial in trials] == [0.5, 0.5]
+
+
+def test_a_lost_worker_leaves_no_thread(workspace, config, known, runs, monkeypatch):
+    """The workspace fails under the worker: the run is interrupted, not left alone."""
+    runs.hold = 1
+    number = sweep_of(workspace, config, known, "training.lr=0.01")
+    worker = Worker(workspace, number)
+
+    def gone():
+        if runs.held.is_set():
+            raise Problem("The workspace is gone.")
+        return True
+
+    monkeypatch.setattr(worker, "_wanted", gone)
+    with pytest.raises(Problem, match="gone"):
+        worker.run()
+    assert not sweeps.one(workspace, number).alive
+    assert workspace.run(1).status == "stopped"
+
+
+def test_time_left_is_what_the_runs_took(workspace, config, known, runs):
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.02,0.03,0.04")
+    with workspace.writing() as db:
+        for run_id, (status, seconds, left) in enumerate([("done", 10, 0), ("done", 14, 0), ("running", 4, 7)], 1):
+            db.execute(
+                "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, seconds, "
+                "seconds_left) values (?, '', '', 0, '', '', '', '', ?, ?, ?)",
+                (run_id, status, seconds, left),
+            )
+            db.execute("update sweep_trials set run_id = ?, state = ? where place = ?", (run_id, status, run_id))
+    left = seconds_left(sweeps.one(workspace, number), sweeps.trials(workspace, number))
+    assert left == pytest.approx(7 + 12)
+
+
+def test_the_experiment_of_a_sweep_gets_no_result_of_one_config(workspace, config, known, runs):
+    from workbench import protocols
+
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.03")
+    Worker(workspace, number).run()
+    experiment_id = sweeps.one(workspace, number).experiment_id
+    assert protocols.conclude(workspace, experiment_id) is None
+    with pytest.raises(Problem, match="no unfinished experiment"):
+        protocols.unfinished(workspace, config)

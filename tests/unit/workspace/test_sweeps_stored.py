@@ -1,0 +1,171 @@
+"""The line of a sweep in the database: order, retry, cancel, and which process may work on it."""
+
+import os
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+from workbench.config import RunConfig
+from workbench.problem import Problem
+from workbench.workspace import Workspace, experiments, sweeps
+from workbench.workspace.connection import open_writer
+from workbench.workspace.sweeps import Point
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "w", create=True) as made:
+        yield made
+
+
+def make(workspace, settings=3, seeds=1, **changes):
+    points = [Point({"loss.scale": float(scale)}, [(seed, 0) for seed in range(seeds)]) for scale in range(settings)]
+    facts = {"how": "grid", "parameters": ["loss.scale=0,1,2"], "points": settings, "metric": "MAP@R", "reported": True}
+    return sweeps.create(workspace, RunConfig(name="many"), **{**facts, "first": points, **changes})
+
+
+def states(workspace, number):
+    return [trial.state for trial in sweeps.trials(workspace, number)]
+
+
+def test_a_sweep_is_read_as_it_was_stored(workspace):
+    number = make(workspace, seeds=2, source="a table")
+    sweep = sweeps.one(workspace, number)
+    assert (sweep.name, sweep.how, sweep.parameters, sweep.points) == ("many", "grid", ("loss.scale=0,1,2",), 3)
+    assert (sweep.metric, sweep.reported, sweep.source, sweep.state) == ("MAP@R", True, "a table", "active")
+    assert (sweep.alive, sweep.holds) == (False, False)
+    trials = sweeps.trials(workspace, number)
+    assert [(each.point, each.setting, each.seed) for each in trials[:3]] == [
+        (1, {"loss.scale": 0.0}, 0), (1, {"loss.scale": 0.0}, 1), (2, {"loss.scale": 1.0}, 0),
+    ]  # fmt: skip
+    assert [each.place for each in trials] == [1, 2, 3, 4, 5, 6]
+    [experiment] = experiments.every(workspace)
+    assert experiment.id == sweep.experiment_id
+    assert experiment.result == {"sweep": number}
+    assert [each.id for each in sweeps.every(workspace)] == [number]
+    with pytest.raises(Problem, match="no sweep 9"):
+        sweeps.one(workspace, 9)
+
+
+def test_what_has_not_begun_can_be_moved(workspace):
+    number = make(workspace)
+    first, second, third = sweeps.trials(workspace, number)
+    assert sweeps.move(workspace, number, third.id, -1)
+    assert [each.id for each in sweeps.trials(workspace, number)] == [first.id, third.id, second.id]
+    assert not sweeps.move(workspace, number, first.id, -1)
+    sweeps.begin(workspace, first, lambda: workspace.create_run(RunConfig()))
+    assert not sweeps.move(workspace, number, first.id, 1), "it runs"
+    assert not sweeps.move(workspace, number, third.id, -1), "it is the first that waits"
+
+
+def test_failed_and_cancelled_runs_can_be_brought_back(workspace):
+    number = make(workspace)
+    first, second, third = sweeps.trials(workspace, number)
+    sweeps.end(workspace, first, "failed", problem="No disk.")
+    sweeps.end(workspace, second, "done", 0.5)
+    sweeps.cancel(workspace, number)
+    assert states(workspace, number) == ["failed", "done", "cancelled"]
+    sweeps.end(workspace, third, "paused")
+    assert states(workspace, number)[2] == "cancelled", "a worker's late word does not bring it back"
+    assert sweeps.retry(workspace, number, first.id) == 1
+    assert sweeps.one(workspace, number).state == "active"
+    assert sweeps.retry(workspace, number) == 1
+    assert states(workspace, number) == ["queued", "done", "queued"]
+    assert sweeps.retry(workspace, number) == 0
+
+
+def test_one_worker_for_a_sweep_and_one_sweep_for_a_device(workspace):
+    first, second = make(workspace), make(workspace)
+    sweeps.take(workspace, first, "cpu")
+    sweeps.take(workspace, second, "cpu")
+    assert not sweeps.take_device(workspace, second, "cpu"), "an older one waits for it"
+    assert sweeps.take_device(workspace, first, "cpu")
+    assert sweeps.one(workspace, first).holds
+    assert not sweeps.take_device(workspace, second, "cpu")
+    sweeps.leave(workspace, first)
+    assert sweeps.take_device(workspace, second, "cpu")
+    sweeps.leave(workspace, second)
+    sweeps.take(workspace, first, "cpu")
+    sweeps.take(workspace, second, "cuda")
+    assert sweeps.take_device(workspace, first, "cpu")
+    assert sweeps.take_device(workspace, second, "cuda")
+
+
+def owned(workspace, number, pid, born):
+    with workspace.writing() as db:
+        db.execute("update sweeps set pid = ?, born = ?, holds = 1 where id = ?", (pid, born, number))
+
+
+def test_a_dead_worker_holds_nothing(workspace):
+    number, other = make(workspace), make(workspace)
+    sweeps.take(workspace, number, "cpu")
+    trial = sweeps.trials(workspace, number)[0]
+    sweeps.begin(workspace, trial, lambda: workspace.create_run(RunConfig()))
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        owned(workspace, number, process.pid, psutil.Process(process.pid).create_time())
+        assert sweeps.one(workspace, number).alive
+        with pytest.raises(Problem, match=f"has a worker: process {process.pid}"):
+            sweeps.take(workspace, number, "cpu")
+        sweeps.take(workspace, other, "cpu")
+        assert not sweeps.take_device(workspace, other, "cpu")
+        process.kill()
+        for _ in range(1000):  # not waited for: a zombie holds nothing either
+            if not sweeps.one(workspace, number).alive:
+                break
+        assert not sweeps.one(workspace, number).alive
+    assert sweeps.take_device(workspace, other, "cpu")
+    sweeps.take(workspace, number, "cpu")
+    assert states(workspace, number) == ["queued"] * 3
+    assert sweeps.trials(workspace, number)[0].run_id == 1, "its run is gone on with"
+
+
+def test_another_process_of_the_same_number_is_not_the_worker(workspace):
+    number = make(workspace)
+    sweeps.take(workspace, number, "cpu")
+    owned(workspace, number, os.getppid(), psutil.Process(os.getppid()).create_time() - 3600)
+    assert not sweeps.one(workspace, number).alive
+
+
+def test_a_worker_that_was_resumed_meanwhile_does_not_leave(workspace):
+    number = make(workspace)
+    sweeps.take(workspace, number, "cpu")
+    assert not sweeps.leave(workspace, number, even_if_active=False)
+    sweeps.set_state(workspace, number, "paused")
+    assert sweeps.leave(workspace, number, even_if_active=False)
+    assert not sweeps.one(workspace, number).alive
+
+
+def test_a_run_made_just_before_a_kill_is_found_again(workspace):
+    number = make(workspace)
+    experiment = sweeps.one(workspace, number).experiment_id
+    config = RunConfig(name="one")
+    assert sweeps.unlinked_run(workspace, experiment, config.to_toml()) is None
+    run_id = workspace.create_run(config, experiment)
+    assert sweeps.unlinked_run(workspace, experiment, config.to_toml()) == run_id
+    sweeps.begin(workspace, sweeps.trials(workspace, number)[0], lambda: run_id)
+    assert sweeps.unlinked_run(workspace, experiment, config.to_toml()) is None
+
+
+def test_runs_judged_on_the_reported_half_are_known(workspace):
+    flattered, fair = make(workspace), make(workspace, reported=False)
+    for number in (flattered, fair):
+        trial = sweeps.trials(workspace, number)[0]
+        sweeps.begin(workspace, trial, lambda: workspace.create_run(RunConfig()))
+    assert sweeps.chosen_on_reported(workspace, [1, 2, 3]) == {flattered: [1]}
+    assert sweeps.chosen_on_reported(workspace, []) == {}
+
+
+def test_a_workspace_from_before_gets_the_tables(tmp_path):
+    with Workspace(tmp_path / "old", create=True) as workspace:
+        place = workspace.database
+    db = open_writer(place)
+    for table in ("sweep_trials", "sweeps"):
+        db.execute(f"drop table {table}")
+    db.execute("delete from _sqlite_migrations where name = 'm005_sweeps'")
+    db.close()
+    with Workspace(tmp_path / "old") as workspace:
+        assert make(workspace) == 1
+        workspace.trash(workspace.create_run(RunConfig()))
+        assert workspace.empty_trash() == 1

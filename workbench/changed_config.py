@@ -1,0 +1,58 @@
+"""A config with some fields changed by dotted name: `--set FIELD=VALUE`, and each setting of a sweep."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench import catalog as catalogs
+from workbench.catalog import Catalog
+from workbench.config import KINDS, BadConfig, RunConfig, presets
+
+
+def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
+    """A config file or preset with `FIELD=VALUE` changes. Raises BadConfig naming each bad field."""
+    by_key = {preset.key: preset.config for preset in presets()}
+    config = by_key[name] if name in by_key and not Path(name).exists() else RunConfig.from_toml(name)
+    given: dict[str, Any] = {}
+    for change in changes:
+        field, equals, text = change.partition("=")
+        if not equals:
+            raise BadConfig(f"--set {change}", {field: "Say it as FIELD=VALUE."})
+        given[field] = toml_value(text)
+    return changed(config, given, catalogs.current(), name)
+
+
+def changed(config: RunConfig, changes: Mapping[str, Any], known: Catalog, source: str) -> RunConfig:
+    """The config with other values; names of entries are set first, and take none of the old entry's parameters.
+
+    Args:
+        changes: values by dotted field, such as "loss.scale".
+        source: what is named when it cannot be used.
+
+    Raises:
+        BadConfig: naming each bad field.
+    """
+    values = config.model_dump()
+    for field in sorted(changes, key=lambda each: not each.endswith(".name")):
+        *parents, last = field.split(".")
+        place: Any = values
+        for parent in parents:
+            if not isinstance(place.get(parent), dict):
+                raise BadConfig(source, {field: "There is no such field."})
+            place = place[parent]
+        if last == "name" and parents and parents[0] in KINDS and place[last] != changes[field]:
+            place.clear()  # the parameters of another entry mean nothing to this one
+        place[last] = changes[field]
+    found, errors = RunConfig.from_values(values, known)
+    if found is None:
+        raise BadConfig(source, errors)
+    return found
+
+
+def toml_value(text: str) -> Any:
+    """What TOML reads in the text; the text itself where it is no value, so that words need no quotes."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,0 +1,282 @@
+"""`workbench sweep`: start, list and show sweeps, work on them, and tell them what to do."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench import catalog as catalogs
+from workbench.changed_config import read_config
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace import sweeps as stored
+
+INTERRUPTED = 130
+Places = Callable[[], Path]
+
+
+def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Places) -> None:
+    """Add the group to the command line, with the workspace option that all commands share."""
+
+    @cli.group()
+    def sweep() -> None:
+        """Many settings of one config: a grid, random draws or a Bayesian search, with seeds, in the background."""
+
+    @sweep.command("start")
+    @click.argument("config")
+    @click.option(
+        "--param", "-p", "parameters", multiple=True, metavar="FIELD=VALUES",
+        help="A,B,C or LOW..HIGH, then :log and the points of a grid: loss.scale=16,32, training.lr=1e-4..1e-2:log.",
+    )  # fmt: skip
+    @click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field of every run.")
+    @click.option("--how", type=click.Choice(["grid", "random", "bayes"]), default=None, help="By default a grid.")
+    @click.option("--trials", type=click.IntRange(1), default=None, help="Settings of a random or Bayesian sweep.")
+    @click.option("--seeds", type=click.IntRange(1, 100), default=None, help="Runs of each setting.")
+    @click.option("--metric", default="", help="The objective; by default MAP@R of held-out classes, if any.")
+    @click.option("--detach", is_flag=True, help="Work in a process of its own that outlives this terminal.")
+    @click.option("--quiet", is_flag=True, help="Print the last table only.")
+    @workspace_option
+    def start(
+        config: str, parameters: tuple[str, ...], changes: tuple[str, ...], how: str | None, trials: int | None,
+        seeds: int | None, metric: str, detach: bool, quiet: bool, folder: Path | None,
+    ) -> None:  # fmt: skip
+        """Sweep CONFIG: a .toml file, the name of a preset, or of a paper's sweep (`workbench sweep presets`)."""
+        from workbench.sweeps import starting
+
+        plan = planned_from(config, parameters, changes, how, trials, seeds, metric)
+        with Workspace(folder or default_workspace(), create=True) as workspace:
+            number = starting.store(workspace, plan)
+            click.echo(f"Sweep {number}: {plan.trials} settings, {plan.runs} runs, by {plan.metric}.")
+            if plan.reported:
+                from workbench.sweeps.objective import FLATTERS
+
+                click.echo(FLATTERS, err=True)
+            if detach:
+                starting.work_apart(workspace, number)
+                click.echo(f"Its worker is started; see it with: workbench sweep show {number}")
+                return
+            _work_here(workspace, number, quiet)
+
+    @sweep.command("run")
+    @click.argument("number", metavar="SWEEP", type=int)
+    @click.option("--quiet", is_flag=True, help="Print the last table only.")
+    @workspace_option
+    def run(number: int, quiet: bool, folder: Path | None) -> None:
+        """Work on a sweep in this terminal until it is done; Ctrl+C keeps a checkpoint of the run at work."""
+        with Workspace(folder or default_workspace()) as workspace:
+            _work_here(workspace, number, quiet)
+
+    @sweep.command("list")
+    @workspace_option
+    def list_sweeps(folder: Path | None) -> None:
+        """Show every sweep with its state and time left."""
+        with Workspace(folder or default_workspace()) as workspace:
+            for each in stored.every(workspace):
+                click.echo(_line(workspace, each))
+
+    @sweep.command("presets")
+    def list_presets() -> None:
+        """Show the papers' sweeps."""
+        from workbench.sweeps.plan import sweep_presets
+        from workbench.sweeps.space import written
+
+        for each in sweep_presets():
+            varied = "; ".join(f"{one.field}={written(one)}" for one in each.parameters)
+            click.echo(
+                f"{each.key:24} {each.title}  [{each.source}]\n{'':24} {each.preset}: {varied}\n{'':24} {each.summary}"
+            )
+
+    @sweep.command("show")
+    @click.argument("number", metavar="SWEEP", type=int)
+    @workspace_option
+    def show(number: int, folder: Path | None) -> None:
+        """Show the settings of a sweep by their objective, and the time left."""
+        with Workspace(folder or default_workspace()) as workspace:
+            for line in told(workspace, number):
+                click.echo(line)
+
+    @sweep.command("pause")
+    @click.argument("number", metavar="SWEEP", type=int)
+    @workspace_option
+    def pause(number: int, folder: Path | None) -> None:
+        """Keep a checkpoint of the run at work, and stop."""
+        from workbench.sweeps import starting
+
+        with Workspace(folder or default_workspace()) as workspace:
+            starting.pause(workspace, number)
+            click.echo(f"Sweep {number} is asked to pause.")
+
+    @sweep.command("resume")
+    @click.argument("number", metavar="SWEEP", type=int)
+    @click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
+    @workspace_option
+    def resume(number: int, here: bool, folder: Path | None) -> None:
+        """Go on with a sweep that was paused or lost its worker."""
+        from workbench.sweeps import starting
+
+        with Workspace(folder or default_workspace()) as workspace:
+            starting.resume(workspace, number)
+            _go_on(workspace, number, here)
+
+    @sweep.command("retry")
+    @click.argument("number", metavar="SWEEP", type=int)
+    @click.option("--run", "trial", type=int, default=None, help="Only this run, by its number.")
+    @click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
+    @workspace_option
+    def retry(number: int, trial: int | None, here: bool, folder: Path | None) -> None:
+        """Put failed and cancelled runs back into the line and go on."""
+        with Workspace(folder or default_workspace()) as workspace:
+            stored.one(workspace, number)
+            chosen = _trial_of(workspace, number, trial)
+            back = stored.retry(workspace, number, chosen)
+            if not back:
+                raise Problem(f"Sweep {number} has no failed or cancelled run to retry.", kept="It was not changed.")
+            click.echo(f"{back} {'run is' if back == 1 else 'runs are'} back in the line.")
+            _go_on(workspace, number, here)
+
+    @sweep.command("cancel")
+    @click.argument("number", metavar="SWEEP", type=int)
+    @workspace_option
+    def cancel(number: int, folder: Path | None) -> None:
+        """End a sweep; what was trained is kept."""
+        with Workspace(folder or default_workspace()) as workspace:
+            if stored.one(workspace, number).state == "done":
+                raise Problem(f"Sweep {number} is done.", kept="It was not changed.")
+            stored.cancel(workspace, number)
+            click.echo(f"Sweep {number} is cancelled.")
+
+
+def planned_from(
+    name: str,
+    parameters: tuple[str, ...],
+    changes: tuple[str, ...],
+    how: str | None,
+    trials: int | None,
+    seeds: int | None,
+    metric: str,
+) -> Any:
+    """The plan that the options ask for; a paper's sweep brings its parameters, way and number of settings.
+
+    Raises:
+        BadConfig: a wrong field or value. Problem: a config that cannot be read.
+    """
+    from workbench.changed_config import changed
+    from workbench.sweeps.plan import planned, sweep_presets
+    from workbench.sweeps.space import read
+
+    known = catalogs.current()
+    preset = None if Path(name).exists() else next((each for each in sweep_presets() if each.key == name), None)
+    if preset is None:
+        given = [read(each) for each in parameters]
+        config = read_config(name, changes)
+        return planned(config, given, how or "grid", known, trials=trials, seeds=seeds, metric=metric)
+    config = changed(read_config(preset.preset, changes), preset.changes, known, preset.key)
+    own = {each.field: each for each in preset.parameters} | {each.field: each for each in map(read, parameters)}
+    way = how or preset.how
+    count = trials if trials is not None else preset.trials if way == preset.how else None
+    return planned(
+        config,
+        list(own.values()),
+        way,
+        known,
+        trials=count,
+        seeds=seeds,
+        metric=metric,
+        source=preset.source,
+    )
+
+
+def told(workspace: Workspace, number: int) -> list[str]:
+    """The sweep in words and its settings as a Markdown table, best first.
+
+    Raises:
+        Problem: there is no such sweep.
+    """
+    from workbench.sweeps.objective import FLATTERS
+    from workbench.sweeps.progress import standings
+    from workbench.sweeps.space import short, short_field
+
+    sweep, trials = stored.one(workspace, number), stored.trials(workspace, number)
+    lines = [_line(workspace, sweep), "Varied: " + "; ".join(sweep.parameters)]
+    lines += [f"Source: {sweep.source}"] if sweep.source else []
+    lines += [text for text in (FLATTERS if sweep.reported else "", sweep.problem) if text]
+    found = standings(sweep, trials)
+    fields = list(dict.fromkeys(field for each in found for field in each.setting))
+    lines += ["", f"| {' | '.join(('setting', *map(short_field, fields), sweep.metric, 'runs', 'state'))} |"]
+    lines.append("|---" * (len(fields) + 4) + "|")
+    for each in found:
+        values = [short(each.setting[field]) if field in each.setting else "" for field in fields]
+        spread = f" ± {each.spread:.4f}" if each.spread is not None else ""
+        mean = f"{each.mean:.4f}{spread}" if each.mean is not None else ""
+        cells = (str(each.point), *values, mean, " ".join(map(str, each.runs)), states(each.trials))
+        lines.append(f"| {' | '.join(cells)} |")
+    problems = [f"Setting {trial.point}, seed {trial.seed}: {trial.problem}" for trial in trials if trial.problem]
+    return [*lines, *(["", *problems] if problems else [])]
+
+
+def states(trials: tuple[stored.Trial, ...]) -> str:
+    """ "2 done, 1 queued": how many trials are in which state."""
+    names = [trial.state for trial in trials]
+    return ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names))
+
+
+def _line(workspace: Workspace, sweep: stored.Sweep) -> str:
+    from workbench.sweeps.progress import runs_in_all, seconds_left, state_words
+
+    trials = stored.trials(workspace, sweep.id)
+    closed = sum(trial.state == "done" for trial in trials)
+    left = seconds_left(sweep, trials)
+    time = f", {_duration(left)} left" if left else ""
+    many = runs_in_all(sweep, trials)
+    return (
+        f"{sweep.id:>4}  {state_words(sweep, trials):22} {closed} of {many} runs done{time}  {sweep.how}  {sweep.name}"
+    )
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{round(seconds)} s" if minutes < 1 else f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+
+
+def _trial_of(workspace: Workspace, number: int, run_id: int | None) -> int | None:
+    if run_id is None:
+        return None
+    for trial in stored.trials(workspace, number):
+        if trial.run_id == run_id:
+            return trial.id
+    raise Problem(f"Sweep {number} has no run {run_id}.", todo="`workbench sweep show` lists its runs.")
+
+
+def _go_on(workspace: Workspace, number: int, here: bool) -> None:
+    from workbench.sweeps import starting
+
+    if here:
+        _work_here(workspace, number, quiet=False)
+    elif starting.work_apart(workspace, number):
+        click.echo(f"A worker is started; see it with: workbench sweep show {number}")
+    else:
+        click.echo("Its worker goes on.")
+
+
+def _work_here(workspace: Workspace, number: int, quiet: bool) -> None:
+    """Be the sweep's worker. Ctrl+C and the end of the session keep a checkpoint."""
+    from workbench.sweeps.worker import Worker
+
+    worker = Worker(workspace, number, (lambda line: None) if quiet else (lambda line: click.echo(line, err=True)))
+
+    def interrupt(*_: object) -> None:
+        worker.interrupt()
+
+    before = {each: signal.signal(each, interrupt) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        state = worker.run()
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    for line in told(workspace, number):
+        click.echo(line)
+    if state == "active":
+        click.echo(f"Go on with: workbench sweep resume {number} --workspace {workspace.path}", err=True)
+        raise SystemExit(INTERRUPTED)

@@ -1,0 +1,71 @@
+"""What makes one setting better than another: a figure of held-out classes, the training side or the test half."""
+
+import re
+
+import numpy as np
+
+from workbench.catalog import Catalog
+from workbench.config import BadConfig, RunConfig
+from workbench.workspace import Workspace
+
+HELD_OUT = "validation/MAP@R"
+REPORTED = "MAP@R"
+TRAIN_SIDE = {"train/accuracy": False, "probe/ce": True, "probe/spce": True}  # whether the least is the best
+REPORTED_NAMES = re.compile(r"MAP@R|P@R|P@1|NMI|recall@[1-9]\d*")
+FLATTERS = "The objective is measured on the half that is reported, which flatters the setting chosen by it."
+
+
+def holds_out(config: RunConfig, known: Catalog) -> bool:
+    """Whether training classes are held out, on which the best epoch and the best setting can be chosen."""
+    if config.split.name == "mlrc":
+        return True
+    described = known.get(f"split/{config.split.name}", {"params": {}})["params"]
+    default = described.get("validation", {}).get("default", 0)
+    return bool(config.split.params.get("validation", default))
+
+
+def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
+    """The name of the objective; "" asks for the best there is: held-out classes, else MAP@R of the reported half.
+
+    Raises:
+        BadConfig: a metric that the runs will not have, or one of the reported half where classes are held out.
+    """
+    held_out = holds_out(config, known)
+    if not metric:
+        return HELD_OUT if held_out else REPORTED
+    if metric == HELD_OUT and not held_out:
+        raise BadConfig("The sweep", {"metric": f"{HELD_OUT} needs held-out classes: set split.validation."})
+    if reported(metric) and held_out:
+        raise BadConfig(
+            "The sweep",
+            {"metric": f"{metric} is of the half that is reported; this split holds classes out: take {HELD_OUT}."},
+        )
+    recalls = {f"recall@{k}" for k in config.evaluation.ks}
+    if metric.startswith("recall@") and metric not in recalls:
+        raise BadConfig("The sweep", {"metric": f"The runs will have {', '.join(sorted(recalls))}."})
+    if metric.startswith("probe/") and not config.evaluation.probe_size:
+        raise BadConfig("The sweep", {"metric": f"{metric} needs a probe: set evaluation.probe_size."})
+    if not (reported(metric) or metric == HELD_OUT or metric in TRAIN_SIDE):
+        raise BadConfig(
+            "The sweep", {"metric": f"Known: {HELD_OUT}, MAP@R, P@R, recall@K, NMI, {', '.join(TRAIN_SIDE)}."}
+        )
+    return metric
+
+
+def reported(metric: str) -> bool:
+    """Whether the metric is of the half that is reported."""
+    return bool(REPORTED_NAMES.fullmatch(metric))
+
+
+def least_is_best(metric: str) -> bool:
+    return TRAIN_SIDE.get(metric, False)
+
+
+def measured(workspace: Workspace, run_id: int, metric: str) -> float | None:
+    """The run's value: at its best epoch, or the last point of a curve of the training side; None without a number."""
+    if metric in TRAIN_SIDE:
+        _, values = workspace.scalars(run_id, metric)
+        finite = values[np.isfinite(values)]
+        return float(finite[-1]) if len(finite) else None
+    value = workspace.run(run_id).best.get(metric)
+    return value if value is not None and np.isfinite(value) else None

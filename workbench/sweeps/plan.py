@@ -1,0 +1,138 @@
+"""A sweep before it begins: what is varied, how, how often and by which figure; and the papers' sweeps as presets."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+from workbench import protocols
+from workbench.catalog import Catalog
+from workbench.config import BadConfig, RunConfig
+from workbench.problem import Problem
+from workbench.resources_path import resources
+from workbench.sweeps import objective, proposals
+from workbench.sweeps.proposals import HOWS, How
+from workbench.sweeps.space import Parameter, Setting, checked, configured, read
+
+DEFAULT_TRIALS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A checked sweep. Its runs are those of `config` with each setting, over folds and seeds."""
+
+    config: RunConfig  # seeds is the number of runs of each setting (and fold)
+    parameters: tuple[Parameter, ...]
+    how: How
+    trials: int  # settings
+    metric: str  # the objective
+    source: str = ""  # the paper's table, for a preset
+
+    @property
+    def runs(self) -> int:
+        """Runs in all."""
+        return self.trials * len(protocols.children(self.config))
+
+    @property
+    def reported(self) -> bool:
+        """Whether the objective is of the half that is reported."""
+        return objective.reported(self.metric)
+
+    def settings(self) -> list[Setting]:
+        """Those that are known before the first run; none for a Bayesian sweep."""
+        if self.how == "grid":
+            return proposals.grid(self.parameters)
+        return proposals.draws(self.parameters, self.trials, self.config.seed) if self.how == "random" else []
+
+
+def planned(
+    config: RunConfig,
+    parameters: Sequence[Parameter],
+    how: str,
+    known: Catalog,
+    *,
+    trials: int | None = None,
+    seeds: int | None = None,
+    metric: str = "",
+    source: str = "",
+) -> Plan:
+    """Check everything that can be checked before the first run.
+
+    Args:
+        trials: settings of a random or Bayesian sweep, DEFAULT_TRIALS when not said; a grid has its own number.
+        seeds: runs of each setting; those of the config when not said.
+        metric: the objective, see `objective.chosen`.
+
+    Raises:
+        BadConfig: a wrong field, value, range, metric or way, or a setting whose fields do not go together.
+    """
+    if how not in HOWS:
+        raise BadConfig("The sweep", {"how": f"Must be one of {', '.join(HOWS)}."})
+    if seeds is not None:
+        config = config.model_copy(update={"seeds": seeds})
+    found = checked(parameters, config, known)
+    metric = objective.chosen(metric, config, known)
+    if how == "grid":
+        if trials is not None:
+            raise BadConfig("The sweep", {"trials": "A grid takes every combination: leave the number out."})
+        count = len(proposals.grid(found))
+    else:
+        wanted = DEFAULT_TRIALS if trials is None else trials
+        if not 1 <= wanted <= proposals.MOST:
+            raise BadConfig("The sweep", {"trials": f"Must be 1 to {proposals.MOST:,}."})
+        there = proposals.combinations(found)
+        count = wanted if there is None else min(wanted, there)
+    plan = Plan(config, found, cast(How, how), count, metric, source)
+    for setting in plan.settings():
+        configured(config, setting, known)
+    return plan
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPreset:
+    """A paper's ablation from resources/sweeps."""
+
+    key: str  # the file's name without ending
+    title: str
+    summary: str
+    source: str  # paper and table
+    preset: str  # the run that it varies
+    parameters: tuple[Parameter, ...]
+    how: How
+    trials: int | None
+    changes: Mapping[str, object]  # fields of the run that are set otherwise
+
+
+@lru_cache(maxsize=1)
+def sweep_presets() -> tuple[SweepPreset, ...]:
+    """The papers' ablations by their `order`."""
+    found = []
+    for path in (resources() / "sweeps").glob("*.toml"):
+        given = tomllib.loads(path.read_text("utf-8"))
+        parameters = tuple(read(f"{field}={text}") for field, text in given["parameters"].items())
+        found.append(
+            (
+                given["order"],
+                SweepPreset(
+                    path.stem,
+                    given["title"],
+                    given["summary"],
+                    given["source"],
+                    given["preset"],
+                    parameters,
+                    given.get("how", "grid"),
+                    given.get("trials"),
+                    given.get("set", {}),
+                ),
+            )
+        )
+    return tuple(preset for _, preset in sorted(found, key=lambda each: each[0]))
+
+
+def preset_named(key: str) -> SweepPreset:
+    """The preset of that key. Raises Problem when there is none."""
+    for each in sweep_presets():
+        if each.key == key:
+            return each
+    raise Problem(f"There is no sweep named {key!r}.", todo="`workbench sweep presets` shows them.")

@@ -1,0 +1,82 @@
+"""How far a sweep has come: its settings by objective, its state in words, the time left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+from workbench import protocols
+from workbench.config import RunConfig
+from workbench.sweeps.objective import least_is_best
+from workbench.workspace.sweeps import OPEN, Sweep, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One setting with what its runs have found."""
+
+    point: int
+    setting: dict[str, Any]
+    trials: tuple[Trial, ...]
+    mean: float | None  # of the objective, over seeds and folds; None before the first is done
+    spread: float | None  # standard deviation; None for fewer than two
+
+    @property
+    def runs(self) -> list[int]:
+        return [each.run_id for each in self.trials if each.run_id is not None]
+
+
+def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:
+    """The settings, best first; those without an objective last, in the order in which they were proposed."""
+    by_point: dict[int, list[Trial]] = {}
+    for trial in sorted(trials, key=lambda each: (each.point, each.seed, each.fold)):
+        by_point.setdefault(trial.point, []).append(trial)
+    found = []
+    for point, several in by_point.items():
+        values = [each.objective for each in several if each.objective is not None]
+        found.append(
+            Standing(
+                point,
+                several[0].setting,
+                tuple(several),
+                fmean(values) if values else None,
+                stdev(values) if len(values) > 1 else None,
+            )
+        )
+    sign = 1 if least_is_best(sweep.metric) else -1
+    return sorted(found, key=lambda each: (each.mean is None, sign * (each.mean or 0), each.point))
+
+
+def runs_in_all(sweep: Sweep, trials: Sequence[Trial]) -> int:
+    """Runs of the sweep, those that are not proposed yet with them."""
+    proposed = len({each.point for each in trials})
+    if proposed >= sweep.points:
+        return len(trials)
+    return len(trials) + (sweep.points - proposed) * len(protocols.children(RunConfig.recorded(sweep.config)))
+
+
+def seconds_left(sweep: Sweep, trials: Sequence[Trial]) -> float | None:
+    """Work that is left on one device, from what the runs so far have taken; None before anything is known."""
+    if sweep.state in ("done", "cancelled"):
+        return 0.0
+    ended = [each.seconds for each in trials if each.state == "done" and each.seconds > 0]
+    begun = [each for each in trials if each.state in OPEN and each.run_id is not None]
+    timed = [each.seconds + each.seconds_left for each in begun if each.seconds_left > 0]
+    if not (ended or timed):
+        return None
+    each_run = fmean(ended or timed)
+    going_on = sum(each.seconds_left or max(each_run - each.seconds, 0.0) for each in begun)
+    closed = sum(each.state not in OPEN for each in trials)
+    return going_on + (runs_in_all(sweep, trials) - closed - len(begun)) * each_run
+
+
+def state_words(sweep: Sweep, trials: Sequence[Trial]) -> str:
+    """What is going on, in one or two words."""
+    if sweep.state == "active":
+        if not sweep.alive:
+            return "Starting" if sweep.starting else "Worker is gone"
+        return "Working" if sweep.holds else "Waiting for the device"
+    if sweep.state == "paused":
+        return "Pausing" if sweep.alive else "Paused"
+    failed = sum(each.state == "failed" for each in trials)
+    return f"Done, {failed} failed" if sweep.state == "done" and failed else sweep.state.capitalize()

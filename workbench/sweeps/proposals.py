@@ -1,0 +1,111 @@
+"""Which settings a sweep tries: all combinations, seeded draws, or what Optuna's TPE proposes after what was found."""
+
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from workbench.config import BadConfig
+from workbench.sweeps.space import Parameter, Setting, Value
+
+if TYPE_CHECKING:
+    import optuna
+
+How = Literal["grid", "random", "bayes"]
+HOWS: dict[How, str] = {"grid": "All combinations", "random": "Random draws", "bayes": "Bayesian (TPE)"}
+MOST = 10_000  # settings of one sweep
+REDRAWS = 200  # tries for a setting that has not been drawn yet
+REASKS = 20
+LEAST_BEFORE_MODEL, MOST_BEFORE_MODEL = 4, 10  # random settings before TPE begins to model
+
+
+def grid(parameters: Sequence[Parameter]) -> list[Setting]:
+    """Every combination; the last parameter changes fastest. Raises BadConfig for over MOST of them."""
+    lists = [each.listed() for each in parameters]
+    count = prod(len(values) for values in lists)
+    if count > MOST:
+        raise BadConfig("The sweep", {"grid": f"{count:,} combinations are over {MOST:,}: draw some at random."})
+    return [dict(zip((each.field for each in parameters), values, strict=True)) for values in product(*lists)]
+
+
+def draws(parameters: Sequence[Parameter], count: int, seed: int) -> list[Setting]:
+    """`count` seeded draws, none twice; fewer where the parameters have fewer combinations."""
+    rng = np.random.default_rng(seed)
+    found: list[Setting] = []
+    for _ in range(count * REDRAWS):
+        if len(found) == count:
+            break
+        drawn = {each.field: _drawn(each, rng) for each in parameters}
+        if drawn not in found:
+            found.append(drawn)
+    return found
+
+
+def next_proposal(
+    parameters: Sequence[Parameter], told: Sequence[tuple[Setting, float | None]], seed: int, count: int, *, least: bool
+) -> Setting:
+    """What TPE proposes after the settings that have been tried: the same for the same past, whoever asks.
+
+    Args:
+        parameters: what is varied.
+        told: settings in the order in which they were proposed, with their objective; None for one that failed.
+        seed: of the sweep.
+        count: settings that the sweep will try in all.
+        least: whether the least objective is the best.
+    """
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    drawn = min(max(count // 3, LEAST_BEFORE_MODEL), MOST_BEFORE_MODEL)
+    # A study of its own for each proposal: nothing is left in memory that a restart could lose.
+    turn = int(np.random.SeedSequence([seed, len(told)]).generate_state(1)[0])
+    sampler = optuna.samplers.TPESampler(seed=turn, n_startup_trials=drawn, multivariate=False)
+    study = optuna.create_study(
+        storage=optuna.storages.InMemoryStorage(),
+        sampler=sampler,
+        direction="minimize" if least else "maximize",
+    )
+    space = {each.field: _distribution(each) for each in parameters}
+    for setting, value in told:
+        state = optuna.trial.TrialState.FAIL if value is None else optuna.trial.TrialState.COMPLETE
+        study.add_trial(optuna.trial.create_trial(params=dict(setting), distributions=space, value=value, state=state))
+    for _ in range(REASKS):
+        asked = study.ask(space)
+        proposed = {each.field: _rounded(each, asked.params[each.field]) for each in parameters}
+        if all(proposed != setting for setting, _ in told):
+            break
+    return proposed
+
+
+def combinations(parameters: Sequence[Parameter]) -> int | None:
+    """How many settings there are at all; None where a range of real numbers has no end of them."""
+    if any(each.ranged and not each.whole for each in parameters):
+        return None
+    return prod(len(each.values) or int((each.high or 0) - (each.low or 0)) + 1 for each in parameters)
+
+
+def _drawn(parameter: Parameter, rng: np.random.Generator) -> Value:
+    if not parameter.ranged:
+        return parameter.values[int(rng.integers(len(parameter.values)))]
+    if parameter.whole and not parameter.log:
+        return int(rng.integers(int(parameter.low or 0), int(parameter.high or 0) + 1))
+    return parameter.at(float(rng.random()))
+
+
+def _distribution(parameter: Parameter) -> "optuna.distributions.BaseDistribution":
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    if parameter.low is None or parameter.high is None:
+        return CategoricalDistribution(list(parameter.values))
+    if parameter.whole:
+        return IntDistribution(int(parameter.low), int(parameter.high), log=parameter.log)
+    return FloatDistribution(parameter.low, parameter.high, log=parameter.log)
+
+
+def _rounded(parameter: Parameter, value: Any) -> Value:
+    if parameter.low is None or parameter.high is None or parameter.whole:
+        found: Value = value
+        return found
+    return min(max(float(f"{value:.6g}"), parameter.low), parameter.high)

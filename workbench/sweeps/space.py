@@ -1,0 +1,237 @@
+"""What a sweep varies: parameters by dotted name, each with values or a range, checked against the catalog."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from workbench import catalog as catalogs
+from workbench.catalog import Catalog
+from workbench.changed_config import changed, toml_value
+from workbench.config import KINDS, BadConfig, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams, sections
+from workbench.params import Params
+
+Value = bool | int | float | str
+Setting = dict[str, Value]  # one value for each parameter, by dotted field
+SECTIONS: dict[str, type[Params]] = {
+    "embedding": EmbeddingParams,
+    "training": TrainingParams,
+    "evaluation": EvaluationParams,
+}
+MOST_WHOLE = 64  # whole numbers of a range that a grid takes one by one
+DIGITS = 6  # of a drawn number: it is written in names, tables and configs
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One field with its values, or with a range from `low` to `high`, both included."""
+
+    field: str  # dotted: "loss.scale"
+    values: tuple[Value, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    log: bool = False  # whether equal ratios, not equal steps, are alike
+    points: int | None = None  # of a range, in a grid
+    whole: bool = False  # whether only whole numbers are meant
+
+    @property
+    def ranged(self) -> bool:
+        return self.low is not None
+
+    def at(self, share: float) -> int | float:
+        """The number at that share (0..1) of the range, whole or with six digits, never outside.
+
+        Raises:
+            ValueError: the parameter has values, not a range.
+        """
+        if self.low is None or self.high is None:
+            raise ValueError(self.field)
+        low, high = self.low, self.high
+        exact = float(low * (high / low) ** share) if self.log else low + (high - low) * share
+        if self.whole:
+            return int(min(max(round(exact), low), high))
+        return min(max(float(f"{exact:.{DIGITS}g}"), low), high)
+
+    def listed(self) -> tuple[Value, ...]:
+        """The values that a grid takes, without repeats. Raises BadConfig for a range without a number of points."""
+        if self.low is None or self.high is None:
+            return self.values
+        points = self.points
+        if points is None:
+            if not self.whole or self.high - self.low >= MOST_WHOLE:
+                raise BadConfig(
+                    "The sweep", {self.field: f"A grid needs values, or a range with points: {written(self)}:5."}
+                )
+            return tuple(range(int(self.low), int(self.high) + 1))
+        return tuple(dict.fromkeys(self.at(float(share)) for share in np.linspace(0, 1, points)))
+
+
+def read(text: str) -> Parameter:
+    """A parameter from "FIELD=A,B,C" or "FIELD=LOW..HIGH", then perhaps ":log" and ":POINTS".
+
+    Raises:
+        BadConfig: naming the field and what is wrong with it.
+    """
+    field, equals, given = (part.strip() for part in text.partition("="))
+    if not (field and equals and given):
+        raise BadConfig("The sweep", {field or text: "Say it as FIELD=A,B,C or FIELD=LOW..HIGH, with :log or :5."})
+    if ".." not in given:
+        # Commas inside quotes belong to the word.
+        listed = toml_value(f"[{given}]")
+        values = listed if isinstance(listed, list) else [toml_value(each.strip()) for each in given.split(",")]
+        if not all(isinstance(each, bool | int | float | str) and each != "" for each in values):
+            raise BadConfig("The sweep", {field: f"{given!r} are not values with commas between."})
+        return Parameter(field, tuple(dict.fromkeys(values)))
+    limits, *marks = given.split(":")
+    low, _, high = limits.partition("..")
+    ends = _number(field, low), _number(field, high)
+    numbers = [int(mark) for mark in marks if mark.isascii() and mark.isdigit()]
+    if len(numbers) > 1 or any(mark != "log" and not mark.isdigit() for mark in marks):
+        raise BadConfig("The sweep", {field: f"After the range only :log and a number of points can stand: {given}."})
+    return Parameter(field, (), *ends, log="log" in marks, points=numbers[0] if numbers else None)
+
+
+def written(parameter: Parameter) -> str:
+    """The part behind the "=" as `read` takes it."""
+    if parameter.low is None:
+        # Bare words and quoted ones do not mix: what is no TOML is cut at every comma.
+        bare = all(_bare(value) for value in parameter.values)
+        return ",".join(_word(value, bare) for value in parameter.values)
+    points = "" if parameter.points is None else f":{parameter.points}"
+    return f"{parameter.low:g}..{parameter.high:g}{':log' if parameter.log else ''}{points}"
+
+
+def checked(parameters: Sequence[Parameter], config: RunConfig, known: Catalog) -> tuple[Parameter, ...]:
+    """The parameters with their values as the catalog's types.
+
+    Raises:
+        BadConfig: no parameter, one named twice, a field that is not there, a value or limit that it cannot have.
+    """
+    if not parameters:
+        raise BadConfig("The sweep", {"parameters": "Name at least one field with its values."})
+    names = [each.field for each in parameters]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadConfig("The sweep", {name: "It is named twice."})
+    chosen = {each.field: each.values for each in parameters if each.field.endswith(".name")}
+    return tuple(_checked(each, config, known, chosen) for each in parameters)
+
+
+def fields(config: RunConfig, known: Catalog) -> dict[str, dict[str, Any]]:
+    """Every field that a sweep of this config can vary, described as in the catalog, by dotted name."""
+    found = dict(_common())
+    for kind in KINDS:
+        names = [key.partition("/")[2] for key in known if key.startswith(f"{kind}/")]
+        found[f"{kind}.name"] = {"type": "string", "enum": names, "default": config.choice(kind).name}
+        described = known.get(f"{kind}/{config.choice(kind).name}", {"params": {}})["params"]
+        found |= {f"{kind}.{name}": facts for name, facts in described.items()}
+    return found
+
+
+@lru_cache(maxsize=1)
+def _common() -> dict[str, dict[str, Any]]:
+    """The fields of the common parts; not to be changed."""
+    return {f"{part}.{name}": facts for part, named in sections().items() for name, facts in named.items()}
+
+
+def configured(config: RunConfig, setting: Mapping[str, Value], known: Catalog) -> RunConfig:
+    """The config of one setting, named after it. Raises BadConfig when the fields do not go together."""
+    told = ", ".join(f"{short_field(field)}={short(value)}" for field, value in setting.items())
+    found = changed(config, setting, known, f"The setting {told}")
+    return found.model_copy(update={"name": f"{config.name[: max(20, 150 - len(told))]}: {told}"[:180]})
+
+
+def short_field(field: str) -> str:
+    """ "scale" for "loss.scale", "loss" for "loss.name"."""
+    return field.removesuffix(".name").rpartition(".")[2]
+
+
+def short(value: Value) -> str:
+    """A value as it is written in names and tables."""
+    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _checked(
+    parameter: Parameter, config: RunConfig, known: Catalog, chosen: Mapping[str, Sequence[Value]]
+) -> Parameter:
+    part, _, name = parameter.field.partition(".")
+    model = SECTIONS.get(part)
+    if part in KINDS and name == "name":
+        for value in parameter.values:
+            if f"{part}/{value}" not in known:
+                raise BadConfig("The sweep", {parameter.field: f"There is no {part} named {value!r}."})
+        if parameter.ranged:
+            raise BadConfig("The sweep", {parameter.field: "A range needs a field that holds a number."})
+        return parameter
+    if part in KINDS:
+        entries = [str(value) for value in chosen.get(f"{part}.name", (config.choice(part).name,))]
+        models = [catalogs.params_of(known, part, entry) for entry in entries if f"{part}/{entry}" in known]
+        model = next((each for each in models if name in each.model_fields), None)
+    if model is None or name not in model.model_fields:
+        raise BadConfig("The sweep", {parameter.field: _unknown(parameter.field, config, known)})
+    kind = model.model_fields[name].annotation
+    if not parameter.ranged:
+        return replace(parameter, values=tuple(_fitting(model, parameter.field, value) for value in parameter.values))
+    if kind not in (int, float):
+        raise BadConfig("The sweep", {parameter.field: "A range needs a field that holds a number."})
+    low, high = (_fitting(model, parameter.field, _whole(end)) for end in (parameter.low, parameter.high))
+    assert isinstance(low, int | float)
+    assert isinstance(high, int | float)
+    if not low < high:
+        raise BadConfig("The sweep", {parameter.field: f"The range must rise: {low:g} to {high:g} does not."})
+    if parameter.log and low <= 0:
+        raise BadConfig("The sweep", {parameter.field: "A logarithmic range must begin above 0."})
+    if parameter.points is not None and parameter.points < 2:
+        raise BadConfig("The sweep", {parameter.field: "A range has 2 points or more."})
+    return replace(parameter, low=low, high=high, whole=kind is int)
+
+
+def _fitting(model: type[Params], field: str, value: Any) -> Value:
+    """The value as the field's type; raises BadConfig with the sentence of the form."""
+    name = field.partition(".")[2]
+    errors = catalogs.errors(model, {name: value})
+    if errors:
+        raise BadConfig("The sweep", {field: f"{short(value)}: {next(iter(errors.values()))}"})
+    found: Value = getattr(model.model_validate({name: value}), name)
+    return found
+
+
+def _unknown(field: str, config: RunConfig, known: Catalog) -> str:
+    if field in ("seed", "seeds"):
+        return "Seeds are no parameter: say how many with --seeds."
+    part = field.partition(".")[0]
+    there = [name for name in fields(config, known) if name.startswith(f"{part}.")]
+    listed = f"Known: {', '.join(there)}." if there else "Say it as loss.scale."
+    return f"There is no such field. {listed}"
+
+
+def _whole(number: float | None) -> int | float | None:
+    return int(number) if number is not None and number.is_integer() else number
+
+
+def _number(field: str, text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = float("nan")
+    if not isfinite(found):
+        raise BadConfig("The sweep", {field: f"{text.strip()!r} is not a number: a range is LOW..HIGH."})
+    return found
+
+
+def _bare(value: Value) -> bool:
+    """Whether a value needs no quotes to be read as itself."""
+    if not isinstance(value, str):
+        return True
+    return value.replace("_", "").replace("-", "").isalnum() and toml_value(value) == value
+
+
+def _word(value: Value, bare: bool) -> str:
+    if isinstance(value, str):
+        return value if bare else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        return f"{value:g}"
+    return str(value).lower() if isinstance(value, bool) else repr(value)

@@ -1,0 +1,63 @@
+"""A sweep is put into the workspace, and a process that outlives the window works on it."""
+
+from workbench import jobs, protocols
+from workbench.config import RunConfig
+from workbench.problem import Problem
+from workbench.sweeps.plan import Plan
+from workbench.sweeps.space import Setting, written
+from workbench.workspace import Workspace
+from workbench.workspace import sweeps as stored
+
+
+def store(workspace: Workspace, plan: Plan) -> int:
+    """Put a sweep with its line of trials into the workspace; returns its number.
+
+    Raises:
+        Problem: the workspace cannot be written.
+    """
+    return stored.create(
+        workspace,
+        plan.config,
+        how=plan.how,
+        parameters=[f"{each.field}={written(each)}" for each in plan.parameters],
+        points=plan.trials,
+        metric=plan.metric,
+        reported=plan.reported,
+        source=plan.source,
+        first=[point_of(plan.config, setting) for setting in plan.settings()],
+    )
+
+
+def point_of(config: RunConfig, setting: Setting) -> stored.Point:
+    """A setting with the seeds and folds of the config."""
+    return stored.Point(setting, [(each.seed, each.fold) for each in protocols.children(config)])
+
+
+def resume(workspace: Workspace, sweep_id: int) -> None:
+    """Let a paused sweep go on; its worker is started apart. Raises Problem when it is finished."""
+    sweep = stored.one(workspace, sweep_id)
+    if sweep.state in ("done", "cancelled"):
+        raise Problem(f"Sweep {sweep_id} is {sweep.state}.", todo="Retry brings failed and cancelled runs back.")
+    stored.set_state(workspace, sweep_id, "active")
+
+
+def pause(workspace: Workspace, sweep_id: int) -> None:
+    """Ask the worker to keep a checkpoint of the run at work and to leave. Raises Problem when it is finished."""
+    sweep = stored.one(workspace, sweep_id)
+    if sweep.state in ("done", "cancelled"):
+        raise Problem(f"Sweep {sweep_id} is {sweep.state}.", kept="It was not changed.")
+    stored.set_state(workspace, sweep_id, "paused")
+
+
+def work_apart(workspace: Workspace, sweep_id: int) -> bool:
+    """Start a worker that outlives this process, unless the sweep has one; whether it was started.
+
+    Raises:
+        Problem: it cannot be started.
+    """
+    if not stored.announce(workspace, sweep_id):
+        return False
+    place = str(workspace.path.absolute())
+    log = workspace.path / "sweeps" / f"{sweep_id}.log"
+    jobs.start_detached(["sweep", "run", str(sweep_id), "--workspace", place, "--quiet"], log)
+    return True

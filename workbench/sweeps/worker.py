@@ -1,0 +1,211 @@
+"""Works on one sweep: its trials in order, on one device that no other sweep has, as the workspace asks."""
+
+from collections.abc import Callable
+from functools import partial
+from statistics import fmean
+from time import monotonic, sleep
+
+from workbench import catalog as catalogs
+from workbench import experiment, protocols
+from workbench.config import BadConfig, RunConfig
+from workbench.control import Control
+from workbench.events import Event
+from workbench.problem import Problem
+from workbench.sweeps import objective, proposals
+from workbench.sweeps.space import Setting, checked, configured, read, short, short_field
+from workbench.sweeps.starting import point_of
+from workbench.workspace import Workspace
+from workbench.workspace import sweeps as stored
+from workbench.workspace.recorder import Recorder
+from workbench.workspace.sweeps import Sweep, Trial
+
+POLL = 0.3  # seconds between two looks at what is asked
+BEAT = 20.0  # seconds between two signs of life
+ALIKE = 3  # runs in a row that fail for one reason
+UNRECORDED = "Its end could not be recorded. What was saved before is kept."
+
+
+class Worker:
+    """The process of a sweep. Ask it to end with `interrupt`; the run at work keeps a checkpoint.
+
+    Args:
+        workspace: where the sweep is; this process's own.
+        say: one line about what is begun and what came of it.
+        listen: hears the events of every run.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        sweep_id: int,
+        say: Callable[[str], None] = lambda line: None,
+        listen: Callable[[Event], None] | None = None,
+    ) -> None:
+        self._workspace, self._id, self._say, self._listen = workspace, sweep_id, say, listen
+        self._known = catalogs.current()
+        self._interrupted = False
+        self._failures: list[str] = []
+        self._beat = monotonic()
+
+    def interrupt(self) -> None:
+        """End soon and keep everything; safe in a signal's handler."""
+        self._interrupted = True
+
+    def run(self) -> str:
+        """Work until nothing is left or something else is asked; returns the sweep's state, "active" if interrupted.
+
+        Raises:
+            Problem: the sweep is finished, paused or has a worker; the device is not there; the disk is full.
+        """
+        sweep = stored.one(self._workspace, self._id)
+        if sweep.state != "active":
+            raise Problem(f"Sweep {self._id} is {sweep.state}.", todo=f"`workbench sweep resume {self._id}` goes on.")
+        device = experiment.device_of(RunConfig.from_toml_text(sweep.config, known=self._known))
+        stored.take(self._workspace, self._id, device)
+        try:
+            while True:
+                self._work(sweep, device)
+                if self._interrupted or stored.leave(self._workspace, self._id, even_if_active=False):
+                    return stored.one(self._workspace, self._id).state
+        finally:
+            stored.leave(self._workspace, self._id)
+
+    def _work(self, sweep: Sweep, device: str) -> None:
+        if not self._wait_for(device):
+            return
+        while self._wanted():
+            trial = self._next(sweep)
+            if trial is None:
+                stored.set_state(self._workspace, self._id, "done")
+                return
+            self._do(sweep, trial)
+
+    def _wait_for(self, device: str) -> bool:
+        told = False
+        while self._wanted():
+            if stored.take_device(self._workspace, self._id, device):
+                return True
+            if not told:
+                self._say(f"Waiting: another sweep has the {device}.")
+                told = True
+            sleep(POLL)
+        return False
+
+    def _wanted(self) -> bool:
+        """Whether to go on; also the place of the sign of life."""
+        if monotonic() - self._beat > BEAT:
+            self._beat = monotonic()
+            stored.beat(self._workspace, self._id)
+        return not self._interrupted and stored.one(self._workspace, self._id).state == "active"
+
+    def _next(self, sweep: Sweep) -> Trial | None:
+        trials = stored.trials(self._workspace, self._id)
+        if (first := _first(trials)) is not None:
+            return first
+        if len({each.point for each in trials}) >= sweep.points:
+            return None
+        config = RunConfig.from_toml_text(sweep.config, known=self._known)
+        parameters = checked([read(each) for each in sweep.parameters], config, self._known)
+        least = objective.least_is_best(sweep.metric)
+        proposed = proposals.next_proposal(parameters, found(trials), config.seed, sweep.points, least=least)
+        stored.add_point(self._workspace, self._id, point_of(config, proposed))
+        return _first(stored.trials(self._workspace, self._id))
+
+    def _do(self, sweep: Sweep, trial: Trial) -> None:
+        """One trial from its config to its objective; a run that was cut short goes on from its checkpoint."""
+        try:
+            config = config_of(sweep, trial, self._known)
+        except BadConfig as problem:
+            stored.end(self._workspace, trial, "failed", problem=str(problem))
+            self._say(f"{_title(trial)}: {problem}")
+            return
+        run_id = stored.begin(self._workspace, trial, partial(self._make_run, sweep, config))
+        self._say(f"{_title(trial)}: run {run_id}")
+        run = self._workspace.run(run_id)
+        if run.status != "done":  # else its worker was killed between the end of the run and that of the trial
+            self._train(run_id)
+            run = self._workspace.run(run_id)
+        match run.status:
+            case "done":
+                self._failures = []
+                value = objective.measured(self._workspace, run_id, sweep.metric)
+                told = f"The run has no {sweep.metric}." if value is None else ""
+                stored.end(self._workspace, trial, "failed" if told else "done", value, told)
+                self._say(f"{_title(trial)}: {told or f'{sweep.metric} {value:.4f}'}")
+            case "stopped":
+                stored.end(self._workspace, trial, "paused")
+            case status:
+                told = run.problem or (UNRECORDED if status == "running" else f"The run was {status}.")
+                stored.end(self._workspace, trial, "failed", problem=told)
+                self._say(f"{_title(trial)} failed. {told}")
+                self._pause_if_alike(told)
+
+    def _pause_if_alike(self, problem: str) -> None:
+        """Missing data or a full disk would fail every run of a long line: let the person look first."""
+        self._failures = [*self._failures, problem][-ALIKE:]
+        if self._failures == [problem] * ALIKE:
+            self._failures = []
+            told = f"{ALIKE} runs in a row failed alike, so it was paused. {problem}"
+            stored.set_state(self._workspace, self._id, "paused", told)
+            self._say(told)
+
+    def _make_run(self, sweep: Sweep, config: RunConfig) -> int:
+        if sweep.experiment_id is not None:
+            left = stored.unlinked_run(self._workspace, sweep.experiment_id, config.to_toml())
+            if left is not None:
+                return left
+        return self._workspace.create_run(config, sweep.experiment_id)
+
+    def _train(self, run_id: int) -> None:
+        workspace, control = self._workspace, Control()
+        goes_on = (workspace.folder(run_id) / "last.pt").exists()
+        workspace.take_over(run_id)
+        if not goes_on:
+            forget(workspace, run_id)
+        job = experiment.make_job(workspace, run_id, control, self._listen, resume=goes_on)
+        job.start()
+        try:
+            while not job.join(POLL):
+                if not control.interrupted and not self._wanted():
+                    control.interrupt()
+        finally:  # the workspace may be gone: the thread must not go on alone
+            control.interrupt()
+            job.join()
+
+
+def forget(workspace: Workspace, run_id: int) -> None:
+    """Drop what a run recorded that was killed before its first checkpoint: it begins anew."""
+    if workspace.run(run_id).status == "queued":
+        return
+    recorder = Recorder(workspace, run_id)
+    recorder.forget_after(-1)
+    recorder.close()
+
+
+def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:
+    """What the trial's run is asked to do. Raises BadConfig when the setting's fields do not go together."""
+    config = configured(RunConfig.from_toml_text(sweep.config, known=known), trial.setting, known)
+    for child in protocols.children(config):
+        if (child.seed, child.fold) == (trial.seed, trial.fold):
+            return child.config
+    raise BadConfig(_title(trial), {"split": "The setting changes the folds: leave them out of the sweep."})
+
+
+def found(trials: list[Trial]) -> list[tuple[Setting, float | None]]:
+    """Each setting in the order in which it was proposed, with the mean of its objectives; None where it has none."""
+    told: dict[int, tuple[Setting, list[float]]] = {}
+    for trial in sorted(trials, key=lambda each: each.point):
+        values = told.setdefault(trial.point, (trial.setting, []))[1]
+        if trial.objective is not None:
+            values.append(trial.objective)
+    return [(setting, fmean(values) if values else None) for setting, values in told.values()]
+
+
+def _first(trials: list[Trial]) -> Trial | None:
+    return next((each for each in trials if each.state in ("queued", "paused")), None)
+
+
+def _title(trial: Trial) -> str:
+    told = ", ".join(f"{short_field(field)}={short(value)}" for field, value in trial.setting.items())
+    fold = f", fold {trial.fold}" if trial.fold else ""
+    return f"Setting {trial.point} ({told}), seed {trial.seed}{fold}"

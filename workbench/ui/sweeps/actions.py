@@ -1,0 +1,44 @@
+"""The window's command "Sweeps…", and a word about sweeps that lost their worker, as at a restart of the machine."""
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui.commands import Commands
+from workbench.ui.session import Session
+from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps
+from workbench.ui.tasks import Progress
+from workbench.workspace import sweeps as stored
+
+LOOKS_AFTER = 3000  # ms: the window comes first
+
+
+class SweepActions(QObject):
+    """One command with its panel."""
+
+    def __init__(self, session: Session, commands: Commands, window: QWidget) -> None:
+        super().__init__(window)
+        self._session, self._window = session, window
+        self.show = commands.add("run.sweeps", "Sweeps…", self.show_panel, "Ctrl+Alt+S", "grid-four")
+        self._timer = QTimer(self, singleShot=True, interval=LOOKS_AFTER)
+        self._timer.timeout.connect(self.look)
+        session.workspace_changed.connect(self._timer.start)
+        self._timer.start()
+
+    def show_panel(self) -> SweepsPanel:
+        """Open the panel, or bring it to the front."""
+        return show_sweeps(self._session, self._window)
+
+    def look(self) -> None:
+        """Tell of sweeps that should be worked on and are not."""
+        workspace = self._session.workspace
+
+        def work(progress: Progress) -> list[int]:
+            found = stored.every(workspace)
+            return [each.id for each in found if each.state == "active" and not (each.alive or each.starting)]
+
+        self._session.run_in_thread("Sweeps", work, self._tell, quiet=True)
+
+    def _tell(self, lost: list[int]) -> None:
+        if lost:
+            words = f"Sweep {lost[0]} has" if len(lost) == 1 else f"Sweeps {', '.join(map(str, sorted(lost)))} have"
+            self._session.notify(f"{words} no worker any more. Resume in “Sweeps…” goes on where it ended.")

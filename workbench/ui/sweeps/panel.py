@@ -1,0 +1,392 @@
+"""The Sweeps panel: every sweep with its state and time left, its runs in line, and what can be asked of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QHBoxLayout,
+    QMessageBox,
+    QSplitter,
+    QStackedWidget,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)  # fmt: skip
+
+from workbench.sweeps import starting
+from workbench.sweeps.objective import FLATTERS
+from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
+from workbench.sweeps.space import short, short_field
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress, Task
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.labels import label
+from workbench.ui.words import NO_VALUE, duration
+from workbench.workspace import Workspace
+from workbench.workspace import sweeps as stored
+from workbench.workspace.sweeps import OPEN, Sweep, Trial
+
+WIDTH, HEIGHT = 980, 600  # px at 100% text
+EVERY = 1000  # ms between two looks
+ID_ROLE = Qt.ItemDataRole.UserRole + 1  # number of the sweep or trial of a row
+HEAD = ("Sweep", "Name", "State", "Runs done", "Time left", "Best")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One sweep as it is now."""
+
+    sweep: Sweep
+    trials: list[Trial]
+
+
+class SweepsPanel(QDialog):
+    """Reads the workspace once a second while it is open, and asks the worker through the workspace."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Sweeps")
+        self._session = session
+        self._looks: list[Look] = []
+        self._wanted: int | None = None  # the sweep that is to be chosen
+        self._task: Task | None = None
+        self._timer = QTimer(self, interval=EVERY)
+        self._build()
+        self._connect()
+        self.resize(session.theme.px(WIDTH), session.theme.px(HEIGHT))
+        self._offer()
+
+    def _build(self) -> None:
+        self.sweeps, self.trials = _table("Sweeps"), _table("Runs of the sweep in line")
+        self.told = label("", "muted", wrap=True)
+        self.pause = button("Pause", "pause")
+        self.retry = button("Retry", "arrow-counter-clockwise")
+        self.cancel = button("Cancel the sweep…", "x-circle", "danger")
+        self.compare = button("Compare", "scales", "primary")
+        self.show_run = button("Show the run")
+        self.up, self.down = button("Move up", "arrow-up"), button("Move down", "arrow-down")
+        below = QWidget()
+        column = QVBoxLayout(below)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.told)
+        column.addWidget(self.trials, 1)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(self.sweeps)
+        split.addWidget(below)
+        split.setStretchFactor(0, 2)
+        split.setStretchFactor(1, 5)
+        split.setChildrenCollapsible(False)
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        for widget in (self.pause, self.retry, self.cancel):
+            foot.addWidget(widget)
+        foot.addStretch(1)
+        for widget in (self.up, self.down, self.show_run, self.compare):
+            foot.addWidget(widget)
+        whole = QWidget()
+        inside = QVBoxLayout(whole)
+        inside.setContentsMargins(16, 16, 16, 16)
+        inside.setSpacing(12)
+        inside.addWidget(split, 1)
+        inside.addLayout(foot)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(
+            EmptyHint("No sweeps yet", "“Sweep…” beside Start on the Set up page varies a run over many settings.")
+        )
+        self.stack.addWidget(whole)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self.stack)
+
+    def _connect(self) -> None:
+        self._timer.timeout.connect(self.refresh)
+        self.sweeps.itemSelectionChanged.connect(self._show_trials)
+        self.trials.itemSelectionChanged.connect(self._offer)
+        self.trials.itemDoubleClicked.connect(self._open_run)
+        self.pause.clicked.connect(self._pause_or_resume)
+        self.retry.clicked.connect(self._retry)
+        self.cancel.clicked.connect(self._cancel)
+        self.compare.clicked.connect(self._compare)
+        self.show_run.clicked.connect(self._open_run)
+        self.up.clicked.connect(self._move_up)
+        self.down.clicked.connect(self._move_down)
+        self._session.workspace_changed.connect(self._forget)
+
+    # What is shown
+
+    def choose(self, number: int) -> None:
+        """Show that sweep as soon as it is read."""
+        self._wanted = number
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the sweeps, off the window's thread; one look at a time."""
+        if self._task is None:
+            work = partial(_look, self._session.workspace)
+            self._task = self._session.run_in_thread("Sweeps", work, self._take, self._failed, quiet=True)
+
+    def sweep(self) -> Look | None:
+        """The chosen sweep."""
+        number = _chosen(self.sweeps)
+        return next((each for each in self._looks if each.sweep.id == number), None)
+
+    def trial(self) -> Trial | None:
+        """The chosen run of the line."""
+        look, number = self.sweep(), _chosen(self.trials)
+        return next((each for each in look.trials if each.id == number), None) if look else None
+
+    def _take(self, looks: list[Look]) -> None:
+        self._task = None
+        self._looks = looks
+        self.stack.setCurrentIndex(1 if looks else 0)
+        _fill(self.sweeps, HEAD, [(each.sweep.id, _summary(each)) for each in looks])
+        if self._wanted is not None or (looks and self.sweep() is None):
+            wanted = looks[0].sweep.id if self._wanted is None and looks else self._wanted
+            self._wanted = None
+            _choose(self.sweeps, wanted)
+        self._show_trials()
+
+    def _failed(self, problem: Exception) -> None:
+        self._task = None
+        self._timer.stop()
+        self.told.setText(str(problem))
+
+    def _forget(self) -> None:
+        """Another workspace: nothing of the old one is shown."""
+        self._task = None
+        self._take([])
+
+    def _show_trials(self) -> None:
+        look = self.sweep()
+        if look is None:
+            self.told.setText("")
+            _fill(self.trials, (), [])
+        else:
+            self.told.setText(_told(look.sweep))
+            fields = list(dict.fromkeys(field for each in look.trials for field in each.setting))
+            head = ("Line", *map(short_field, fields), "Seed", "Fold", "State", "Run", "Epoch", look.sweep.metric)
+            rows = [(each.id, _cells(place, each, fields)) for place, each in enumerate(look.trials, 1)]
+            _fill(self.trials, head, rows)
+            self.trials.setColumnHidden(head.index("Fold"), not any(each.fold for each in look.trials))
+        self._offer()
+
+    def _offer(self) -> None:
+        """Enable what can be asked now."""
+        look, trial = self.sweep(), self.trial()
+        sweep = look.sweep if look else None
+        working = sweep is not None and _works(sweep)
+        self.pause.setText("Pause" if working else "Resume")
+        self.pause.setEnabled(sweep is not None and sweep.state in ("active", "paused"))
+        self.cancel.setEnabled(sweep is not None and sweep.state in ("active", "paused"))
+        failed = [each for each in (look.trials if look else []) if each.state in ("failed", "cancelled")]
+        self.retry.setEnabled(bool(failed))
+        self.retry.setToolTip("Put failed and cancelled runs back into the line")
+        self.compare.setEnabled(look is not None and any(each.objective is not None for each in look.trials))
+        self.show_run.setEnabled(trial is not None and trial.run_id is not None)
+        movable = [each.id for each in (look.trials if look else []) if each.state == "queued" and each.run_id is None]
+        place = movable.index(trial.id) if trial is not None and trial.id in movable else -1
+        self.up.setEnabled(place > 0)
+        self.down.setEnabled(0 <= place < len(movable) - 1)
+
+    # What the person asks
+
+    def _ask(self, work: Callable[[Workspace], object]) -> None:
+        """Change something on a thread, then look again."""
+        workspace = self._session.workspace
+        self._session.run_in_thread("Sweeps", lambda progress: work(workspace), self._asked, quiet=True)
+
+    def _asked(self, _result: object) -> None:
+        self.refresh()
+
+    def _pause_or_resume(self) -> None:
+        look = self.sweep()
+        if look is None:
+            return
+        number = look.sweep.id
+        if _works(look.sweep):
+            self._ask(lambda workspace: starting.pause(workspace, number))
+        else:
+            self._ask(lambda workspace: _go_on(workspace, number))
+
+    def _retry(self) -> None:
+        look = self.sweep()
+        if look is not None:
+            number = look.sweep.id
+            self._ask(lambda workspace: stored.retry(workspace, number) and starting.work_apart(workspace, number))
+
+    def _cancel(self) -> None:
+        look = self.sweep()
+        if look is None:
+            return
+        number = look.sweep.id
+        box = QMessageBox(QMessageBox.Icon.NoIcon, "Cancel the sweep", f"Cancel sweep {number}?", parent=self)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setInformativeText("Runs that have not begun will not run. What was trained is kept.")
+        sure = box.addButton("Cancel the sweep", QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
+        sure.clicked.connect(partial(self._cancel_now, number))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    def _cancel_now(self, number: int, *_: object) -> None:
+        self._ask(lambda workspace: stored.cancel(workspace, number))
+
+    def _move_up(self) -> None:
+        self._move(-1)
+
+    def _move_down(self) -> None:
+        self._move(1)
+
+    def _move(self, by: int) -> None:
+        look, trial = self.sweep(), self.trial()
+        if look is not None and trial is not None:
+            number, moved = look.sweep.id, trial.id
+            self._ask(lambda workspace: stored.move(workspace, number, moved, by))
+
+    def _compare(self) -> None:
+        look = self.sweep()
+        if look is not None:
+            runs = [each.run_id for each in look.trials if each.run_id is not None and each.objective is not None]
+            self._session.show_page("compare")
+            self._session.comparison_offered.emit(runs)
+            self.hide()
+
+    def _open_run(self, *_: object) -> None:
+        trial = self.trial()
+        if trial is not None and trial.run_id is not None:
+            self._session.show_run(trial.run_id)
+            self._session.show_page("train")
+            self.hide()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._timer.start()
+        self.refresh()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._timer.stop()
+
+
+def show_sweeps(session: Session, parent: QWidget | None, number: int | None = None) -> SweepsPanel:
+    """Bring the window's one Sweeps panel to the front, with that sweep chosen."""
+    window = parent.window() if parent is not None else None
+    panel = window.findChild(SweepsPanel) if window is not None else None
+    if panel is None:
+        panel = SweepsPanel(session, window)
+    panel.show()
+    panel.raise_()
+    if number is not None:
+        panel.choose(number)
+    return panel
+
+
+def _look(workspace: Workspace, progress: Progress) -> list[Look]:
+    return [Look(each, stored.trials(workspace, each.id)) for each in stored.every(workspace)]
+
+
+def _go_on(workspace: Workspace, number: int) -> None:
+    starting.resume(workspace, number)
+    starting.work_apart(workspace, number)
+
+
+def _works(sweep: Sweep) -> bool:
+    return sweep.state == "active" and (sweep.alive or sweep.starting)
+
+
+def _summary(look: Look) -> tuple[str, ...]:
+    sweep, trials = look.sweep, look.trials
+    done = sum(each.state == "done" for each in trials)
+    left = seconds_left(sweep, trials)
+    time = duration(left) if left and any(each.state in OPEN for each in trials) else NO_VALUE
+    best = standings(sweep, trials)[:1]
+    told = NO_VALUE
+    if best and best[0].mean is not None:
+        setting = ", ".join(f"{short_field(field)} {short(value)}" for field, value in best[0].setting.items())
+        told = f"{best[0].mean:.4f} at {setting}"
+    return (
+        str(sweep.id), sweep.name, state_words(sweep, trials), f"{done} of {runs_in_all(sweep, trials)}", time, told,
+    )  # fmt: skip
+
+
+def _told(sweep: Sweep) -> str:
+    """What is varied, from where, by which figure."""
+    parts = [f"{'; '.join(sweep.parameters)}."]
+    parts += ["Settings are proposed one by one, after what was found."] if sweep.how == "bayes" else []
+    parts += [f"{sweep.source}."] if sweep.source else []
+    parts += [FLATTERS] if sweep.reported else []
+    return " ".join((*parts, sweep.problem)).strip()
+
+
+def _cells(place: int, trial: Trial, fields: Sequence[str]) -> tuple[str, ...]:
+    values = [short(trial.setting[field]) if field in trial.setting else NO_VALUE for field in fields]
+    epoch = f"{trial.epoch} / {trial.epochs}" if trial.epochs else NO_VALUE
+    told = f"{trial.objective:.4f}" if trial.objective is not None else trial.problem or NO_VALUE
+    run = str(trial.run_id) if trial.run_id is not None else NO_VALUE
+    return (str(place), *values, str(trial.seed), str(trial.fold), trial.state.capitalize(), run, epoch, told)
+
+
+def _table(name: str) -> QTableWidget:
+    made = QTableWidget()
+    made.setAccessibleName(name)
+    made.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    made.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    made.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    made.setTabKeyNavigation(False)
+    made.setShowGrid(False)
+    made.setWordWrap(False)
+    made.verticalHeader().hide()
+    made.horizontalHeader().setStretchLastSection(True)
+    made.horizontalHeader().setHighlightSections(False)
+    made.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    return made
+
+
+def _fill(table: QTableWidget, head: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]]) -> None:
+    """Other words in the same table: the choice and the place stay with their row's number."""
+    chosen = _chosen(table)
+    table.blockSignals(True)
+    fresh = table.columnCount() != len(head) or table.rowCount() != len(rows)
+    table.setColumnCount(len(head))
+    table.setRowCount(len(rows))
+    table.setHorizontalHeaderLabels(list(head))
+    for row, (number, cells) in enumerate(rows):
+        for column, text in enumerate(cells):
+            item = table.item(row, column)
+            if item is None:
+                item = QTableWidgetItem()
+                table.setItem(row, column, item)
+            if item.text() != text:
+                fresh = fresh or len(text) > len(item.text())
+                item.setText(text)
+                item.setToolTip(f"<qt>{text.replace('&', '&amp;').replace('<', '&lt;')}</qt>")
+            item.setData(ID_ROLE, number)
+    if fresh:
+        table.resizeColumnsToContents()
+        table.horizontalHeader().setStretchLastSection(False)  # fitted to its words, it would stay so
+        table.horizontalHeader().setStretchLastSection(True)
+    if chosen != _chosen(table):
+        _choose(table, chosen)
+    table.blockSignals(False)
+
+
+def _chosen(table: QTableWidget) -> int | None:
+    found = table.selectedItems()
+    return int(found[0].data(ID_ROLE)) if found else None
+
+
+def _choose(table: QTableWidget, number: int | None) -> None:
+    for row in range(table.rowCount()):
+        item = table.item(row, 0)
+        if item is not None and item.data(ID_ROLE) == number:
+            table.selectRow(row)
+            return
+    table.clearSelection()

@@ -1,0 +1,82 @@
+"""One parameter of a sweep: its field, its values or range, what the field means, and a cross."""
+
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
+
+from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.editors import ChoiceEditor
+from workbench.ui.widgets.form import range_of, title_of
+from workbench.ui.widgets.labels import ElidedLabel, label
+
+HINT = "16, 32, 64 or 1e-4..1e-2:log:5"
+
+
+class ParameterRow(QWidget):
+    """Says `edited` for every change, `removed` when its cross is pressed."""
+
+    edited = Signal()
+    removed = Signal(object)  # this row
+
+    def __init__(self, fields: dict[str, dict[str, Any]], field: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._fields = fields
+        titles = [f"{title_of(path, facts)} ({path})" for path, facts in fields.items()]
+        self.field = ChoiceEditor(list(fields), titles)
+        self.field.setAccessibleName("Field of the parameter")
+        self.values = QLineEdit(placeholderText=HINT)
+        self.values.setAccessibleName("Values or range of the parameter")
+        self.cross = icon_button("x", "Remove this parameter")
+        self.help = ElidedLabel("", "muted")
+        self.problem = label("", "error", wrap=True)
+        self.problem.hide()
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 4)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(2)
+        grid.setColumnStretch(0, 5)
+        grid.setColumnStretch(1, 6)
+        for column, widget in enumerate((self.field, self.values, self.cross)):
+            grid.addWidget(widget, 0, column)
+        grid.addWidget(self.help, 1, 0, 1, 3)
+        grid.addWidget(self.problem, 2, 0, 1, 3)
+        with QSignalBlocker(self.field):
+            self.field.set_value(field)
+        self._explain()
+        self.field.edited.connect(self._field_chosen)
+        self.values.textChanged.connect(self._typed)
+        self.cross.clicked.connect(self._remove)
+
+    @property
+    def text(self) -> str:
+        """ "FIELD=VALUES" as `workbench sweep start --param` takes it."""
+        return f"{self.field.value()}={self.values.text().strip()}"
+
+    @property
+    def empty(self) -> bool:
+        return not self.values.text().strip()
+
+    def show_problem(self, sentence: str) -> None:
+        """What is wrong with it; empty when it is right."""
+        self.problem.setText(sentence)
+        self.problem.setVisible(bool(sentence))
+
+    def _field_chosen(self) -> None:
+        self._explain()
+        self.edited.emit()
+
+    def _typed(self, _text: str) -> None:
+        self.edited.emit()
+
+    def _remove(self) -> None:
+        self.removed.emit(self)
+
+    def _explain(self) -> None:
+        facts = self._fields[self.field.value()]
+        words = [str(facts.get("description") or f"Another {self.field.value().partition('.')[0]}.")]
+        if "enum" in facts:
+            words.append(f"One of {', '.join(facts['enum'])}.")
+        elif limits := range_of(facts):
+            words.append(f"{limits[0].upper()}{limits[1:]}.")
+        self.help.setText(" ".join(words))

@@ -1,0 +1,372 @@
+"""Sweeps in the database: what is varied, the line of trials with their runs, and the process that works on it."""
+
+import json
+import os
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from workbench.problem import Problem
+from workbench.workspace import experiments
+from workbench.workspace.connection import Connection, new_id
+from workbench.workspace.workspace import Workspace, now
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+
+OPEN = ("queued", "running", "paused")  # states of a trial that is still to be done
+SAME_START = 60.0  # seconds by which two readings of a process's start may differ when the clock was set
+STARTS = 30.0  # seconds that a worker gets to load the engine before it counts as gone
+SILENT = 120.0  # seconds without a sign after which a worker of another machine counts as gone
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run of a sweep: a setting with a seed and a fold. Figures of the run are 0 before it has begun."""
+
+    id: int
+    point: int  # number of the setting, from 1
+    place: int  # in the line
+    setting: dict[str, Any]  # value by dotted field
+    seed: int
+    fold: int  # 0 where the split has none
+    state: str  # queued, running, paused, done, failed, cancelled
+    run_id: int | None
+    objective: float | None  # None before the end, and where the run has no such number
+    problem: str
+    epoch: int
+    epochs: int
+    seconds: float  # of work so far
+    seconds_left: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One sweep with the process that works on it."""
+
+    id: int
+    name: str
+    config: str  # TOML, before any setting
+    how: str  # grid, random, bayes
+    parameters: tuple[str, ...]  # "FIELD=VALUES"
+    points: int  # settings that will be tried
+    metric: str  # the objective
+    reported: bool  # whether the objective is of the half that is reported
+    source: str  # of a preset
+    state: str  # active, paused, cancelled, done
+    problem: str
+    experiment_id: int | None  # that ties its runs together
+    created: str
+    device: str  # that its worker has or waits for
+    holds: bool  # whether it has the device
+    alive: bool  # whether a worker is there
+    starting: bool  # whether one was started and has not said a word yet
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A setting with the (seed, fold) of each of its runs."""
+
+    setting: dict[str, Any]
+    runs: Sequence[tuple[int, int]]
+
+
+COLUMNS = (
+    "id, name, config, how, parameters, points, metric, reported, source, state, problem, experiment_id, created, "
+    "device, holds, pid, host, born, beat"
+)
+TRIAL_COLUMNS = (
+    "t.id, t.point, t.place, json(t.setting), t.seed, t.fold, t.state, t.run_id, t.objective, t.problem, "
+    "ifnull(r.epoch, 0), ifnull(r.epochs, 0), ifnull(r.seconds, 0), ifnull(r.seconds_left, 0)"
+)
+
+
+def create(
+    workspace: Workspace,
+    config: "RunConfig",
+    *,
+    how: str,
+    parameters: Sequence[str],
+    points: int,
+    metric: str,
+    reported: bool,
+    source: str = "",
+    first: Sequence[Point] = (),
+) -> int:
+    """A new sweep with an experiment of its own and the settings that are known already; returns its number.
+
+    Raises:
+        Problem: the workspace cannot be written.
+    """
+    experiment = experiments.create(workspace, config)
+    with workspace.writing() as db:
+        values = (config.name, config.to_toml(), how, json.dumps(list(parameters)), points, metric, int(reported))
+        sweep_id = new_id(
+            db.execute(
+                "insert into sweeps (name, config, how, parameters, points, metric, reported, source, experiment_id, "
+                "created, state) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active')",
+                (*values, source, experiment, now()),
+            )
+        )
+        for point in first:
+            _add_point(db, sweep_id, point)
+        # The result of an experiment of one config means nothing here: the mark keeps it from being made.
+        mark = (f"{config.name}, sweep {sweep_id}", json.dumps({"sweep": sweep_id}), experiment)
+        db.execute("update experiments set name = ?, result = ? where id = ?", mark)
+    return sweep_id
+
+
+def add_point(workspace: Workspace, sweep_id: int, point: Point) -> None:
+    """Put one more setting at the end of the line."""
+    with workspace.writing() as db:
+        _add_point(db, sweep_id, point)
+
+
+def every(workspace: Workspace) -> list[Sweep]:
+    """All sweeps, newest first."""
+    return _read(workspace, "order by id desc", ())
+
+
+def one(workspace: Workspace, sweep_id: int) -> Sweep:
+    """One sweep. Raises Problem when there is none of that number."""
+    found = _read(workspace, "where id = ?", (sweep_id,))
+    if not found:
+        raise Problem(f"There is no sweep {sweep_id} in {workspace.path}.", todo="`workbench sweep list` shows them.")
+    return found[0]
+
+
+def trials(workspace: Workspace, sweep_id: int) -> list[Trial]:
+    """The sweep's runs in the order of the line; those that have begun come first."""
+    sql = (
+        f"select json_group_array(json_array({TRIAL_COLUMNS})) from (select * from sweep_trials where sweep_id = ? "
+        "order by run_id is null, place) t left join runs r on r.id = t.run_id"
+    )
+    with workspace.reading() as db:  # one row of one text: every row is a wait beside a training thread
+        ((text,),) = db.execute(sql, (sweep_id,)).fetchall()
+    return [Trial(*row) for row in json.loads(text)]
+
+
+def chosen_on_reported(workspace: Workspace, run_ids: Sequence[int]) -> dict[int, list[int]]:
+    """The sweeps whose objective is of the half that is reported, each with those of the runs that it made."""
+    sql = (
+        "select json_group_array(json_array(t.sweep_id, t.run_id)) from (select sweep_id, run_id from sweep_trials "
+        "where run_id in (select value from json_each(?)) order by sweep_id, run_id) t "
+        "join sweeps s on s.id = t.sweep_id where s.reported"
+    )
+    with workspace.reading() as db:
+        ((text,),) = db.execute(sql, (json.dumps(list(run_ids)),)).fetchall()
+    found: dict[int, list[int]] = {}
+    for sweep_id, run_id in json.loads(text):
+        found.setdefault(sweep_id, []).append(run_id)
+    return found
+
+
+# Worker
+
+
+def announce(workspace: Workspace, sweep_id: int) -> bool:
+    """Say that a worker is about to be started; False where one is there or was started a moment ago."""
+    with workspace.writing() as db:
+        row = db.execute("select pid, host, born, beat from sweeps where id = ?", (sweep_id,)).fetchone()
+        if row is None or _alive(*row) or (row[0] is None and _age(row[3]) < STARTS):
+            return False
+        db.execute("update sweeps set pid = null, holds = 0, beat = ? where id = ?", (now(), sweep_id))
+    return True
+
+
+def take(workspace: Workspace, sweep_id: int, device: str) -> None:
+    """Make this process the sweep's worker; what a dead one left half done is put back into the line.
+
+    Raises:
+        Problem: another process is at work on it, or it is finished.
+    """
+    with workspace.writing() as db:
+        row = db.execute(f"select {COLUMNS} from sweeps where id = ?", (sweep_id,)).fetchone()
+        if row is None:
+            raise Problem(f"There is no sweep {sweep_id} in {workspace.path}.")
+        pid, host, born, beat = row[-4:]
+        if pid != os.getpid() and _alive(pid, host, born, beat):
+            raise Problem(
+                f"Sweep {sweep_id} has a worker: process {pid} of {host}.",
+                todo="`workbench sweep show` tells its state.",
+            )
+        born = psutil.Process().create_time()
+        owner = (os.getpid(), socket.gethostname(), born, now(), device, sweep_id)
+        db.execute("update sweeps set pid = ?, host = ?, born = ?, beat = ?, device = ?, holds = 0 where id = ?", owner)
+        db.execute(
+            "update sweep_trials set state = 'queued' where sweep_id = ? and state in ('running', 'paused')",
+            (sweep_id,),
+        )
+
+
+def take_device(workspace: Workspace, sweep_id: int, device: str) -> bool:
+    """Have the device for this process's sweep: False while the worker of another has it, or an older one waits."""
+    with workspace.writing() as db:
+        others = db.execute(
+            "select id, holds, pid, host, born, beat from sweeps where id != ? and device = ? and host = ? "
+            "and pid is not null",
+            (sweep_id, device, socket.gethostname()),
+        ).fetchall()
+        for other, holds, *owner in others:
+            if (holds or other < sweep_id) and _alive(*owner):
+                return False
+        db.execute("update sweeps set holds = 1, beat = ? where id = ?", (now(), sweep_id))
+    return True
+
+
+def beat(workspace: Workspace, sweep_id: int) -> None:
+    """Say that the worker is there, for those who look from another machine."""
+    with workspace.writing() as db:
+        db.execute("update sweeps set beat = ? where id = ?", (now(), sweep_id))
+
+
+def leave(workspace: Workspace, sweep_id: int, *, even_if_active: bool = True) -> bool:
+    """This process works on the sweep no longer; False where it was resumed meanwhile and should go on."""
+    with workspace.writing() as db:
+        left = db.execute(
+            "update sweeps set pid = null, holds = 0, device = '', beat = null "
+            "where id = ? and pid = ? and (? or state != 'active')",
+            (sweep_id, os.getpid(), even_if_active),
+        ).rowcount
+    return bool(left)
+
+
+def begin(workspace: Workspace, trial: Trial, make_run: Callable[[], int]) -> int:
+    """Give a trial its run, made by `make_run` unless it has one, and mark it as running; returns the run's number."""
+    run_id = make_run() if trial.run_id is None else trial.run_id
+    with workspace.writing() as db:
+        db.execute(
+            "update sweep_trials set state = 'running', run_id = ?, problem = '' where id = ?", (run_id, trial.id)
+        )
+    return run_id
+
+
+def unlinked_run(workspace: Workspace, experiment_id: int, config: str) -> int | None:
+    """A queued run that was made for a trial just before its worker was killed; None without one."""
+    sql = (
+        "select id from runs where experiment_id = ? and config = ? and status = 'queued' "
+        "and id not in (select run_id from sweep_trials where run_id is not null)"
+    )
+    with workspace.reading() as db:
+        row = db.execute(sql, (experiment_id, config)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def end(workspace: Workspace, trial: Trial, state: str, objective: float | None = None, problem: str = "") -> None:
+    """Keep what came of a trial. One that was cancelled meanwhile stays so unless it is done."""
+    with workspace.writing() as db:
+        db.execute(
+            "update sweep_trials set state = ?, objective = ?, problem = ? where id = ? "
+            "and (state != 'cancelled' or ? = 'done')",
+            (state, objective, problem, trial.id, state),
+        )
+
+
+# What a person asks
+
+
+def set_state(workspace: Workspace, sweep_id: int, state: str, problem: str = "") -> None:
+    """Set a sweep's state: active, paused or done; its worker hears of it within a second."""
+    with workspace.writing() as db:
+        db.execute("update sweeps set state = ?, problem = ? where id = ?", (state, problem, sweep_id))
+
+
+def cancel(workspace: Workspace, sweep_id: int) -> None:
+    """End a sweep: what is not done will not be done, what was trained is kept."""
+    with workspace.writing() as db:
+        db.execute("update sweeps set state = 'cancelled' where id = ?", (sweep_id,))
+        db.execute(
+            "update sweep_trials set state = 'cancelled' where sweep_id = ? "
+            "and state in ('queued', 'running', 'paused')",
+            (sweep_id,),
+        )
+
+
+def retry(workspace: Workspace, sweep_id: int, trial_id: int | None = None) -> int:
+    """Put failed and cancelled trials back into the line, or one of them; returns how many."""
+    with workspace.writing() as db:
+        back = db.execute(
+            "update sweep_trials set state = 'queued', problem = '' where sweep_id = ? and id = ifnull(?, id) "
+            "and state in ('failed', 'cancelled')",
+            (sweep_id, trial_id),
+        ).rowcount
+        if back:
+            db.execute("update sweeps set state = 'active', problem = '' where id = ?", (sweep_id,))
+    return back
+
+
+def move(workspace: Workspace, sweep_id: int, trial_id: int, by: int) -> bool:
+    """Move a trial that has not begun by that many places among those; False where it cannot go."""
+    with workspace.writing() as db:
+        rows = db.execute(
+            "select id, place from sweep_trials where sweep_id = ? and state = 'queued' and run_id is null "
+            "order by place",
+            (sweep_id,),
+        ).fetchall()
+        line = [row[0] for row in rows]
+        if trial_id not in line or not 0 <= line.index(trial_id) + by < len(line):
+            return False
+        target = line.index(trial_id) + by
+        line.remove(trial_id)
+        line.insert(target, trial_id)
+        for each, (_, place) in zip(line, rows, strict=True):
+            db.execute("update sweep_trials set place = ? where id = ?", (place, each))
+    return True
+
+
+def _add_point(db: Connection, sweep_id: int, point: Point) -> None:
+    number, place = db.execute(
+        "select ifnull(max(point), 0) + 1, ifnull(max(place), 0) + 1 from sweep_trials where sweep_id = ?", (sweep_id,)
+    ).fetchone()
+    db.executemany(
+        "insert into sweep_trials (sweep_id, point, place, setting, seed, fold, state) "
+        "values (?, ?, ?, ?, ?, ?, 'queued')",
+        [
+            (sweep_id, number, place + step, json.dumps(point.setting), seed, fold)
+            for step, (seed, fold) in enumerate(point.runs)
+        ],
+    )
+
+
+def _read(workspace: Workspace, where: str, values: tuple[Any, ...]) -> list[Sweep]:
+    sql = f"select json_group_array(json_array({COLUMNS})) from (select * from sweeps {where})"
+    with workspace.reading() as db:
+        ((text,),) = db.execute(sql, values).fetchall()
+    return [_sweep(row) for row in json.loads(text)]
+
+
+def _sweep(row: list[Any]) -> Sweep:
+    *told, pid, host, born, beat = row
+    facts = dict(zip(COLUMNS.split(", "), told, strict=False))
+    changes = {
+        "parameters": tuple(json.loads(facts["parameters"])),
+        "reported": bool(facts["reported"]),
+        "holds": bool(facts["holds"]),
+        "alive": _alive(pid, host, born, beat),
+        "starting": pid is None and _age(beat) < STARTS,
+    }
+    return Sweep(**facts | changes)
+
+
+def _alive(pid: int | None, host: str | None, born: float | None, beat: str | None) -> bool:
+    """Whether a worker is there: the same process on this machine, a sign of life from another."""
+    if pid is None:
+        return False
+    if host != socket.gethostname():
+        return _age(beat) < SILENT
+    try:
+        process = psutil.Process(pid)
+        # A number is given again to other processes; a worker that ended under a living parent is a zombie.
+        return process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - (born or 0)) < SAME_START
+    except psutil.Error:
+        return False
+
+
+def _age(beat: str | None) -> float:
+    """Seconds since a sign of life; endless without one."""
+    return inf if beat is None else (datetime.now(UTC) - datetime.fromisoformat(beat)).total_seconds()
