@@ -9,9 +9,10 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainterPath, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsPathItem, QWidget
 
 from workbench.ui import theme
-from workbench.ui.pages.map.cloud import Cloud, bounds, on_screen
-from workbench.ui.pages.map.map_data import Groups, MapData, inside
+from workbench.ui.pages.map.cloud import Cloud
+from workbench.ui.pages.map.map_data import Groups, MapData
 from workbench.ui.pages.map.marks import Marks
+from workbench.ui.pages.map.stamps import on_screen
 
 REACH = 12  # px around a point in which it is hovered or clicked
 STEP = 2.5  # px between two corners of a lasso
@@ -115,7 +116,7 @@ class MapCanvas(pg.GraphicsView):
         self.data, self.groups, self.hidden = data, groups, hidden
         self._unhover()
         self.cloud.show(data, groups, hidden)
-        self.marks.show(data, groups, hidden, bounds(data))
+        self.marks.show(data, groups, hidden, self.cloud.boundingRect())
         if fit:
             self.fit()
 
@@ -178,15 +179,10 @@ class MapCanvas(pg.GraphicsView):
             return None
         at, corner = (self.box.mapSceneToView(scene + QPointF(shift, shift)) for shift in (0, REACH))
         reach = max(abs(corner.x() - at.x()), abs(corner.y() - at.y()))
-        points = self.data.points
-        near = np.flatnonzero(
-            (np.abs(points[:, 0] - at.x()) <= reach)
-            & (np.abs(points[:, 1] - at.y()) <= reach)
-            & self.cloud.visible_rows()
-        )
+        near = self.cloud.rows_in((at.x() - reach, at.y() - reach, at.x() + reach, at.y() + reach))
         if not len(near):
             return None
-        apart = np.hypot(*(on_screen(self._transform(), points[near]) - (scene.x(), scene.y())).T)
+        apart = np.hypot(*(on_screen(self._transform(), self.data.points[near]) - (scene.x(), scene.y())).T)
         best = int(np.argmin(apart))
         return int(near[best]) if apart[best] <= REACH else None
 
@@ -220,8 +216,7 @@ class MapCanvas(pg.GraphicsView):
 
     def _outlined(self, outline: np.ndarray, keys: Qt.KeyboardModifier) -> None:
         if self.data is not None:
-            rows = np.flatnonzero(inside(self.data.points, outline) & self.cloud.visible_rows())
-            self.selected.emit(rows, way_of(keys))
+            self.selected.emit(self.cloud.rows_inside(outline), way_of(keys))
 
     def _clicked(self, scene: QPointF, keys: Qt.KeyboardModifier, double: bool) -> None:
         row = self.row_at(scene)
