@@ -95,7 +95,7 @@ def test_density_counts_the_points_of_each_pixel_as_opacity_in_the_colour_of_one
     places = [[5.5, 7.2]] * 30 + [[0, 0], [-0.5, 3]]
     found = pixels_of(stamps.density(ink_of(places, inks), (20, 10), None, np.uint32(0)))
     assert found[7, 5] == 0xFFFF0000, "opaque from FULL_AT points on"
-    assert abs(int(found[0, 0] >> 24) - 255 * (0.4 + 0.6 * np.log(2) / np.log(25))) <= 2
+    assert abs(int(found[0, 0] >> 24) - 255 * (0.5 + 0.5 * np.log(2) / np.log(25))) <= 2
     assert found[0, 0] & 0xFFFF00 == 0
     assert np.count_nonzero(found) == 2, "a point beyond the edge is not drawn"
 

@@ -4,18 +4,21 @@ from collections.abc import Callable
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainterPath, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsPathItem, QWidget
 
 from workbench.ui import theme
-from workbench.ui.pages.map.cloud import Cloud
+from workbench.ui.pages.map.cloud import CROWD, Cloud, box_of
+from workbench.ui.pages.map.level_note import LevelNote, words_of
 from workbench.ui.pages.map.map_data import Groups, MapData
 from workbench.ui.pages.map.marks import Marks
 from workbench.ui.pages.map.stamps import on_screen
+from workbench.ui.pages.map.thumbnails import Loader, Thumbnails
 
 REACH = 12  # px around a point in which it is hovered or clicked
 STEP = 2.5  # px between two corners of a lasso
+REST = 60  # ms after a movement until it is said what is in view and pictures are asked for
 PADDING = 0.06  # of the map, on each side
 
 
@@ -101,7 +104,15 @@ class MapCanvas(pg.GraphicsView):
         self.box.outlined, self.box.clicked = self._outlined, self._clicked
         self.setCentralItem(self.box)
         self.cloud, self.marks = Cloud(), Marks()
+        self.thumbnails = Thumbnails(self.cloud)
+        self.note = LevelNote(self)
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self._look)
+        self.box.sigRangeChanged.connect(self._rest.start)
+        self.resized.connect(self._rest.start)
+        self.resized.connect(self.note.place)
         self.box.addItem(self.cloud)
+        self.box.addItem(self.thumbnails, ignoreBounds=True)
         self.box.addItem(self.marks, ignoreBounds=True)
         self.data: MapData | None = None
         self.groups: Groups | None = None
@@ -116,7 +127,9 @@ class MapCanvas(pg.GraphicsView):
         self.data, self.groups, self.hidden = data, groups, hidden
         self._unhover()
         self.cloud.show(data, groups, hidden)
+        self.thumbnails.show(data, groups)
         self.marks.show(data, groups, hidden, self.cloud.boundingRect())
+        self._rest.start()
         if fit:
             self.fit()
 
@@ -125,17 +138,33 @@ class MapCanvas(pg.GraphicsView):
         self.data = self.groups = None
         self._unhover()
         self.cloud.clear()
+        self.thumbnails.show(None, None)
+        self.note.say("")
         self.marks.show(None, None, frozenset(), QRectF(0, 0, 1, 1))
 
     def set_hidden(self, hidden: frozenset[int]) -> None:
         """Leave these groups out."""
         self.hidden = hidden
         self.cloud.set_hidden(hidden)
+        self.thumbnails.changed()
+        self._rest.start()
         self.marks.show(self.data, self.groups, hidden, self.cloud.boundingRect())
 
     def set_selected(self, selected: np.ndarray | None) -> None:
         """Dim all points but these (bool [n]), or none for None."""
         self.cloud.set_selected(selected)
+        self.thumbnails.update()
+
+    def show_pictures(self, loader: Loader | None) -> None:
+        """Show pictures from here in the place of points where the view is near enough."""
+        self.thumbnails.use(loader)
+        self._rest.start()
+
+    def want_pictures(self, wanted: bool) -> None:
+        """Switch them on or off."""
+        self.thumbnails.wanted = wanted
+        self.thumbnails.changed()
+        self._rest.start()
 
     def set_query(self, row: int | None) -> None:
         """Mark the query of the Retrieval page."""
@@ -177,6 +206,9 @@ class MapCanvas(pg.GraphicsView):
         """The drawn point nearest to a place of the scene, within REACH."""
         if self.data is None:
             return None
+        pictured = self.thumbnails.row_at(scene)
+        if pictured is not None:
+            return pictured
         at, corner = (self.box.mapSceneToView(scene + QPointF(shift, shift)) for shift in (0, REACH))
         reach = max(abs(corner.x() - at.x()), abs(corner.y() - at.y()))
         near = self.cloud.rows_in((at.x() - reach, at.y() - reach, at.x() + reach, at.y() + reach))
@@ -205,6 +237,23 @@ class MapCanvas(pg.GraphicsView):
     def resizeEvent(self, ev: object) -> None:
         super().resizeEvent(ev)
         self.resized.emit()
+
+    def close(self) -> bool:
+        """Also drops the scene: nothing is looked for in it any more."""
+        self._rest.stop()
+        return bool(super().close())
+
+    def _look(self) -> None:
+        """Say what is in view, and ask for its pictures."""
+        if self.data is None:
+            return
+        transform, size = self._transform(), (self.width(), self.height())
+        in_view = len(self.cloud.rows_in(box_of(transform, size, margin=0)))
+        self.thumbnails.lay_out(transform, size)
+        self.thumbnails.ask()
+        self.note.say(
+            words_of(len(self.data.points), self.cloud.drawn, in_view, len(self.thumbnails.rows), in_view > CROWD)
+        )
 
     def _unhover(self) -> None:
         self.marks.hover(None)

@@ -297,9 +297,9 @@ def bounds(data: MapData, index: PointIndex) -> QRectF:
     return QRectF(QPointF(*low.tolist()), QPointF(low[0] + wide, low[1] + tall))
 
 
-def box_of(transform: QTransform, size: tuple[int, int]) -> Box:
-    """The part of the map that a view of `size` px shows, with a margin for points half in it."""
-    seen = transform.inverted()[0].mapRect(QRectF(-16, -16, size[0] + 32, size[1] + 32))
+def box_of(transform: QTransform, size: tuple[int, int], margin: float = 16) -> Box:
+    """The part of the map that a view of `size` px shows, with a margin of px for points half in it."""
+    seen = transform.inverted()[0].mapRect(QRectF(-margin, -margin, size[0] + 2 * margin, size[1] + 2 * margin))
     return (seen.left(), seen.top(), seen.right(), seen.bottom())
 
 

@@ -9,6 +9,7 @@ from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
 from workbench.projection.vectors import prepared
 from workbench.ui import theme
+from workbench.ui.pages.map.sample_rows import SampleRows
 from workbench.ui.pages.map.spatial import PointIndex
 from workbench.workspace import Workspace
 
@@ -35,6 +36,7 @@ class MapData:
     caption: str
     method: str = "pca"
     index: PointIndex | None = None  # of the points, where a thread has made it
+    rows: SampleRows | None = None  # of the ids, likewise
 
     def class_name(self, label: int) -> str:
         """The name of a label; its number where the data set is not known."""
@@ -113,6 +115,7 @@ def _data(
         caption=f"{finite:,} of {len(points):,} test images   ·   {said}",
         method=method,
         index=PointIndex(points),
+        rows=SampleRows(queries.sample_ids),
     )
 
 

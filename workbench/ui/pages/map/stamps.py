@@ -7,7 +7,7 @@ from PySide6.QtGui import QImage, QTransform
 
 DIMMED = 46  # of 255
 CROWDED = 12  # points for each 100 px from which stamps are grown in the picture instead of set one by one
-FAINTEST = 0.4  # opacity of a pixel of a density picture that holds one point
+FAINTEST = 0.5  # opacity of a pixel of a density picture that holds one point
 FULL_AT = 24  # points in a pixel from which it is opaque
 
 
