@@ -313,7 +313,7 @@ def test_a_stretched_picture_shows_points_where_they_are(crowd):
         crowd.cloud._settle()
         still = ink_in(crowd)
         assert not (moved == still).all()
-        assert np.corrcoef(moved.ravel(), still.ravel())[0, 1] > 0.9
+        assert np.corrcoef(moved.ravel(), still.ravel())[0, 1] > 0.8
 
 
 def ink_in(canvas):

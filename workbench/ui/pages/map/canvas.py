@@ -238,14 +238,9 @@ class MapCanvas(pg.GraphicsView):
         super().resizeEvent(ev)
         self.resized.emit()
 
-    def close(self) -> bool:
-        """Also drops the scene: nothing is looked for in it any more."""
-        self._rest.stop()
-        return bool(super().close())
-
     def _look(self) -> None:
         """Say what is in view, and ask for its pictures."""
-        if self.data is None:
+        if self.data is None or self.closed:
             return
         transform, size = self._transform(), (self.width(), self.height())
         in_view = len(self.cloud.rows_in(box_of(transform, size, margin=0)))

@@ -1,4 +1,4 @@
-"""Pictures in the place of their points, where the view is near enough that most of them have room."""
+"""Pictures in the place of their points, where the view is near enough that they have room."""
 
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from workbench.ui.pages.map.stamps import on_screen, values_of
 SIDE = 40  # px of the longer side, as in the Inspector: the two share what is loaded
 APART = SIDE + 6.0  # px between the middles of two, along one axis at least: with their frames they never touch
 UP_TO = 400  # points in view; beyond that there are only dots
-ROOM = 0.5  # of the points in view that must find room: else the dots say more
+ROOM = 0.2  # of the points in view that must find room: else the dots say more
 FAINT = 0.25  # opacity of unselected ones
 PLACE = "map"
 
@@ -36,7 +36,7 @@ class Thumbnails(pg.GraphicsObject):
         super().__init__()
         self.loader: Loader | None = None
         self.wanted = True
-        self.rows = np.empty(0, np.int64)  # [t] that have a place, the first on top of nothing and under nothing
+        self.rows = np.empty(0, np.int64)  # [t] that have room for a picture
         self.places = np.empty((0, 2))  # [t] px on the scene
         self._cloud = cloud
         self._data: MapData | None = None
