@@ -71,7 +71,7 @@ def by_pca(workspace: Workspace, evaluation_id: int, metric: str = "") -> MapDat
         Problem: when its embeddings are missing or not finite.
     """
     metric = metric or workspace.evaluation(evaluation_id).distance
-    _, _, embeddings = workspace.embeddings(evaluation_id)
+    embeddings = workspace.vectors(evaluation_id)
     found = workspace.proxies(evaluation_id)
     vectors = prepared(embeddings, metric)
     fitted = fit_pca(vectors)
