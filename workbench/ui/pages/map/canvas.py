@@ -158,6 +158,8 @@ class MapCanvas(pg.GraphicsView):
     def show_pictures(self, loader: Loader | None) -> None:
         """Show pictures from here in the place of points where the view is near enough."""
         self.thumbnails.use(loader)
+        if loader is not None:
+            loader.ready.connect(self._rest.start)  # to say how many there are
         self._rest.start()
 
     def want_pictures(self, wanted: bool) -> None:
@@ -195,6 +197,10 @@ class MapCanvas(pg.GraphicsView):
         (x0, x1), (y0, y1) = self.box.viewRange()
         half, tall = (x1 - x0) / 2, (y1 - y0) / 2
         self.box.setRange(xRange=(x - half, x + half), yRange=(y - tall, y + tall), padding=0)
+
+    def in_view(self) -> int:
+        """Drawn points whose middle is in view."""
+        return len(self.cloud.rows_in(box_of(self._transform(), (self.width(), self.height()), margin=0)))
 
     def set_tool(self, tool: str) -> None:
         """ "pan", "lasso" or "rectangle"."""
@@ -242,12 +248,11 @@ class MapCanvas(pg.GraphicsView):
         """Say what is in view, and ask for its pictures."""
         if self.data is None or self.closed:
             return
-        transform, size = self._transform(), (self.width(), self.height())
-        in_view = len(self.cloud.rows_in(box_of(transform, size, margin=0)))
-        self.thumbnails.lay_out(transform, size)
+        in_view = self.in_view()
+        self.thumbnails.lay_out(self._transform(), (self.width(), self.height()))
         self.thumbnails.ask()
         self.note.say(
-            words_of(len(self.data.points), self.cloud.drawn, in_view, len(self.thumbnails.rows), in_view > CROWD)
+            words_of(len(self.data.points), self.cloud.drawn, in_view, self.thumbnails.drawn, in_view > CROWD)
         )
 
     def _unhover(self) -> None:

@@ -156,7 +156,7 @@ class Cloud(pg.GraphicsObject):
         logical = 1.0 if isinstance(device, QWidget) else ratio  # a picture tells its size in its own pixels
         size = (round(device.width() / logical), round(device.height() / logical))
         slots = self._slots_in(box_of(transform, size))
-        if self.vector and len(slots) <= SHAPES_UP_TO:
+        if self.vector and len(self.rows_in(box_of(transform, size, margin=0))) <= SHAPES_UP_TO:
             self._paint_shapes(painter, slots, self._wide(transform, size))
             return
         key = (values_of(transform), size, ratio)

@@ -49,6 +49,7 @@ class Thumbnails(pg.GraphicsObject):
         self.loader = loader
         if loader is not None:
             loader.ready.connect(self._arrived)
+        self.changed()
 
     def show(self, data: MapData | None, groups: Groups | None) -> None:
         """Show other points, another colouring, or nothing."""
@@ -82,6 +83,11 @@ class Thumbnails(pg.GraphicsObject):
         """Have what is laid out loaded."""
         if self.loader is not None and self._data is not None:
             self.loader.request(PLACE, self._data.ids[self.rows].tolist(), SIDE)
+
+    @property
+    def drawn(self) -> int:
+        """Pictures that are there."""
+        return sum(self._picture(row) is not None for row in self.rows.tolist())
 
     def row_at(self, scene: QPointF) -> int | None:
         """The point whose picture covers a place of the scene."""
