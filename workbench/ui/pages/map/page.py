@@ -14,6 +14,7 @@ from workbench.ui.pages.map import export
 from workbench.ui.pages.map.canvas import MapCanvas
 from workbench.ui.pages.map.hover_card import HoverCard
 from workbench.ui.pages.map.legend import Legend
+from workbench.ui.pages.map.locating import LocateStrip
 from workbench.ui.pages.map.making import MapMaker
 from workbench.ui.pages.map.map_data import COLOURINGS, MapData, grouped
 from workbench.ui.pages.map.sample_rows import SampleRows
@@ -75,6 +76,8 @@ class MapPage(QStackedWidget):
         self.export.setMenu(self._export_menu())
         top = row_of(label("Colour by", "caption"), self.colouring, self.settings)
         top.addStretch(1)
+        self.locating = LocateStrip(self.session)
+        top.addWidget(self.locating)
         top.addWidget(self.export)
         middle = row_of(self.canvas, self.legend)
         middle.setStretch(0, 1)
