@@ -20,7 +20,17 @@ def test_a_selection_is_replaced_added_to_and_removed_from(ids, now, data):
         data.draw(st.lists(st.integers(0, max(0, len(ids) - 1)), unique=True)) if len(ids) else [], np.int64
     )
     index = SampleRows(ids)
-    assert index.changed(now, rows, "replace").tolist() == ids[rows].tolist()
+    assert index.changed(now, rows, "replace").tolist() == ids[np.sort(rows)].tolist()
     assert set(index.changed(now, rows, "add")) == set(np.union1d(now, ids[rows]))
     assert set(index.changed(now, rows, "remove")) == set(np.setdiff1d(now, ids[rows]))
     assert len(index.changed(now, rows, "add")) == len(set(now) | set(ids[rows]))
+
+
+def test_what_was_selected_last_is_known_without_a_search_and_stays_as_it_was():
+    index = SampleRows(np.array([7, 3, 9, 5]))
+    ids = index.changed(np.array([9, 100]), np.array([0]), "add")
+    assert sorted(ids.tolist()) == [7, 9, 100]
+    known = index.among(ids)
+    assert known.tolist() == [True, False, True, False]
+    index.changed(ids, np.array([0, 2]), "remove")
+    assert known.tolist() == [True, False, True, False]

@@ -14,9 +14,12 @@ class SampleRows:
         self._ids = ids
         self._order = np.argsort(ids, kind="stable")
         self._sorted = ids[self._order]
+        self._last: tuple[np.ndarray, np.ndarray] | None = None  # ids that `changed` gave, and their rows
 
     def among(self, wanted: np.ndarray) -> np.ndarray:
         """Bool [n]: the rows whose sample is one of these ids [k]; ids that are not on the map are passed over."""
+        if self._last is not None and wanted is self._last[0]:
+            return self._last[1]
         found = np.zeros(len(self._ids), bool)
         if len(wanted) and len(self._ids):
             wanted = np.sort(wanted)  # looked up in order, which is five times as fast
@@ -27,8 +30,11 @@ class SampleRows:
     def changed(self, now: np.ndarray, rows: np.ndarray, way: str) -> np.ndarray:
         """The ids selected after `rows` are clicked or outlined: instead of `now`, added to it or removed from it."""
         if way == "replace":
-            return self._ids[rows]
-        mask = self.among(now)
-        elsewhere = now[~np.isin(now, self._ids[mask])] if int(mask.sum()) < len(now) else now[:0]
-        mask[rows] = way == "add"
-        return np.concatenate([self._ids[mask], elsewhere])
+            mask, elsewhere = np.zeros(len(self._ids), bool), now[:0]
+        else:
+            mask = self.among(now).copy()
+            elsewhere = now[~np.isin(now, self._ids[mask])] if int(mask.sum()) < len(now) else now[:0]
+        mask[rows] = way != "remove"
+        ids = np.concatenate([self._ids[mask], elsewhere])
+        self._last = (ids, mask)
+        return ids

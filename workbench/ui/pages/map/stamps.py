@@ -59,7 +59,7 @@ def density(ink: Ink, size: tuple[int, int], bright: np.ndarray | None, faint: n
     if bright is None:
         buffer[index] = ink.colours[kept]
     else:
-        chosen = bright[kept]
+        chosen = np.flatnonzero(bright[kept])
         there = np.flatnonzero(counts)
         buffer[there] = thinned(np.full(len(there), faint), OPACITY[np.minimum(counts[there], FULL_AT)])
         index = index[chosen]
@@ -83,9 +83,10 @@ def thinned(colours: np.ndarray, opacity: np.ndarray) -> np.ndarray:
 def _pixels(ink: Ink, size: tuple[int, int], margin: int) -> tuple[np.ndarray, slice | np.ndarray]:
     """Indices into a picture of `size`, margins included, of the points on it, and which points these are."""
     row, tall = size
-    inner = (ink.x >= -margin // 2) & (ink.x < row - 2 * margin + margin // 2)
-    inner &= (ink.y >= -margin // 2) & (ink.y < tall - 2 * margin + margin // 2)
-    kept: slice | np.ndarray = slice(None) if inner.all() else np.flatnonzero(inner)
+    low, right, below = -margin // 2, row - 2 * margin + margin // 2, tall - 2 * margin + margin // 2
+    kept: slice | np.ndarray = slice(None)
+    if len(ink.x) and (min(ink.x.min(), ink.y.min()) < low or ink.x.max() >= right or ink.y.max() >= below):
+        kept = np.flatnonzero((ink.x >= low) & (ink.x < right) & (ink.y >= low) & (ink.y < below))
     x, y = ink.x[kept] + ink.x.dtype.type(margin), ink.y[kept] + ink.y.dtype.type(margin)
     index = y.astype(np.int64)  # above zero by the margin: cutting off is rounding down
     index *= row
