@@ -111,6 +111,13 @@ def test_the_same_points_keep_their_pictures_when_the_view_is_moved(canvas):
     assert set(canvas.thumbnails.rows.tolist()) == before
 
 
+def test_selected_points_are_given_room_first(canvas):
+    canvas.set_selected(np.arange(12) == 11)
+    canvas._look()
+    assert 11 in canvas.thumbnails.rows
+    assert not {0, 9, 10} & set(canvas.thumbnails.rows.tolist())
+
+
 def test_many_points_and_points_in_one_place_stay_dots(qtbot, loader):
     for points in (np.random.default_rng(0).normal(size=(UP_TO + 1, 2)), np.full((14, 2), 3.0)):
         canvas = canvas_of(qtbot, data_of(points))

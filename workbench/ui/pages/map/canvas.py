@@ -153,7 +153,8 @@ class MapCanvas(pg.GraphicsView):
     def set_selected(self, selected: np.ndarray | None) -> None:
         """Dim all points but these (bool [n]), or none for None."""
         self.cloud.set_selected(selected)
-        self.thumbnails.update()
+        self.thumbnails.changed()
+        self._rest.start()
 
     def show_pictures(self, loader: Loader | None) -> None:
         """Show pictures from here in the place of points where the view is near enough."""

@@ -1,4 +1,4 @@
-"""The line in the map's lower right corner that states what is drawn: how many points, and as what."""
+"""The line in the map's upper right corner that states what is drawn: how many points, and as what."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
@@ -29,10 +29,10 @@ class LevelNote(QFrame):
         self.place()
 
     def place(self) -> None:
-        """Stand in the parent's lower right corner."""
+        """Stand in the parent's upper right corner, clear of the strip of a map in the making."""
         parent = self.parentWidget()
         assert parent is not None
-        self.move(parent.width() - self.width() - GAP, parent.height() - self.height() - GAP)
+        self.move(parent.width() - self.width() - GAP, GAP)
 
 
 def words_of(total: int, drawn: int, in_view: int, pictures: int, crowded: bool) -> str:

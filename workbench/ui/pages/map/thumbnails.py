@@ -74,6 +74,8 @@ class Thumbnails(pg.GraphicsObject):
         rows = self._cloud.rows_in(box_of(transform, size))
         if not 0 < len(rows) <= UP_TO:
             return
+        if self._cloud.selected is not None:  # selected ones first
+            rows = rows[np.argsort(~self._cloud.selected[rows], kind="stable")]
         places = on_screen(transform, self._data.points[rows])
         kept = with_room(places)
         if len(kept) >= ROOM * len(rows):
