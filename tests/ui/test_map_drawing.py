@@ -8,11 +8,13 @@ from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QColor, QImage
 
 from workbench.ui import theme
-from workbench.ui.pages.map import cloud, stamps
+from workbench.ui.pages.map import cloud, export, stamps
 from workbench.ui.pages.map.canvas import MapCanvas
 from workbench.ui.pages.map.hover_card import GAP, beside
 from workbench.ui.pages.map.map_data import Groups, MapData, class_colours, grouped, rgb
 from workbench.ui.pages.map.spatial import inside
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 
 def data_of(points, labels=None, ap=None, right=None, proxies=None):
@@ -340,6 +342,30 @@ def test_a_crowd_can_be_recoloured_hidden_and_selected(crowd):
 def colours_in(canvas):
     image = canvas.grab().toImage()
     return {image.pixel(x, y) for x in range(0, image.width()) for y in range(0, image.height(), 2)}
+
+
+def test_a_drawing_holds_shapes_up_to_a_limit_and_beyond_it_a_picture_and_says_so(crowd, monkeypatch):
+    shapes = export.svg(export.on_paper(crowd, "class"), "The caption").decode()
+    assert "<image" not in shapes
+    assert "too many for shapes" not in shapes
+    for place in (cloud, export):
+        monkeypatch.setattr(place, "SHAPES_UP_TO", 399)
+    picture = export.svg(export.on_paper(crowd, "class"), "The caption").decode()
+    assert "<image" in picture
+    assert "too many for shapes" in picture
+    crowd.set_hidden(frozenset({1}))
+    assert "<image" not in export.svg(export.on_paper(crowd, "class"), "").decode(), "300 are drawn"
+
+
+def test_points_are_drawn_larger_where_the_view_is_nearer_and_never_by_how_many_happen_to_be_in_view(qtbot):
+    canvas = canvas_of(qtbot, data_of(np.random.default_rng(0).normal(size=(3_000, 2))))
+    size = (canvas.width(), canvas.height())
+    far = canvas.cloud._wide(canvas._transform(), size)
+    canvas.box.translateBy(x=2.0, y=1.0)
+    assert canvas.cloud._wide(canvas._transform(), size) == pytest.approx(far)
+    canvas.box.scaleBy([0.1, 0.1])
+    assert far == pytest.approx(cloud.diameter(3_000), abs=0.3)
+    assert canvas.cloud._wide(canvas._transform(), size) > far + 1
 
 
 @pytest.mark.parametrize("x", [5, 60, 150, 250, 340, 395])

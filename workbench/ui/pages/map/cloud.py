@@ -133,11 +133,6 @@ class Cloud(pg.GraphicsObject):
         found[self.index.order[slots if self._shown is None else slots[self._shown[slots]]]] = True
         return np.flatnonzero(found)
 
-    def colour_of(self, rows: np.ndarray, groups: Groups) -> np.ndarray:
-        """Colours [k] uint32 of rows as they are drawn: that of their group, or faint where they are not selected."""
-        inks = groups.colours[groups.of[rows]]
-        return inks if self._selected is None else np.where(self._selected[rows], inks, faded(self.tokens.muted))
-
     def boundingRect(self) -> QRectF:
         return self._bounds
 
