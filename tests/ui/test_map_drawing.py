@@ -8,10 +8,13 @@ from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QColor, QImage
 
 from workbench.ui import theme
-from workbench.ui.pages.map import cloud
+from workbench.ui.pages.map import cloud, export, stamps
 from workbench.ui.pages.map.canvas import MapCanvas
 from workbench.ui.pages.map.hover_card import GAP, beside
-from workbench.ui.pages.map.map_data import Groups, MapData, class_colours, grouped, inside, rgb
+from workbench.ui.pages.map.map_data import Groups, MapData, class_colours, grouped, rgb
+from workbench.ui.pages.map.spatial import inside
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 
 def data_of(points, labels=None, ap=None, right=None, proxies=None):
@@ -24,33 +27,34 @@ def data_of(points, labels=None, ap=None, right=None, proxies=None):
     )  # fmt: skip
 
 
+def ink_of(places, colours, crosses=None):
+    x, y = np.asarray(places, float).T
+    return stamps.Ink(x, y, colours, np.zeros(len(x), bool) if crosses is None else crosses)
+
+
 def pixel(image: QImage, x: int, y: int) -> int:
     return image.pixel(x, y)
 
 
 def test_each_point_is_stamped_at_its_place_and_nowhere_else():
-    image = cloud.splat(
-        np.array([[10.4, 20.6], [40.0, 5.0]]), rgb("#FF0000", "#0000FF"), np.zeros(2, bool), (60, 50), 5
-    )
+    image = stamps.splat(ink_of([[10.4, 20.6], [40.0, 5.0]], rgb("#FF0000", "#0000FF")), (60, 50), 5)
     assert pixel(image, 10, 20) == 0xFFFF0000
     assert pixel(image, 40, 5) == 0xFF0000FF
     marked = [(x, y) for x in range(60) for y in range(50) if pixel(image, x, y)]
-    assert len(marked) == 2 * len(cloud.disc(5))
+    assert len(marked) == 2 * len(stamps.disc(5))
     assert all(min(np.hypot(x - 10, y - 20), np.hypot(x - 40, y - 5)) <= 3 for x, y in marked)
 
 
 def test_later_points_lie_on_top_and_points_outside_do_not_wrap_around():
     places = np.array([[30, 30], [30, 30], [-40, 10], [100, 10], [30, -500]], float)
     inks = rgb("#FF0000", "#00FF00", "#0000FF", "#0000FF", "#0000FF")
-    image = cloud.splat(places, inks, np.zeros(5, bool), (60, 50), 5)
+    image = stamps.splat(ink_of(places, inks), (60, 50), 5)
     assert pixel(image, 30, 30) == 0xFF00FF00
     assert not any(pixel(image, x, y) & 0xFF for x in range(60) for y in range(50))
 
 
 def test_a_point_half_outside_is_drawn_up_to_the_edge():
-    image = cloud.splat(
-        np.array([[0.0, 25.0], [59.0, 49.0]]), rgb("#FF0000", "#FF0000"), np.zeros(2, bool), (60, 50), 5
-    )
+    image = stamps.splat(ink_of([[0.0, 25.0], [59.0, 49.0]], rgb("#FF0000", "#FF0000")), (60, 50), 5)
     assert pixel(image, 0, 25)
     assert pixel(image, 2, 25)
     assert pixel(image, 59, 49)
@@ -59,18 +63,67 @@ def test_a_point_half_outside_is_drawn_up_to_the_edge():
 
 def test_a_cross_can_be_told_from_a_disc_without_colour():
     for wide in (2, 3, 5, 7, 14):
-        assert set(cloud.cross(wide)) != set(cloud.disc(wide))
-        reach = max(x for x, _ in cloud.cross(wide))
-        assert (reach, 0) not in cloud.cross(wide)
-        assert (reach, reach) in cloud.cross(wide)
+        assert set(stamps.cross(wide)) != set(stamps.disc(wide))
+        reach = max(x for x, _ in stamps.cross(wide))
+        assert (reach, 0) not in stamps.cross(wide)
+        assert (reach, reach) in stamps.cross(wide)
+
+
+def by_hand(ink, size, wide):
+    """Every point in turn stamps every pixel of its shape."""
+    found = np.zeros((size[1], size[0]), np.uint32)
+    for x, y, colour, crossed in zip(ink.x, ink.y, ink.colours, ink.crosses, strict=True):
+        for dx, dy in (stamps.cross if crossed else stamps.disc)(wide):
+            column, row = int(np.floor(x)) + dx, int(np.floor(y)) + dy
+            if 0 <= column < size[0] and 0 <= row < size[1]:
+                found[row, column] = colour
+    return found
+
+
+def pixels_of(image):
+    return np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), image.width()).copy()
+
+
+def test_a_crowd_is_stamped_exactly_as_if_each_point_were_drawn_after_the_other():
+    random = np.random.default_rng(3)
+    ink = ink_of(random.uniform(-6, 56, (900, 2)), random.integers(1, 2**32, 900, np.uint32), random.random(900) < 0.3)
+    assert 100 * len(ink.x) > stamps.CROWDED * 66 * 56, "many enough to be grown in the picture"
+    for wide in (2, 3.4, 5):
+        assert (pixels_of(stamps.splat(ink, (50, 40), wide)) == by_hand(ink, (50, 40), wide)).all()
+
+
+def test_density_counts_the_points_of_each_pixel_as_opacity_in_the_colour_of_one_of_them():
+    inks = rgb(*["#FF0000"] * 30, "#0000FF", "#00FF00")
+    places = [[5.5, 7.2]] * 30 + [[0, 0], [-0.5, 3]]
+    found = pixels_of(stamps.density(ink_of(places, inks), (20, 10), None, np.uint32(0)))
+    assert found[7, 5] == 0xFFFF0000, "opaque from FULL_AT points on"
+    assert abs(int(found[0, 0] >> 24) - 255 * (0.5 + 0.5 * np.log(2) / np.log(25))) <= 2
+    assert found[0, 0] & 0xFFFF00 == 0
+    assert np.count_nonzero(found) == 2, "a point beyond the edge is not drawn"
+
+
+def test_density_of_a_selection_has_its_colours_over_the_faint_rest():
+    inks = rgb("#FF0000", "#0000FF", "#00FF00", "#FFFFFF")
+    bright = np.array([False, True, False, False])
+    faint = stamps.faded("#808080")
+    found = pixels_of(stamps.density(ink_of([[1, 1], [1, 1], [3, 1], [3, 1]], inks), (5, 5), bright, faint))
+    assert found[1, 1] & 0xFFFFFF < 0x100, "blue, though two points lie there"
+    assert 0 < found[1, 3] >> 24 < stamps.DIMMED
+
+
+def test_thinned_is_each_channel_times_the_opacity():
+    random = np.random.default_rng(0)
+    colours, opacity = random.integers(0, 2**32, 500, np.uint32), random.integers(0, 257, 500).astype(np.uint32)
+    channels = colours.view(np.uint8).reshape(-1, 4).astype(int) * opacity[:, None] // 256
+    assert (stamps.thinned(colours, opacity).view(np.uint8).reshape(-1, 4) == channels).all()
 
 
 def test_faded_ink_is_valid_premultiplied_and_comes_back():
-    ink = int(cloud.faded("#A3ACBA"))
+    ink = int(stamps.faded("#A3ACBA"))
     alpha = ink >> 24
-    assert alpha == cloud.DIMMED
+    assert alpha == stamps.DIMMED
     assert all((ink >> shift & 255) <= alpha for shift in (16, 8, 0))
-    plain = QColor.fromRgba(cloud.unmultiplied(ink))
+    plain = QColor.fromRgba(stamps.unmultiplied(ink))
     assert abs(plain.red() - 0xA3) <= 6
 
 
@@ -220,7 +273,7 @@ def test_the_picture_is_drawn_once_for_a_view(qtbot, monkeypatch):
     canvas = canvas_of(qtbot, data_of(np.random.default_rng(0).normal(size=(50, 2))))
     canvas.grab()
     drawn = []
-    whole = cloud.splat
+    whole = stamps.splat
     monkeypatch.setattr(cloud, "splat", lambda *values: drawn.append(1) or whole(*values))
     canvas.marks.hover(3)
     canvas.grab()
@@ -228,6 +281,91 @@ def test_the_picture_is_drawn_once_for_a_view(qtbot, monkeypatch):
     canvas.box.translateBy(x=0.5)
     canvas.grab()
     assert len(drawn) == 1
+
+
+@pytest.fixture
+def crowd(qtbot, monkeypatch):
+    """A canvas that takes 400 points for a crowd."""
+    monkeypatch.setattr(cloud, "CROWD", 300)
+    return canvas_of(qtbot, data_of(np.random.default_rng(0).normal(size=(400, 2)), np.arange(400) % 4))
+
+
+def test_a_moved_crowd_is_stretched_and_drawn_anew_when_it_rests(qtbot, crowd, monkeypatch):
+    crowd.viewport().repaint()
+    drawn = []
+    whole = stamps.density
+    monkeypatch.setattr(cloud, "density", lambda *values: drawn.append(values[1]) or whole(*values))
+    crowd.box.scaleBy([1.2, 1.2])
+    crowd.viewport().repaint()
+    assert not drawn
+    qtbot.waitUntil(lambda: len(drawn) == 1, timeout=30_000)
+    crowd.viewport().repaint()
+    assert len(drawn) == 1
+    crowd.box.scaleBy([0.5, 0.5])
+    crowd.viewport().repaint()
+    assert [max(size) for size in drawn[1:]] in ([], [cloud.WHOLE])
+
+
+def test_a_stretched_picture_shows_points_where_they_are(crowd):
+    crowd.viewport().repaint()
+    for step in (0.8, 3, 1.3, 0.4):  # nearer, then so far that the last picture does not reach
+        crowd.box.scaleBy([step, step])
+        moved = ink_in(crowd)
+        assert crowd.cloud._rest.isActive(), "stretched, not drawn"
+        crowd.cloud._settle()
+        still = ink_in(crowd)
+        assert not (moved == still).all()
+        assert np.corrcoef(moved.ravel(), still.ravel())[0, 1] > 0.8
+
+
+def ink_in(canvas):
+    """How dark each square of 20 px is."""
+    image = canvas.grab().toImage().convertToFormat(QImage.Format.Format_Grayscale8)
+    grey = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1)[:, : image.width()].astype(float)
+    return (255 - grey).reshape(20, 20, 25, 20).sum((1, 3))
+
+
+def test_a_crowd_can_be_recoloured_hidden_and_selected(crowd):
+    blue = QColor(theme.OKABE_ITO[0])
+    crowd.set_hidden(frozenset({1, 2, 3}))
+    hidden = colours_in(crowd)
+    crowd.set_selected(np.arange(400) == 8)
+    assert crowd.cloud.drawn == 100
+    assert blue.hue() in {QColor.fromRgb(each).hue() for each in hidden}
+    place = crowd.place_of(8).toPoint()
+    assert QColor(crowd.grab().toImage().pixel(place)).saturation() > 40
+    crowd.set_selected(None)
+    crowd.set_hidden(frozenset())
+    assert crowd.cloud.drawn == 400
+
+
+def colours_in(canvas):
+    image = canvas.grab().toImage()
+    return {image.pixel(x, y) for x in range(0, image.width()) for y in range(0, image.height(), 2)}
+
+
+def test_a_drawing_holds_shapes_up_to_a_limit_and_beyond_it_a_picture_and_says_so(crowd, monkeypatch):
+    shapes = export.svg(export.on_paper(crowd, "class"), "The caption").decode()
+    assert "<image" not in shapes
+    assert "too many for shapes" not in shapes
+    for place in (cloud, export):
+        monkeypatch.setattr(place, "SHAPES_UP_TO", 399)
+    picture = export.svg(export.on_paper(crowd, "class"), "The caption").decode()
+    assert "<image" in picture
+    assert "too many for shapes" in picture
+    crowd.set_hidden(frozenset({1}))
+    assert "<image" not in export.svg(export.on_paper(crowd, "class"), "").decode(), "300 are drawn"
+
+
+def test_points_are_drawn_larger_where_the_view_is_nearer_and_never_by_how_many_happen_to_be_in_view(qtbot):
+    canvas = canvas_of(qtbot, data_of(np.random.default_rng(0).normal(size=(3_000, 2))))
+    size = (canvas.width(), canvas.height())
+    far = canvas.cloud._wide(canvas._transform(), size)
+    canvas.box.translateBy(x=2.0, y=1.0)
+    assert canvas.cloud._wide(canvas._transform(), size) == pytest.approx(far)
+    canvas.box.scaleBy([0.1, 0.1])
+    assert far == pytest.approx(cloud.diameter(3_000), abs=0.3)
+    assert canvas.cloud._wide(canvas._transform(), size) > far + 1
 
 
 @pytest.mark.parametrize("x", [5, 60, 150, 250, 340, 395])

@@ -13,8 +13,9 @@ from tests.ui.trained import CLASSES, trained_run
 from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.canvas import MapCanvas
 from workbench.ui.pages.map.inspector import InspectorPanel
-from workbench.ui.pages.map.map_data import MapData, grouped, inside
+from workbench.ui.pages.map.map_data import MapData, grouped
 from workbench.ui.pages.map.page import MapPage
+from workbench.ui.pages.map.spatial import inside
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

@@ -86,16 +86,22 @@ def evaluations(db: Connection, where: str, value: int) -> list[Evaluation]:
 
 
 def queries(db: Connection, evaluation_id: int) -> Queries:
-    sql = 'select sample_id, label, ap, first_hit, r, "right" from queries where evaluation_id = ? order by place'
-    rows = db.execute(sql, (evaluation_id,)).fetchall()
-    columns = list(zip(*rows, strict=True)) if rows else [()] * 6
+    """All columns in one row of JSON texts: each row fetched would be a wait for the interpreter."""
+    fields = ("sample_id", "label", "ap", "first_hit", "r", '"right"')
+    sql = (
+        f"select {', '.join(f'json_group_array({field})' for field in fields)} "
+        f"from (select {', '.join(fields)} from queries where evaluation_id = ? order by place)"
+    )
+    sample_ids, labels, ap, first_hit, r, right = (
+        json.loads(text) for text in db.execute(sql, (evaluation_id,)).fetchone()
+    )
     return Queries(
-        sample_ids=np.array(columns[0], np.int64),
-        labels=np.array(columns[1], np.int64),
-        ap=np.array([nan if ap is None else ap for ap in columns[2]], np.float32),
-        first_hit=np.array(columns[3], np.int32),
-        r=np.array(columns[4], np.int32),
-        right=np.array(columns[5], bool),
+        sample_ids=np.array(sample_ids, np.int64),
+        labels=np.array(labels, np.int64),
+        ap=np.array(ap, np.float32),  # null is NaN
+        first_hit=np.array(first_hit, np.int32),
+        r=np.array(r, np.int32),
+        right=np.array(right, bool),
     )
 
 

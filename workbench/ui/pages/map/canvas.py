@@ -4,17 +4,21 @@ from collections.abc import Callable
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainterPath, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsPathItem, QWidget
 
 from workbench.ui import theme
-from workbench.ui.pages.map.cloud import Cloud, bounds, on_screen
-from workbench.ui.pages.map.map_data import Groups, MapData, inside
+from workbench.ui.pages.map.cloud import CROWD, Cloud, box_of
+from workbench.ui.pages.map.level_note import LevelNote, words_of
+from workbench.ui.pages.map.map_data import Groups, MapData
 from workbench.ui.pages.map.marks import Marks
+from workbench.ui.pages.map.stamps import on_screen
+from workbench.ui.pages.map.thumbnails import Loader, Thumbnails
 
 REACH = 12  # px around a point in which it is hovered or clicked
 STEP = 2.5  # px between two corners of a lasso
+REST = 60  # ms after a movement until it is said what is in view and pictures are asked for
 PADDING = 0.06  # of the map, on each side
 
 
@@ -100,7 +104,15 @@ class MapCanvas(pg.GraphicsView):
         self.box.outlined, self.box.clicked = self._outlined, self._clicked
         self.setCentralItem(self.box)
         self.cloud, self.marks = Cloud(), Marks()
+        self.thumbnails = Thumbnails(self.cloud)
+        self.note = LevelNote(self)
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self._look)
+        self.box.sigRangeChanged.connect(self._rest.start)
+        self.resized.connect(self._rest.start)
+        self.resized.connect(self.note.place)
         self.box.addItem(self.cloud)
+        self.box.addItem(self.thumbnails, ignoreBounds=True)
         self.box.addItem(self.marks, ignoreBounds=True)
         self.data: MapData | None = None
         self.groups: Groups | None = None
@@ -115,7 +127,9 @@ class MapCanvas(pg.GraphicsView):
         self.data, self.groups, self.hidden = data, groups, hidden
         self._unhover()
         self.cloud.show(data, groups, hidden)
-        self.marks.show(data, groups, hidden, bounds(data))
+        self.thumbnails.show(data, groups)
+        self.marks.show(data, groups, hidden, self.cloud.boundingRect())
+        self._rest.start()
         if fit:
             self.fit()
 
@@ -124,17 +138,36 @@ class MapCanvas(pg.GraphicsView):
         self.data = self.groups = None
         self._unhover()
         self.cloud.clear()
+        self.thumbnails.show(None, None)
+        self.note.say("")
         self.marks.show(None, None, frozenset(), QRectF(0, 0, 1, 1))
 
     def set_hidden(self, hidden: frozenset[int]) -> None:
         """Leave these groups out."""
         self.hidden = hidden
         self.cloud.set_hidden(hidden)
+        self.thumbnails.changed()
+        self._rest.start()
         self.marks.show(self.data, self.groups, hidden, self.cloud.boundingRect())
 
     def set_selected(self, selected: np.ndarray | None) -> None:
         """Dim all points but these (bool [n]), or none for None."""
         self.cloud.set_selected(selected)
+        self.thumbnails.changed()
+        self._rest.start()
+
+    def show_pictures(self, loader: Loader | None) -> None:
+        """Show pictures from here in the place of points where the view is near enough."""
+        self.thumbnails.use(loader)
+        if loader is not None:
+            loader.ready.connect(self._rest.start)  # to say how many there are
+        self._rest.start()
+
+    def want_pictures(self, wanted: bool) -> None:
+        """Switch them on or off."""
+        self.thumbnails.wanted = wanted
+        self.thumbnails.changed()
+        self._rest.start()
 
     def set_query(self, row: int | None) -> None:
         """Mark the query of the Retrieval page."""
@@ -166,6 +199,10 @@ class MapCanvas(pg.GraphicsView):
         half, tall = (x1 - x0) / 2, (y1 - y0) / 2
         self.box.setRange(xRange=(x - half, x + half), yRange=(y - tall, y + tall), padding=0)
 
+    def in_view(self) -> int:
+        """Drawn points whose middle is in view."""
+        return len(self.cloud.rows_in(box_of(self._transform(), (self.width(), self.height()), margin=0)))
+
     def set_tool(self, tool: str) -> None:
         """ "pan", "lasso" or "rectangle"."""
         self.box.tool = tool
@@ -176,17 +213,15 @@ class MapCanvas(pg.GraphicsView):
         """The drawn point nearest to a place of the scene, within REACH."""
         if self.data is None:
             return None
+        pictured = self.thumbnails.row_at(scene)
+        if pictured is not None:
+            return pictured
         at, corner = (self.box.mapSceneToView(scene + QPointF(shift, shift)) for shift in (0, REACH))
         reach = max(abs(corner.x() - at.x()), abs(corner.y() - at.y()))
-        points = self.data.points
-        near = np.flatnonzero(
-            (np.abs(points[:, 0] - at.x()) <= reach)
-            & (np.abs(points[:, 1] - at.y()) <= reach)
-            & self.cloud.visible_rows()
-        )
+        near = self.cloud.rows_in((at.x() - reach, at.y() - reach, at.x() + reach, at.y() + reach))
         if not len(near):
             return None
-        apart = np.hypot(*(on_screen(self._transform(), points[near]) - (scene.x(), scene.y())).T)
+        apart = np.hypot(*(on_screen(self._transform(), self.data.points[near]) - (scene.x(), scene.y())).T)
         best = int(np.argmin(apart))
         return int(near[best]) if apart[best] <= REACH else None
 
@@ -210,6 +245,17 @@ class MapCanvas(pg.GraphicsView):
         super().resizeEvent(ev)
         self.resized.emit()
 
+    def _look(self) -> None:
+        """Say what is in view, and ask for its pictures."""
+        if self.data is None or self.closed:
+            return
+        in_view = self.in_view()
+        self.thumbnails.lay_out(self._transform(), (self.width(), self.height()))
+        self.thumbnails.ask()
+        self.note.say(
+            words_of(len(self.data.points), self.cloud.drawn, in_view, self.thumbnails.drawn, in_view > CROWD)
+        )
+
     def _unhover(self) -> None:
         self.marks.hover(None)
         self.hovered.emit(None, None)
@@ -220,8 +266,7 @@ class MapCanvas(pg.GraphicsView):
 
     def _outlined(self, outline: np.ndarray, keys: Qt.KeyboardModifier) -> None:
         if self.data is not None:
-            rows = np.flatnonzero(inside(self.data.points, outline) & self.cloud.visible_rows())
-            self.selected.emit(rows, way_of(keys))
+            self.selected.emit(self.cloud.rows_inside(outline), way_of(keys))
 
     def _clicked(self, scene: QPointF, keys: Qt.KeyboardModifier, double: bool) -> None:
         row = self.row_at(scene)

@@ -1,70 +1,137 @@
-"""Points drawn from arrays: one picture for all of them, whatever their number and the number of their colours."""
+"""Points drawn from arrays: one picture for all of them, whatever their number and the number of their colours.
+
+Up to CROWD points in view each is stamped; more become a picture of their density. While a crowd is moved or zoomed
+the last picture is stretched, and drawn anew when it rests.
+"""
+
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF, QTransform
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt, QTimer
+from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF, QRegion, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from workbench.ui import theme
 from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.spatial import LEAST, Box, PointIndex
+from workbench.ui.pages.map.stamps import Ink, density, faded, on_screen, placed, splat, unmultiplied, values_of
 
 SMOOTH_UP_TO = 8_000  # points in view; beyond that edges are hard, which takes a quarter of the time
-DIMMED = 46  # of 255
-LEAST = 1e-6  # height and width of a map whose points all lie in one place
+CROWD = 150_000  # points in view; beyond that their density is drawn
+SHAPES_UP_TO = 100_000  # points in view that a drawing holds as shapes; beyond that it holds a picture
+EXACT_UP_TO = 100_000  # points in view placed in double precision, which only the nearest views need
+REST = 80  # ms without a movement after which a crowd is drawn anew
+WHOLE = 1024  # px: longer side of the picture of all points that lies under a stretched one
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """What was drawn, and for which view."""
+
+    image: QImage
+    transform: QTransform  # from the map to its px on the screen
+    size: tuple[int, int]  # px of the screen that it covers
+    ratio: float
+    key: tuple[object, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", (values_of(self.transform), self.size, self.ratio))
 
 
 class Cloud(pg.GraphicsObject):
     """All points of a map. Hidden groups are not drawn; unselected points are dimmed while there is a selection.
 
-    Points lie over one another in the order of the data, not of their classes; selected ones lie on top.
+    Points lie over one another in an order of chance, not by class; selected ones lie on top.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.tokens = theme.current()
         self.vector = False  # draw shapes instead of a picture, for exports
+        self.index = PointIndex(np.empty((0, 2)))
         self._data: MapData | None = None
-        self._groups: Groups | None = None
         self._hidden: frozenset[int] = frozenset()
         self._selected: np.ndarray | None = None  # bool [n]
         self._bounds = QRectF(0, 0, 1, 1)
-        self._shown = np.empty(0, bool)
-        self._rows = np.empty(0, np.int64)  # drawn, from bottom to top
-        self._colours = np.empty(0, np.uint32)  # of `_rows`, premultiplied ARGB
-        self._crosses = np.empty(0, bool)
-        self._picture: tuple[object, QImage] | None = None  # with what it was drawn for
+        self._of = np.empty(0, np.int64)  # [slots] group
+        self._colours = np.empty(0, np.uint32)  # [slots] ARGB
+        self._crosses = np.empty(0, bool)  # [slots]
+        self._group_count = 0
+        self._shown: np.ndarray | None = None  # bool [slots]; None for all
+        self._bright: np.ndarray | None = None  # bool [slots]; None without a selection
+        self._picture: Picture | None = None
+        self._whole: QImage | None = None  # of all points, for what a stretched picture does not reach
+        self._moving: object = None  # the view a picture was stretched for last
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self._settle)
 
     def show(self, data: MapData, groups: Groups, hidden: frozenset[int] = frozenset()) -> None:
         """Show other points or another colouring."""
-        self._data, self._groups, self._hidden = data, groups, hidden
-        self.prepareGeometryChange()
-        self._bounds = bounds(data)
-        self._arrange()
+        if data is not self._data:
+            self.index = data.index or PointIndex(data.points)
+            self.prepareGeometryChange()
+            self._bounds = bounds(data, self.index)
+            self._bright = self._selected = None
+        self._data = data
+        self._of = groups.of[self.index.order]
+        self._colours = groups.colours[self._of]
+        crossed = np.zeros(len(groups.names), bool)
+        crossed[list(groups.crosses)] = True
+        self._crosses = crossed[self._of] if groups.crosses else np.zeros(len(self._of), bool)
+        self._group_count = len(groups.names)
+        self.set_hidden(hidden)
 
     def clear(self) -> None:
         """Show nothing."""
-        self._data = self._groups = self._selected = None
-        self._arrange()
+        self._data = self._selected = self._bright = self._shown = None
+        self.index = PointIndex(np.empty((0, 2)))
+        self._forget()
 
     def set_hidden(self, groups: frozenset[int]) -> None:
         """Leave these groups out."""
         self._hidden = groups
-        self._arrange()
+        self._shown = None
+        if groups:
+            keep = np.ones(self._group_count, bool)
+            keep[list(groups)] = False
+            self._shown = keep[self._of]
+        self._forget()
 
     def set_selected(self, selected: np.ndarray | None) -> None:
         """Bool [n], or None for no selection."""
         self._selected = selected
-        self._arrange()
+        self._bright = None if selected is None or self._data is None else selected[self.index.order]
+        self._forget()
 
     @property
     def selected(self) -> np.ndarray | None:
         """Bool [n], or None while there is no selection."""
         return self._selected
 
+    @property
+    def drawn(self) -> int:
+        """Points that have a place and are not hidden."""
+        return len(self.index.order) if self._shown is None else int(np.count_nonzero(self._shown))
+
     def visible_rows(self) -> np.ndarray:
         """Bool [n]: points that are drawn."""
-        return self._shown
+        found = np.zeros(self.index.count, bool)
+        found[self.index.order if self._shown is None else self.index.order[self._shown]] = True
+        return found
+
+    def rows_in(self, box: Box) -> np.ndarray:
+        """Rows [k] of the drawn points in a box of the map, in their order from bottom to top."""
+        slots = self._slots_in(box)
+        x, y = self.index.x[slots], self.index.y[slots]
+        return self.index.order[slots][(x >= box[0]) & (x <= box[2]) & (y >= box[1]) & (y <= box[3])]
+
+    def rows_inside(self, outline: np.ndarray) -> np.ndarray:
+        """Rows [k] of the drawn points in a closed polygon [m, 2] of the map, ascending."""
+        slots = self.index.slots_inside(outline)
+        found = np.zeros(self.index.count, bool)
+        found[self.index.order[slots if self._shown is None else slots[self._shown[slots]]]] = True
+        return np.flatnonzero(found)
 
     def boundingRect(self) -> QRectF:
         return self._bounds
@@ -77,76 +144,129 @@ class Cloud(pg.GraphicsObject):
         return 8.0
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
-        if not len(self._rows):
-            return
-        if self.vector:
-            self._paint_shapes(painter)
+        if not len(self.index.order):
             return
         transform, device = painter.worldTransform(), painter.device()
         ratio = device.devicePixelRatioF()
         logical = 1.0 if isinstance(device, QWidget) else ratio  # a picture tells its size in its own pixels
         size = (round(device.width() / logical), round(device.height() / logical))
+        slots = self._slots_in(box_of(transform, size))
+        if self.vector and len(self.rows_in(box_of(transform, size, margin=0))) <= SHAPES_UP_TO:
+            self._paint_shapes(painter, slots, self._wide(transform, size))
+            return
         key = (values_of(transform), size, ratio)
-        if self._picture is None or self._picture[0] != key:
-            self._picture = (key, self._drawn(transform, size, ratio))
+        last = self._picture
+        if last is None or last.key != key:
+            if len(slots) > CROWD and last is not None and last.key[1:] == key[1:] and self._moving != "rested":
+                self._paint_stretched(painter, transform, last)
+                if self._moving != key:
+                    self._moving = key
+                    self._rest.start()
+                return
+            self._moving = None
+            last = self._picture = Picture(
+                self._drawn(transform, size, ratio, slots), QTransform(transform), size, ratio
+            )
         painter.save()
         painter.resetTransform()
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.drawImage(QRect(0, 0, *size), self._picture[1])
+        painter.drawImage(QRect(0, 0, *size), last.image)
         painter.restore()
 
-    def _arrange(self) -> None:
-        """Decide which points are drawn, in which order and colour."""
-        self._picture = None
-        data, groups = self._data, self._groups
-        if data is None or groups is None:
-            self._shown, self._rows = np.empty(0, bool), np.empty(0, np.int64)
-            self.update()
-            return
-        shown = np.isfinite(data.points).all(1)
-        if self._hidden:
-            keep = np.ones(len(groups.names), bool)
-            keep[list(self._hidden)] = False
-            shown &= keep[groups.of]
-        self._shown = shown
-        self._rows = np.flatnonzero(shown)
-        self._colours = groups.colours[groups.of[self._rows]]
-        crossed = np.zeros(len(groups.names), bool)
-        crossed[list(groups.crosses)] = True
-        self._crosses = crossed[groups.of[self._rows]]
-        if self._selected is not None:
-            bright = self._selected[self._rows]
-            self._colours = np.where(bright, self._colours, faded(self.tokens.muted))
-            order = np.argsort(bright, kind="stable")
-            self._rows, self._colours, self._crosses = self._rows[order], self._colours[order], self._crosses[order]
+    def _settle(self) -> None:
+        self._moving = "rested"
         self.update()
 
-    def _drawn(self, transform: QTransform, size: tuple[int, int], ratio: float) -> QImage:
-        """The points in view as a picture of `size` times `ratio` pixels, or twice as fine where they are few."""
-        assert self._data is not None
-        places = on_screen(transform, self._data.points[self._rows]) * ratio
-        width, height = round(size[0] * ratio), round(size[1] * ratio)
-        margin = 2 * diameter(len(self._shown)) * ratio
-        near = ((places > -margin) & (places < (width + margin, height + margin))).all(1)
-        fine = 2 if int(near.sum()) <= SMOOTH_UP_TO else 1
-        stamp = diameter(len(self._shown)) * ratio * fine
-        return splat(
-            places[near] * fine, self._colours[near], self._crosses[near], (width * fine, height * fine), stamp
-        )
+    def _forget(self) -> None:
+        self._picture = self._whole = None
+        self.update()
 
-    def _paint_shapes(self, painter: QPainter) -> None:
+    def _slots_in(self, box: Box) -> np.ndarray:
+        """Slots of the drawn points in a box and a little around it, from bottom to top but for the selection."""
+        if self.index.all_in(box):
+            return np.arange(len(self._of)) if self._shown is None else np.flatnonzero(self._shown)
+        slots = self.index.slots_in(box)
+        return slots if self._shown is None else slots[self._shown[slots]]
+
+    def _wide(self, transform: QTransform, size: tuple[int, int]) -> float:
+        """Px of a point: more where the view is nearer, as if the map had as many points as the view."""
+        scale = abs(transform.m11())
+        times = min(size[0] / (scale * self._bounds.width()), size[1] / (scale * self._bounds.height()), 1.0)
+        return diameter(self.index.count * times * times)
+
+    def _drawn(self, transform: QTransform, size: tuple[int, int], ratio: float, slots: np.ndarray) -> QImage:
+        """These points as a picture of `size` times `ratio` pixels, or twice as fine where they are few."""
+        fine = ratio * (2 if len(slots) <= SMOOTH_UP_TO else 1)
+        pixels = (round(size[0] * fine), round(size[1] * fine))
+        scaled = transform * QTransform.fromScale(fine, fine)
+        if len(slots) > CROWD:
+            return self._density(scaled, slots, pixels)
+        slots = self._bright_last(slots)
+        ink = self._ink(scaled, slots)
+        if self._bright is not None:
+            ink.colours[~self._bright[slots]] = faded(self.tokens.muted)
+        return splat(ink, pixels, self._wide(transform, size) * fine)
+
+    def _density(self, transform: QTransform, slots: np.ndarray, pixels: tuple[int, int]) -> QImage:
+        bright = self._bright if self._bright is None or len(slots) == len(self._of) else self._bright[slots]
+        return density(self._ink(transform, slots), pixels, bright, faded(self.tokens.muted))
+
+    def _bright_last(self, slots: np.ndarray) -> np.ndarray:
+        if self._bright is None:
+            return slots
+        bright = self._bright[slots]
+        return np.concatenate([slots[~bright], slots[bright]])
+
+    def _ink(self, transform: QTransform, slots: np.ndarray) -> Ink:
+        """Points on a picture, in the colours of their groups; all slots are taken in their own order."""
+        every: slice | np.ndarray = slice(None) if len(slots) == len(self._of) > CROWD else slots
+        x, y = self.index.x[every], self.index.y[every]
+        if len(slots) <= EXACT_UP_TO:
+            x, y = x.astype(float), y.astype(float)
+        return Ink(*placed(transform, x, y), self._colours[every], self._crosses[every])
+
+    def _paint_stretched(self, painter: QPainter, transform: QTransform, last: Picture) -> None:
+        """The last picture where its points are now, and the picture of all points where it does not reach."""
+        painter.save()
+        painter.resetTransform()
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        moved = (last.transform.inverted()[0] * transform).mapRect(QRectF(0, 0, *last.size))
+        view = QRectF(0, 0, *last.size)
+        there = transform.mapRect(self._bounds)
+        if not moved.contains(view & there):
+            painter.setClipRegion(QRegion(view.toRect()) - QRegion(moved.toRect()))
+            painter.drawImage(there, self._of_all())
+            painter.setClipping(False)
+        painter.drawImage(moved, last.image)
+        painter.restore()
+
+    def _of_all(self) -> QImage:
+        """The map's bounds as a picture, upside down as the map's coordinates are."""
+        if self._whole is None:
+            box = self._bounds
+            scale = WHOLE / max(box.width(), box.height())
+            size = (max(1, round(box.width() * scale)), max(1, round(box.height() * scale)))
+            place = QTransform(scale, 0, 0, -scale, -box.left() * scale, box.bottom() * scale)
+            slots = np.arange(len(self._of)) if self._shown is None else np.flatnonzero(self._shown)
+            self._whole = self._density(place, slots, size)
+        return self._whole
+
+    def _paint_shapes(self, painter: QPainter, slots: np.ndarray, wide: float) -> None:
         """Discs by colour, then crosses: for drawings, which have no pixels."""
-        assert self._data is not None
-        points, wide = self._data.points[self._rows], diameter(len(self._shown))
+        slots = self._bright_last(slots)
+        ink = self._ink(QTransform(), slots)
+        if self._bright is not None:
+            ink.colours[~self._bright[slots]] = faded(self.tokens.muted)
+        points = np.stack([ink.x, ink.y], 1)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for colour in dict.fromkeys(self._colours.tolist()):
-            mine = self._colours == colour
+        for colour in dict.fromkeys(ink.colours.tolist()):
+            mine = ink.colours == colour
             pen = QPen(QColor.fromRgba(unmultiplied(colour)), wide)
             pen.setCosmetic(True)
             pen.setCapStyle(Qt.PenCapStyle.RoundCap)
             painter.setPen(pen)
-            painter.drawPoints(polygon_of(points[mine & ~self._crosses]))
-            self._paint_crosses(painter, pen, points[mine & self._crosses], wide)
+            painter.drawPoints(polygon_of(points[mine & ~ink.crosses]))
+            self._paint_crosses(painter, pen, points[mine & ink.crosses], wide)
 
     def _paint_crosses(self, painter: QPainter, pen: QPen, points: np.ndarray, wide: float) -> None:
         places = on_screen(painter.worldTransform(), points)
@@ -160,85 +280,27 @@ class Cloud(pg.GraphicsObject):
         painter.restore()
 
 
-def bounds(data: MapData) -> QRectF:
+def bounds(data: MapData, index: PointIndex) -> QRectF:
     """The smallest box around all points and proxies."""
-    good = data.points[np.isfinite(data.points).all(1)]
+    low, high = index.low, index.high
     if data.proxies is not None:
-        good = np.concatenate([good, data.proxies[np.isfinite(data.proxies).all(1)]])
-    low, high = (good.min(0), good.max(0)) if len(good) else (np.zeros(2), np.ones(2))
+        stars = data.proxies[np.isfinite(data.proxies).all(1)]
+        if len(stars):
+            few = [stars] if not len(index.order) else [stars, low[None], high[None]]
+            low, high = np.concatenate(few).min(0), np.concatenate(few).max(0)
     wide, tall = np.maximum(high - low, LEAST).tolist()
     return QRectF(QPointF(*low.tolist()), QPointF(low[0] + wide, low[1] + tall))
 
 
-def diameter(count: int) -> float:
+def box_of(transform: QTransform, size: tuple[int, int], margin: float = 16) -> Box:
+    """The part of the map that a view of `size` px shows, with a margin of px for points half in it."""
+    seen = transform.inverted()[0].mapRect(QRectF(-margin, -margin, size[0] + 2 * margin, size[1] + 2 * margin))
+    return (seen.left(), seen.top(), seen.right(), seen.bottom())
+
+
+def diameter(count: float) -> float:
     """Px of a point on a map of so many."""
     return float(np.clip(10 - 1.7 * np.log10(max(10, count)), 2, 7))
-
-
-def splat(places: np.ndarray, colours: np.ndarray, crosses: np.ndarray, size: tuple[int, int], wide: float) -> QImage:
-    """Stamp a disc, or a cross, of `wide` pixels at each place [n, 2] (x right, y down) in its colour.
-
-    One assignment for each pixel of the stamp writes all points at once; later points lie on top.
-    """
-    margin = 2 * int(wide) + 4
-    row = size[0] + 2 * margin
-    buffer = np.zeros((size[1] + 2 * margin) * row, np.uint32)
-    at = np.floor(places).astype(np.int64) + margin
-    inner = ((at >= margin // 2) & (at < (size[0] + margin + margin // 2, size[1] + margin + margin // 2))).all(1)
-    index = at[inner, 1] * row + at[inner, 0]
-    ink, crossed = colours[inner], crosses[inner]
-    for offsets, mine in ((disc(wide), ~crossed), (cross(wide), crossed)):
-        if mine.any():
-            centre, colour = index[mine], ink[mine]
-            for dx, dy in offsets:
-                buffer[centre + (dy * row + dx)] = colour
-    whole = np.ascontiguousarray(buffer.reshape(-1, row)[margin:-margin, margin:-margin])
-    return QImage(whole.tobytes(), *size, 4 * size[0], QImage.Format.Format_ARGB32_Premultiplied)
-
-
-def disc(wide: float) -> list[tuple[int, int]]:
-    """Pixels of a disc around (0, 0)."""
-    reach = int(wide / 2)
-    grid = range(-reach, reach + 1)
-    return [(x, y) for y in grid for x in grid if x * x + y * y <= wide * wide / 4 + 0.25]
-
-
-def cross(wide: float) -> list[tuple[int, int]]:
-    """Pixels of a diagonal cross around (0, 0), at least 5 px wide so that it can be told from a disc."""
-    reach = max(2, round(wide * 0.6))
-    thick = int(wide / 7)
-    grid = range(-reach, reach + 1)
-    return [(x, y) for y in grid for x in grid if abs(abs(x) - abs(y)) <= thick]
-
-
-def on_screen(transform: QTransform, points: np.ndarray) -> np.ndarray:
-    """Points [n, 2] through an affine transform, float64 [n, 2]."""
-    x, y = points[:, 0].astype(float), points[:, 1].astype(float)
-    return np.stack(
-        [
-            transform.m11() * x + transform.m21() * y + transform.dx(),
-            transform.m12() * x + transform.m22() * y + transform.dy(),
-        ],
-        1,
-    )
-
-
-def values_of(transform: QTransform) -> tuple[float, ...]:
-    """What tells two affine transforms apart."""
-    return (transform.m11(), transform.m12(), transform.m21(), transform.m22(), transform.dx(), transform.dy())
-
-
-def faded(colour: str) -> np.uint32:
-    """ "#RRGGBB" nearly transparent, premultiplied."""
-    channels = [int(colour[at : at + 2], 16) * DIMMED // 255 for at in (1, 3, 5)]
-    return np.uint32(DIMMED << 24 | channels[0] << 16 | channels[1] << 8 | channels[2])
-
-
-def unmultiplied(colour: int) -> int:
-    """A premultiplied ARGB number as plain ARGB."""
-    alpha = colour >> 24
-    channels = [min(255, (colour >> shift & 255) * 255 // max(1, alpha)) for shift in (16, 8, 0)]
-    return alpha << 24 | channels[0] << 16 | channels[1] << 8 | channels[2]
 
 
 def polygon_of(points: np.ndarray) -> QPolygonF:

@@ -12,6 +12,7 @@ from workbench.problem import Problem
 from workbench.spreadsheet import csv_text
 from workbench.ui import theme
 from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.cloud import SHAPES_UP_TO
 from workbench.ui.pages.map.map_data import MapData, grouped
 
 FORMATS = {"png": "Picture (PNG)", "svg": "Drawing (SVG)", "csv": "Coordinates (CSV)"}
@@ -45,6 +46,8 @@ def on_paper(shown: MapCanvas, colouring: str) -> MapCanvas:
     assert shown.data is not None
     paper.show_data(shown.data, grouped(shown.data, colouring, theme.LIGHT), shown.hidden, fit=False)
     paper.set_selected(shown.cloud.selected)
+    paper.show_pictures(shown.thumbnails.loader)
+    paper.want_pictures(shown.thumbnails.wanted)
     paper.marks.proxies_shown = shown.marks.proxies_shown
     paper.box.setRange(shown.box.viewRect(), padding=0)
     return paper
@@ -67,7 +70,7 @@ def png(paper: MapCanvas, caption: str) -> bytes:
 
 
 def svg(paper: MapCanvas, caption: str) -> bytes:
-    """The map with its caption as shapes."""
+    """The map with its caption as shapes; points that are too many for shapes stand in it as a picture."""
     size = paper.size() + QSize(0, CAPTION)
     data = QByteArray()
     buffer = QBuffer(data)
@@ -78,6 +81,8 @@ def svg(paper: MapCanvas, caption: str) -> bytes:
     drawing.setTitle("Map of the test embeddings")
     drawing.setDescription(caption)
     paper.cloud.vector = True
+    if paper.in_view() > SHAPES_UP_TO:
+        caption = f"{caption}   ·   points as a picture: too many for shapes"
     painter = QPainter(drawing)
     _render(painter, paper, caption)
     painter.end()

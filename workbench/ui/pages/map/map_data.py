@@ -9,6 +9,8 @@ from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
 from workbench.projection.vectors import prepared
 from workbench.ui import theme
+from workbench.ui.pages.map.sample_rows import SampleRows
+from workbench.ui.pages.map.spatial import PointIndex
 from workbench.workspace import Workspace
 
 COLOURINGS = {"class": "Class", "verdict": "Right or wrong", "ap": "Average precision"}
@@ -33,6 +35,8 @@ class MapData:
     class_names: tuple[str, ...]
     caption: str
     method: str = "pca"
+    index: PointIndex | None = None  # of the points, where a thread has made it
+    rows: SampleRows | None = None  # of the ids, likewise
 
     def class_name(self, label: int) -> str:
         """The name of a label; its number where the data set is not known."""
@@ -67,7 +71,7 @@ def by_pca(workspace: Workspace, evaluation_id: int, metric: str = "") -> MapDat
         Problem: when its embeddings are missing or not finite.
     """
     metric = metric or workspace.evaluation(evaluation_id).distance
-    _, _, embeddings = workspace.embeddings(evaluation_id)
+    embeddings = workspace.vectors(evaluation_id)
     found = workspace.proxies(evaluation_id)
     vectors = prepared(embeddings, metric)
     fitted = fit_pca(vectors)
@@ -110,6 +114,8 @@ def _data(
         class_names=() if run.dataset_id is None else workspace.dataset(run.dataset_id).class_names,
         caption=f"{finite:,} of {len(points):,} test images   ·   {said}",
         method=method,
+        index=PointIndex(points),
+        rows=SampleRows(queries.sample_ids),
     )
 
 
@@ -126,9 +132,17 @@ def grouped(data: MapData, colouring: str, tokens: theme.Tokens | None = None) -
         names = [f"AP {100 * low // AP_STEPS} to {100 * (low + 1) // AP_STEPS} %" for low in range(AP_STEPS)]
         of = np.where(alone, AP_STEPS, steps)
         return _without_empty(Groups(of, [*names, "No other of its class"], rgb(*AP_COLOURS, NEUTRAL)))
-    present, of = np.unique(data.labels, return_inverse=True)
+    present, of = _numbered(data.labels)
     names = [data.class_name(each) for each in present.tolist()]
     return Groups(of, names, class_colours(len(present), tokens.dark), labels=present)
+
+
+def _numbered(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The labels there are, ascending, and which of them each of [n] is. Small ones are counted: sorting is slow."""
+    if not len(labels) or labels.min() < 0 or labels.max() > len(labels):
+        return np.unique(labels, return_inverse=True)
+    there = np.bincount(labels) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[labels]
 
 
 def _without_empty(groups: Groups) -> Groups:
@@ -161,24 +175,3 @@ def _from_hsl(hue: np.ndarray, saturation: float, light: np.ndarray) -> np.ndarr
         channel = light - reach * np.clip(np.minimum(turn - 3, 9 - turn), -1, 1)
         made = made << np.uint32(8) | np.rint(channel * 255).astype(np.uint32)
     return made
-
-
-def inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
-    """Which of points [n, 2] lie in the closed polygon [m, 2]; bool [n], by the even-odd rule.
-
-    Points are sorted by height once, so that an edge looks only at those between its two ends.
-    """
-    found = np.zeros(len(points), bool)
-    if len(outline) < 3:
-        return found
-    low, high = outline.min(0), outline.max(0)
-    near = np.flatnonzero(((points >= low) & (points <= high)).all(1))
-    near = near[np.argsort(points[near, 1], kind="stable")]
-    x, y = points[near].astype(float).T
-    crossed = np.zeros(len(near), bool)
-    for (x1, y1), (x2, y2) in zip(outline.tolist(), np.roll(outline, -1, 0).tolist(), strict=True):
-        if y1 != y2:
-            span = slice(*np.searchsorted(y, (min(y1, y2), max(y1, y2))))
-            crossed[span] ^= x[span] < (x2 - x1) * (y[span] - y1) / (y2 - y1) + x1
-    found[near] = crossed
-    return found

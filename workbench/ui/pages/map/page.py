@@ -14,8 +14,10 @@ from workbench.ui.pages.map import export
 from workbench.ui.pages.map.canvas import MapCanvas
 from workbench.ui.pages.map.hover_card import HoverCard
 from workbench.ui.pages.map.legend import Legend
+from workbench.ui.pages.map.locating import LocateStrip
 from workbench.ui.pages.map.making import MapMaker
 from workbench.ui.pages.map.map_data import COLOURINGS, MapData, grouped
+from workbench.ui.pages.map.sample_rows import SampleRows
 from workbench.ui.pages.map.settings import MapSettings, chooser
 from workbench.ui.pages.map.tool_pill import GAP, MakingStrip, ToolPill, tool_action
 from workbench.ui.session import Session
@@ -41,6 +43,7 @@ class MapPage(QStackedWidget):
         self.session = session
         self.maker = MapMaker(session, self)
         self._data: MapData | None = None
+        self._rows = SampleRows(np.empty(0, np.int64))
         self._mapped: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation asked for last
         self._build()
         self._connect()
@@ -61,6 +64,7 @@ class MapPage(QStackedWidget):
         self.tools = {name: self.pill.buttons[action] for name, action in self._choosing.items()}
         self.canvas.left_margin = self.pill.width() + 2 * GAP
         self.strip = MakingStrip(self.canvas)
+        self.canvas.show_pictures(shared_loader(self.session))
         self.hover_card = HoverCard(shared_loader(self.session), self.canvas)
         self.legend = Legend()
         self.legend.setFixedWidth(LEGEND)
@@ -72,6 +76,8 @@ class MapPage(QStackedWidget):
         self.export.setMenu(self._export_menu())
         top = row_of(label("Colour by", "caption"), self.colouring, self.settings)
         top.addStretch(1)
+        self.locating = LocateStrip(self.session)
+        top.addWidget(self.locating)
         top.addWidget(self.export)
         middle = row_of(self.canvas, self.legend)
         middle.setStretch(0, 1)
@@ -104,11 +110,14 @@ class MapPage(QStackedWidget):
         self.canvas.set_tool("pan")
         self.fit = tool_action(self, "Fit all points", "F", "corners-out")
         self.clear = tool_action(self, "Clear the selection", "Esc", "x-circle")
+        self.pictures = tool_action(self, "Pictures in the place of points, when near", "T", "image")
+        self.pictures.setCheckable(True)
+        self.pictures.setChecked(True)
         self.earlier = tool_action(self, "Earlier evaluation", "[", "caret-left")
         self.later = tool_action(self, "Later evaluation", "]", "caret-right")
         line = QAction(self)
         line.setSeparator(True)
-        return [*self._choosing.values(), line, self.fit, self.clear]
+        return [*self._choosing.values(), line, self.fit, self.clear, self.pictures]
 
     def _export_menu(self) -> QMenu:
         menu = QMenu(self.export)
@@ -121,6 +130,7 @@ class MapPage(QStackedWidget):
         self.hint.pressed.connect(self._go_to_train)
         self.fit.triggered.connect(self.canvas.fit)
         self.clear.triggered.connect(self._clear)
+        self.pictures.toggled.connect(self.canvas.want_pictures)
         self.earlier.triggered.connect(self.epochs.earlier)
         self.later.triggered.connect(self.epochs.later)
         self.canvas.selected.connect(self._select)
@@ -170,6 +180,7 @@ class MapPage(QStackedWidget):
 
     def _show_map(self, data: MapData) -> None:
         before, self._data = self._data, data
+        self._rows = data.rows or SampleRows(data.ids)
         self.trouble.hide()
         self.caption.setText(data.caption)
         same = before is not None and (before.method, len(before.ids)) == (data.method, len(data.ids))
@@ -210,7 +221,7 @@ class MapPage(QStackedWidget):
         chosen = self.session.selection
         if self._data is None:
             return
-        among = np.isin(self._data.ids, chosen)
+        among = self._rows.among(chosen)
         self.canvas.set_selected(among if among.any() else None)
         if among.sum() == 1:
             self.canvas.bring_into_view(int(np.flatnonzero(among)[0]))
@@ -229,11 +240,7 @@ class MapPage(QStackedWidget):
     def _select(self, rows: np.ndarray, way: str) -> None:
         if self._data is None:
             return
-        ids, now = self._data.ids[rows], self.session.selection
-        if way == "add":
-            ids = np.union1d(now, ids)
-        elif way == "remove":
-            ids = np.setdiff1d(now, ids)
+        ids = self._rows.changed(self.session.selection, rows, way)
         self.session.select(ids)
         if len(ids) == 1:
             self.session.show_query(int(ids[0]))

@@ -1,0 +1,178 @@
+"""Frames of the map: pan, zoom, recolour, hide, select and hover, offscreen in a 1200 x 800 canvas.
+
+    python tests/benchmarks/map_drawing.py [--points 60502 120053 1000000] [--classes 50] [--frames 40] [--plain]
+
+Every figure is the median over the frames, then the slowest in brackets, in ms of wall time, then the median of
+processor time of the process. The window draws on the processor alone. --plain also shows the same points
+as one pyqtgraph ScatterPlotItem of the same size.
+"""
+
+import argparse
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from time import perf_counter, process_time
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication
+
+from workbench.ui import theme
+from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.map_data import MapData, class_colours, grouped
+from workbench.ui.pages.map.sample_rows import SampleRows
+from workbench.ui.pages.map.spatial import PointIndex
+
+WIDTH, HEIGHT = 1200, 800
+
+
+def drawn(count: int, classes: int) -> MapData:
+    """Points around as many centres as there are classes, in the order of their classes, as data sets list them."""
+    rng = np.random.default_rng(0)
+    labels = np.sort(rng.integers(0, classes, count))
+    points = (rng.normal(scale=4, size=(classes, 2))[labels] + rng.normal(size=(count, 2))).astype(np.float32)
+    names = tuple(f"class {each}" for each in range(classes))
+    ap = rng.random(count).astype(np.float32)
+    ids = rng.permutation(2**52 // count * np.arange(count))
+    return MapData(points, None, np.empty(0, np.int64), ids, labels, ap, ap > 0.3, names, "drawn")
+
+
+def timed(name: str, steps: Iterator[Callable[[], object]]) -> None:
+    walls, works = [], []
+    for step in steps:
+        wall, work = perf_counter(), process_time()
+        step()
+        walls.append(1e3 * (perf_counter() - wall))
+        works.append(1e3 * (process_time() - work))
+    print(f"  {name:28} {np.median(walls):7.1f}  ({max(walls):7.1f})   {np.median(works):7.1f}", flush=True)
+
+
+def shown(view: pg.GraphicsView) -> None:
+    """On screen: before that nothing is painted."""
+    view.show()
+    while not view.windowHandle().isExposed():
+        QApplication.processEvents()
+
+
+def moves(view: pg.GraphicsView, box: pg.ViewBox, frames: int) -> None:
+    """Pan to and fro, zoom in and out, one frame painted after each step."""
+
+    def then_paint(move: Callable[[], object]) -> Callable[[], object]:
+        def step() -> None:
+            move()
+            view.viewport().repaint()
+
+        return step
+
+    def pan(step: int) -> None:
+        wide, tall = box.viewRect().width() / WIDTH, box.viewRect().height() / HEIGHT
+        way = 1 if step < frames / 2 else -1
+        box.translateBy(x=12 * wide * way, y=5 * tall * way)
+
+    view.viewport().repaint()
+    timed("pan, all in view", (then_paint(lambda s=s: pan(s)) for s in range(frames)))
+    timed(
+        "zoom in 8 times and out",
+        (then_paint(lambda s=s: box.scaleBy([8 ** ((1, -1)[s < frames / 2] * 2 / frames)] * 2)) for s in range(frames)),
+    )
+    for near in (4, 30):
+        box.scaleBy([1 / near] * 2)
+        view.viewport().repaint()
+        timed(f"pan, {near} times nearer", (then_paint(lambda s=s: pan(s)) for s in range(frames)))
+        box.scaleBy([near] * 2)
+
+
+def ours(data: MapData, frames: int) -> None:
+    canvas = MapCanvas()
+    canvas.resize(WIDTH, HEIGHT)
+    began, work = perf_counter(), process_time()
+    data = replace(data, index=PointIndex(data.points))
+    print(f"  {'index, on a thread':28} {1e3 * (perf_counter() - began):7.1f}  {1e3 * (process_time() - work):20.1f}")
+    began, work = perf_counter(), process_time()
+    canvas.show_data(data, grouped(data, "class", theme.LIGHT), fit=True)
+    shown(canvas)
+    canvas.fit()
+    canvas.viewport().repaint()
+    print(f"  {'first picture':28} {1e3 * (perf_counter() - began):7.1f}  {1e3 * (process_time() - work):20.1f}")
+
+    def settle() -> None:
+        canvas.cloud._forget()
+        canvas.viewport().repaint()
+
+    timed("at rest, drawn anew", (settle for _ in range(frames)))
+    moves(canvas, canvas.box, frames)
+
+    def recolour(step: int) -> None:
+        canvas.show_data(data, grouped(data, ("class", "verdict", "ap")[step % 3], theme.LIGHT), fit=False)
+        canvas.viewport().repaint()
+
+    timed("recolour", (lambda s=s: recolour(s) for s in range(1, 10)))
+    groups = grouped(data, "class", theme.LIGHT)
+    canvas.show_data(data, groups, fit=False)
+
+    def hide(step: int) -> None:
+        canvas.set_hidden(frozenset(range(step % len(groups.names))))
+        canvas.viewport().repaint()
+
+    timed("hide classes", (lambda s=s: hide(s) for s in range(1, 10)))
+    canvas.set_hidden(frozenset())
+    found: list[np.ndarray] = []
+    by_id = SampleRows(data.ids)
+    canvas.selected.connect(lambda rows, _: found.append(rows))
+    angles = np.linspace(0, 2 * np.pi, 200)
+    lasso = np.stack([np.cos(angles), np.sin(angles)], 1)
+
+    def select(step: int) -> None:
+        canvas._outlined((1 + step) * lasso, Qt.KeyboardModifier.NoModifier)
+        ids = by_id.changed(data.ids[:0], found[-1], "replace")
+        canvas.set_selected(by_id.among(ids))
+        canvas.viewport().repaint()
+
+    timed("lasso, select and show", (lambda s=s: select(s) for s in range(9)))
+    print(f"    the last lasso held {len(found[-1]):,}")
+    rng = np.random.default_rng(1)
+    places = [QPointF(*at) for at in (rng.random((50, 2)) * (WIDTH, HEIGHT)).tolist()]
+    timed("hover", (lambda at=at: canvas.row_at(at) for at in places))
+    canvas.close()
+
+
+def plain(data: MapData, classes: int, frames: int) -> None:
+    view, box = pg.GraphicsView(), pg.ViewBox(lockAspect=True)
+    view.setCentralItem(box)
+    view.resize(WIDTH, HEIGHT)
+    began = perf_counter()
+    brushes = [pg.mkBrush(QColor.fromRgba(int(ink))) for ink in class_colours(classes, False)]
+    inks = [brushes[label] for label in data.labels.tolist()]
+    scatter = pg.ScatterPlotItem(data.points[:, 0], data.points[:, 1], size=3, pen=None, brush=inks)
+    box.addItem(scatter)
+    shown(view)
+    view.viewport().repaint()
+    print(f"  {'first picture':28} {1e3 * (perf_counter() - began):7.1f}")
+    moves(view, box, frames)
+    view.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--points", type=int, nargs="+", default=[60_502, 120_053, 1_000_000])
+    for name, default in (("classes", 50), ("frames", 40), ("plain-frames", 6)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--plain", action="store_true")
+    args = parser.parse_args()
+    application = QApplication([])
+    for count in args.points:
+        data = drawn(count, args.classes)
+        print(f"Workbench, {count:,} points")
+        ours(data, args.frames)
+        if args.plain:
+            print(f"pyqtgraph, {count:,} points")
+            plain(data, args.classes, args.plain_frames)
+    application.quit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""Rows of a map by sample id, against NumPy's own set functions."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.ui.pages.map.sample_rows import SampleRows
+
+numbers = st.lists(st.integers(-5, 40), unique=True, max_size=20).map(lambda some: np.array(some, np.int64))
+
+
+@given(numbers, numbers)
+def test_rows_are_those_that_isin_finds(ids, wanted):
+    assert (SampleRows(ids).among(wanted) == np.isin(ids, wanted)).all()
+
+
+@given(numbers, numbers, st.data())
+def test_a_selection_is_replaced_added_to_and_removed_from(ids, now, data):
+    rows = np.array(
+        data.draw(st.lists(st.integers(0, max(0, len(ids) - 1)), unique=True)) if len(ids) else [], np.int64
+    )
+    index = SampleRows(ids)
+    assert index.changed(now, rows, "replace").tolist() == ids[np.sort(rows)].tolist()
+    assert set(index.changed(now, rows, "add")) == set(np.union1d(now, ids[rows]))
+    assert set(index.changed(now, rows, "remove")) == set(np.setdiff1d(now, ids[rows]))
+    assert len(index.changed(now, rows, "add")) == len(set(now) | set(ids[rows]))
+
+
+def test_what_was_selected_last_is_known_without_a_search_and_stays_as_it_was():
+    index = SampleRows(np.array([7, 3, 9, 5]))
+    ids = index.changed(np.array([9, 100]), np.array([0]), "add")
+    assert sorted(ids.tolist()) == [7, 9, 100]
+    known = index.among(ids)
+    assert known.tolist() == [True, False, True, False]
+    index.changed(ids, np.array([0, 2]), "remove")
+    assert known.tolist() == [True, False, True, False]

@@ -1,0 +1,45 @@
+"""The line in the map's upper right corner that states what is drawn: how many points, and as what."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from workbench.ui.widgets.labels import label
+
+GAP = 12  # px from the map's edges
+
+
+class LevelNote(QFrame):
+    """Lets the mouse through to the map."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "raised")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.words = label("", "caption")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 3, 8, 3)
+        row.addWidget(self.words)
+        self.hide()
+
+    def say(self, words: str) -> None:
+        """Say this; nothing is shown for no words."""
+        self.words.setText(words)
+        self.setVisible(bool(words))
+        self.adjustSize()
+        self.place()
+
+    def place(self) -> None:
+        """Stand in the parent's upper right corner, clear of the strip of a map in the making."""
+        parent = self.parentWidget()
+        assert parent is not None
+        self.move(parent.width() - self.width() - GAP, GAP)
+
+
+def words_of(total: int, drawn: int, in_view: int, pictures: int, crowded: bool) -> str:
+    """What a map of `total` points shows, of which `drawn` have a place and are not hidden."""
+    said = f"{in_view:,} of {total:,} points in view"
+    if drawn < total:
+        said += f", {total - drawn:,} hidden"
+    if crowded:
+        return f"{said}, as density: the stronger the colour, the more points"
+    return f"{said}, {pictures:,} as pictures" if pictures else said

@@ -1,0 +1,158 @@
+"""Pictures in the place of their points, where the view is near enough that they have room."""
+
+from typing import Protocol
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt, SignalInstance
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QTransform
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+
+from workbench.ui.pages.map.cloud import Cloud, box_of
+from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.stamps import on_screen, values_of
+
+SIDE = 40  # px of the longer side, as in the Inspector: the two share what is loaded
+APART = SIDE + 6.0  # px between the middles of two, along one axis at least: with their frames they never touch
+UP_TO = 400  # points in view; beyond that there are only dots
+ROOM = 0.2  # of the points in view that must find room: else the dots say more
+FAINT = 0.25  # opacity of unselected ones
+PLACE = "map"
+
+
+class Loader(Protocol):
+    """What is needed of the window's loader of pictures."""
+
+    ready: SignalInstance
+
+    def pixmap(self, sample_id: int, size: int) -> QPixmap | None: ...
+    def request(self, place: str, sample_ids: list[int], size: int) -> None: ...
+
+
+class Thumbnails(pg.GraphicsObject):
+    """A layer over the cloud. A point whose picture has no room, is absent or is not loaded yet stays a dot."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        super().__init__()
+        self.loader: Loader | None = None
+        self.wanted = True
+        self.rows = np.empty(0, np.int64)  # [t] that have room for a picture
+        self.places = np.empty((0, 2))  # [t] px on the scene
+        self._cloud = cloud
+        self._data: MapData | None = None
+        self._groups: Groups | None = None
+        self._laid: object = None  # what `rows` were laid out for
+        self.setZValue(5)
+
+    def use(self, loader: Loader | None) -> None:
+        """Take pictures from here."""
+        self.loader = loader
+        if loader is not None:
+            loader.ready.connect(self._arrived)
+        self.changed()
+
+    def show(self, data: MapData | None, groups: Groups | None) -> None:
+        """Show other points, another colouring, or nothing."""
+        self._data, self._groups = data, groups
+        self.changed()
+
+    def changed(self) -> None:
+        """Groups were hidden, or points selected, or pictures switched on or off."""
+        self._laid = None
+        self.prepareGeometryChange()
+        self.update()
+
+    def lay_out(self, transform: QTransform, size: tuple[int, int]) -> None:
+        """Give room to points in view of `size` px, in an order that stays the same when the view is moved."""
+        key = (values_of(transform), size)
+        if key == self._laid:
+            return
+        self._laid = key
+        self.rows, self.places = np.empty(0, np.int64), np.empty((0, 2))
+        if self._data is None or self.loader is None or not self.wanted:
+            return
+        rows = self._cloud.rows_in(box_of(transform, size))
+        if not 0 < len(rows) <= UP_TO:
+            return
+        if self._cloud.selected is not None:  # selected ones first
+            rows = rows[np.argsort(~self._cloud.selected[rows], kind="stable")]
+        places = on_screen(transform, self._data.points[rows])
+        kept = with_room(places)
+        if len(kept) >= ROOM * len(rows):
+            self.rows, self.places = rows[kept], places[kept]
+
+    def ask(self) -> None:
+        """Have what is laid out loaded."""
+        if self.loader is not None and self._data is not None:
+            self.loader.request(PLACE, self._data.ids[self.rows].tolist(), SIDE)
+
+    @property
+    def drawn(self) -> int:
+        """Pictures that are there."""
+        return sum(self._picture(row) is not None for row in self.rows.tolist())
+
+    def row_at(self, scene: QPointF) -> int | None:
+        """The point whose picture covers a place of the scene."""
+        if len(self.rows):
+            away = np.abs(self.places - (scene.x(), scene.y())).max(1)
+            nearest = int(np.argmin(away))
+            if away[nearest] <= SIDE / 2 and self._picture(int(self.rows[nearest])) is not None:
+                return int(self.rows[nearest])
+        return None
+
+    def boundingRect(self) -> QRectF:
+        return self._cloud.boundingRect()
+
+    def dataBounds(self, axis: int, frac: float = 1.0, orthoRange: object = None) -> None:  # noqa: N803
+        return None
+
+    def pixelPadding(self) -> float:
+        return SIDE
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        if self._groups is None:
+            return
+        transform, device = painter.worldTransform(), painter.device()
+        logical = 1.0 if isinstance(device, QWidget) else device.devicePixelRatioF()
+        self.lay_out(transform, (round(device.width() / logical), round(device.height() / logical)))
+        selected = self._cloud.selected
+        painter.save()
+        painter.resetTransform()
+        for row, (x, y) in zip(self.rows.tolist(), self.places.tolist(), strict=True):
+            picture = self._picture(row)
+            if picture is not None:
+                painter.setOpacity(1.0 if selected is None or selected[row] else FAINT)
+                self._draw(painter, picture, row, x, y)
+        painter.restore()
+
+    def _draw(self, painter: QPainter, picture: QPixmap, row: int, x: float, y: float) -> None:
+        assert self._groups is not None
+        group = int(self._groups.of[row])
+        size = picture.deviceIndependentSize()
+        frame = QRectF(round(x - size.width() / 2), round(y - size.height() / 2), size.width(), size.height())
+        painter.drawPixmap(frame.topLeft(), picture)
+        line = Qt.PenStyle.DashLine if group in self._groups.crosses else Qt.PenStyle.SolidLine
+        painter.setPen(QPen(QColor.fromRgba(int(self._groups.colours[group])), 2, line))
+        painter.drawRect(frame.adjusted(-1, -1, 1, 1))
+
+    def _picture(self, row: int) -> QPixmap | None:
+        assert self._data is not None
+        assert self.loader is not None
+        return self.loader.pixmap(int(self._data.ids[row]), SIDE)
+
+    def _arrived(self, samples: set[int]) -> None:
+        if self._data is not None and not samples.isdisjoint(self._data.ids[self.rows].tolist()):
+            self.update()
+
+
+def with_room(places: np.ndarray) -> np.ndarray:
+    """Which of [k, 2] px lie at least APART from every one taken before them, in their order; indices [t]."""
+    taken: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    kept = []
+    for number, (x, y) in enumerate(places.tolist()):
+        column, row = int(x // APART), int(y // APART)
+        near = (taken.get((column + across, row + down), ()) for across in (-1, 0, 1) for down in (-1, 0, 1))
+        if all(abs(x - left) >= APART or abs(y - top) >= APART for cell in near for left, top in cell):
+            taken.setdefault((column, row), []).append((x, y))
+            kept.append(number)
+    return np.array(kept, np.int64)

@@ -1,0 +1,55 @@
+"""A data set whose files were moved: the new folder is found once, and all its pictures are there again."""
+
+import os
+from pathlib import Path
+
+from workbench.datasets.images import on_disk
+from workbench.problem import Problem
+from workbench.workspace.dataset_copy import keep_dataset
+from workbench.workspace.workspace import Workspace
+
+TRIED = 500  # images looked for in a folder before all are counted
+
+
+def find_images(workspace: Workspace, dataset_id: int, folder: Path) -> tuple[int, int]:
+    """Take the images of a data set from below `folder` from now on; call it on a thread.
+
+    They may lie in it, in a folder of it, or in the folder that it lies in; where most are is taken.
+
+    Returns:
+        How many images are there, and how many the data set has.
+
+    Raises:
+        Problem: the data set has no files, none of them is there, or the workspace cannot be written.
+    """
+    data, paths = workspace.dataset(dataset_id), workspace.samples(dataset_id).paths
+    if not data.root or not paths:
+        raise Problem(f"{data.name} has no image files.", kept="Nothing was changed.")
+    some = paths[:: max(1, len(paths) // TRIED)]
+    best = max(_candidates(folder), key=lambda place: _there(place, some))
+    found = _there(best, paths)
+    if not found:
+        raise Problem(
+            f"None of the {len(paths):,} images of {data.name} is in {folder}.",
+            kept="Nothing was changed.",
+            todo=f"Choose the folder that holds {paths[0]}.",
+        )
+    with workspace.writing() as db:
+        db.execute("update datasets set root = ? where id = ?", (str(best), dataset_id))
+        for (run_id,) in db.execute("select id from runs where dataset_id = ?", (dataset_id,)).fetchall():
+            if workspace.folder(run_id).is_dir():
+                keep_dataset(db, dataset_id, workspace.folder(run_id))
+    return found, len(paths)
+
+
+def _candidates(folder: Path) -> list[Path]:
+    """The folder first: it is taken where others hold no more."""
+    try:
+        below = sorted(each for each in folder.iterdir() if each.is_dir())
+    except OSError as error:
+        raise Problem(f"The folder {folder} cannot be read: {error.strerror}.", kept="Nothing was changed.") from error
+    return [folder, *below, folder.parent]
+
+
+def _there(root: Path, paths: list[str]) -> int:
+    return sum(os.path.isfile(on_disk(root, path)) for path in paths)
