@@ -8,9 +8,10 @@ from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
 from workbench.workspace.connection import Connection, DatabaseError, explain, writing
+from workbench.workspace.packed import NEIGHBOURS_VIEW
 
 migration = Migrations("workbench")
-READABLE_UP_TO = 1  # raised only when an older Workbench could no longer read the file
+READABLE_UP_TO = 2  # raised only when an older Workbench could no longer read the file
 
 FIRST = """
 create table datasets (
@@ -113,6 +114,12 @@ def m004_sample_tags(db: Database) -> None:
         "sample_id integer not null, tag text not null, created text not null, "
         "primary key (dataset_id, tag, sample_id)) without rowid"
     )
+
+
+@migration()
+def m008_packed_neighbours(db: Database) -> None:
+    db.execute("drop view neighbours")
+    db.execute(NEIGHBOURS_VIEW)
 
 
 def migrate(connection: Connection, path: Path | None = None) -> None:
