@@ -100,9 +100,8 @@ def main() -> None:
             event, before = random_evaluation(images, args.neighbours, epoch), size(workspace)
             sqlite, worked, whole = store(workspace, recorder, event)
             room = size(workspace) - before
-            print(
-                f"stored in {sqlite:5.2f} s ({worked:.2f} s of processor time), {room:6.1f} MB; with files {whole:5.2f} s"
-            )
+            print(f"stored in {sqlite:5.2f} s ({worked:.2f} s of processor time), {room:6.1f} MB")
+            print(f"  with the files beside the database {whole:5.2f} s")
         evaluation, run_id = workspace.evaluations(recorder.run_id)[-1].id, recorder.run_id
         ids = np.random.default_rng(1).permutation(images.sample_ids)
         some = iter(ids.tolist())
