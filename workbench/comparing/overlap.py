@@ -76,8 +76,8 @@ def neighbour_overlap(
     hits = [np.concatenate([part[column] for part in parts])[at].astype(np.int64) for column in (2, 3)]
     seen = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])[at]
     order = np.lexsort((ids, -np.abs(np.log(hits[0] / hits[1])), share))
-    columns = (each[order] for each in (ids, share, counts, *hits, seen))
-    return NeighbourOverlap(*columns, tuple(paired), min(widths))
+    ids, share, counts, before, after, seen = (each[order] for each in (ids, share, counts, *hits, seen))
+    return NeighbourOverlap(ids, share, counts, before, after, seen, tuple(paired), min(widths))
 
 
 def shares_in_common(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -163,7 +163,7 @@ def _axis_of_numbers(title: str, values: Sequence[Any], words: tuple[str, ...]) 
 
 def _ordered(values: Sequence[Any]) -> list[Any]:
     """Each value once: numbers by size before words, nothing last."""
-    once = list(dict.fromkeys(values))
+    once = list({written(each): each for each in values}.values())
     return sorted(
         once,
         key=lambda each: (each is None, not _is_number(each), float(each) if _is_number(each) else 0.0, str(each)),
