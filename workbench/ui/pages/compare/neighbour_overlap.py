@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
 
@@ -47,6 +47,7 @@ class NeighbourPanel(QWidget):
         self.table = table_view(self.model, "Queries whose neighbours changed most")
         self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
+        self.table.horizontalHeader().setSortIndicator(2, Qt.SortOrder.AscendingOrder)
         self.table.setSortingEnabled(True)
         self.table.setToolTip("Double-click shows the query in the run of the second group")
         self.buttons = [button("Show in the first", kind="quiet"), button("Show in the second", kind="quiet")]

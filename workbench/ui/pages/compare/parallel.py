@@ -18,6 +18,7 @@ SIDE_PX, TOP_PX, BOTTOM_PX = 56, 30, 16
 REACH, NEAR = 14, 6  # px around an axis, and around a line, that the pointer may be away
 LEAST = 4  # px of a brush: less is a click, which takes the brush of the axis away
 FAINT = 0.18  # of the axis colour in lines that a brush leaves out
+FEW = 60  # runs up to which lines are smooth and dashed: more would hold the window up
 BRUSH_PX, BRUSH_ALPHA = 12, 70
 
 
@@ -166,12 +167,14 @@ class ParallelPlot(PaintedPlot):
     def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
         axes, kept = self._lines.axes, self.inside()
         spots = self._spots(place)[: len(axes)].tolist()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        few = len(kept) <= FEW
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, few)
         faint = mixed(tokens.plot_background, tokens.plot_axis, FAINT)
         for wanted in (False, True):
             for line in np.flatnonzero(kept == wanted).tolist():
                 look = self._looks[self._lines.group_of[line]]
-                painter.setPen(QPen(QColor(look.colour), 1.6, look.pen) if wanted else QPen(faint, 1))
+                pen = QPen(QColor(look.colour), 1.6, look.pen) if few else QPen(QColor(look.colour), 1)
+                painter.setPen(pen if wanted else QPen(faint, 1))
                 for part in self._parts(line, place, spots):
                     painter.drawPolyline(part)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)

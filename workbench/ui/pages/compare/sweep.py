@@ -1,8 +1,9 @@
 """The Settings tab: what the settings in which the ticked runs differ do to the metric."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.comparing import settings_space
@@ -69,7 +70,7 @@ class SettingsPanel(QStackedWidget):
             return
         self._fill(fields)
         self._draw_heat()
-        self.parallel.show_lines(settings_space.lines(found), shown_as)
+        QTimer.singleShot(0, self, partial(self._draw_lines, found, list(shown_as)))  # two plots are two turns
 
     def _fill(self, fields: list[str]) -> None:
         """What was chosen stays where it still differs."""
@@ -81,6 +82,10 @@ class SettingsPanel(QStackedWidget):
             box.setCurrentIndex(
                 items.index(chosen) if chosen in items else min(len(items) - 1, int(box is self.column))
             )
+
+    def _draw_lines(self, found: Overview, shown_as: Sequence[Look]) -> None:
+        if found is self._found:
+            self.parallel.show_lines(settings_space.lines(found), shown_as)
 
     def _draw_heat(self) -> None:
         found = self._found
