@@ -63,8 +63,8 @@ class Lines:
 
 
 def fields(found: Overview) -> list[str]:
-    """The settings in which the groups differ, those with numbers first, as they stand in the config."""
-    rows = [(not all(_is_number(value) for value in row.values), row.field) for row in found.differences]
+    """The settings in which the groups differ, numbers first; of those that always change together the first."""
+    rows = [(not all(_is_number(value) for value in row.values), row.field) for row in _told(found)]
     return [field for _, field in sorted(rows, key=lambda each: each[0])]
 
 
@@ -113,7 +113,7 @@ def lines(found: Overview) -> Lines:
 
 
 def _told(found: Overview) -> list[Any]:
-    """Differences without those that say no more than another: the name of a part and its own parameters stay."""
+    """Differences without those that say no more than another, as the parameters of a loss beside its name."""
     seen: set[tuple[str, ...]] = set()
     kept = []
     for row in found.differences:

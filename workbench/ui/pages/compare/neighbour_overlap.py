@@ -23,7 +23,7 @@ from workbench.ui.words import percent
 USUAL, MOST = 10, 100  # neighbours
 MOVERS = 500  # queries listed: the largest movers
 THUMBNAIL, AHEAD = 36, 20  # px; rows around the one looked at whose pictures are loaded with it
-TITLES = ("Query", "Class", "In common %", "First hit, first", "First hit, second", "Pairs n")
+TITLES = ("Query", "Class", "Same %", "Hit, first", "Hit, second", "Pairs n")
 PLACE = "movers"
 
 
@@ -49,7 +49,9 @@ class NeighbourPanel(QWidget):
         self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         self.table.horizontalHeader().setSortIndicator(2, Qt.SortOrder.AscendingOrder)
         self.table.setSortingEnabled(True)
-        self.table.setToolTip("Double-click shows the query in the run of the second group")
+        self.table.setToolTip(
+            "Hit: rank of the first true neighbour. Double-click shows the query in the run of the second group"
+        )
         self.buttons = [button("Show in the first", kind="quiet"), button("Show in the second", kind="quiet")]
         head = QHBoxLayout()
         caption = label("Nearest neighbours", "caption")

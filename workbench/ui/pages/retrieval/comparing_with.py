@@ -1,4 +1,4 @@
-"""The evaluation that the shown one is compared with: of the same run, or of another with the same data and split."""
+"""The evaluation that the shown one is compared with: of the same run, or of another on the same samples."""
 
 from functools import partial
 
@@ -79,7 +79,7 @@ class ComparingWith(QObject):
         run = next((each for each in self._session.runs() if now is not None and each.id == now.run_id), None)
         if now is None or run is None:
             return
-        workspace, runs, known = self._session.workspace, self._session.runs(), self._session.catalog
+        workspace, runs = self._session.workspace, self._session.runs()
         seen = (
             workspace,
             run.id,
@@ -90,7 +90,7 @@ class ComparingWith(QObject):
         self._seen = seen
 
         def work(progress: Progress) -> list[Counterpart]:
-            return counterparts(workspace, run, runs, known)
+            return counterparts(workspace, run, runs)
 
         if self._task is not None:
             self._task.cancel()

@@ -11,9 +11,7 @@ from workbench.ui.widgets.labels import label
 
 TAG = "tag:"  # before a tag, among the keys of the filter
 ANY, COMPARE = "Any cause of failure", "Compare with…"
-COMPARE_TIP = (
-    "Which queries were won or lost since another evaluation, or against another run of the same data and split"
-)
+COMPARE_TIP = "Which queries were won or lost since another evaluation, or against another run on the same images"
 
 
 class FailureFilter(QWidget):
