@@ -13,7 +13,7 @@ import sys
 import tempfile
 from itertools import product
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 
 import numpy as np
 from PySide6.QtWidgets import QApplication
@@ -29,6 +29,7 @@ from workbench.workspace import Workspace
 LOSSES, RATES, DIMS, SEEDS = ("ce", "spce", "triplet", "contrastive"), (1e-4, 1e-3, 1e-2, 1e-1, 1.0), (64, 128), 5
 METRICS = ("recall@1", "recall@2", "recall@4", "recall@8", "P@R", "NMI")
 PATIENCE = 60.0  # seconds
+SETTLE = 20.0  # seconds for what the window loads after its first paint
 FELT = 10.0  # ms
 
 
@@ -69,6 +70,21 @@ def fill(workspace: Workspace, runs: int, points: int, epochs: int) -> None:
                 )
 
 
+class WorkedStalls(Stalls):
+    """Also the processor time of the window's thread between ticks, which other programs do not lengthen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.worked: list[float] = []
+        self._spent = thread_time()
+
+    def _tick(self) -> None:
+        super()._tick()
+        now = thread_time()
+        self.worked.append(1000 * (now - self._spent))
+        self._spent = now
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in (("runs", 200), ("points", 100_000), ("epochs", 50), ("rounds", 3)):
@@ -94,15 +110,15 @@ def main() -> None:
         window.resize(1440, 900)
         window.show()
         window.make_ready()
-        wait(5.0)
-        stalls = Stalls()
+        wait(SETTLE)
+        stalls = WorkedStalls()
         stalls.start()
         look(session, window, stalls, args.rounds)
         session.close()
         window.close()
 
 
-def look(session: Session, window: MainWindow, stalls: Stalls, rounds: int) -> None:
+def look(session: Session, window: MainWindow, stalls: WorkedStalls, rounds: int) -> None:
     """Open the page, tick all runs and visit every tab; print seconds and the longest stall of each."""
     started = perf_counter()
     session.show_page("compare")
@@ -122,14 +138,16 @@ def look(session: Session, window: MainWindow, stalls: Stalls, rounds: int) -> N
             report(stalls, f"{page.tabs.tabText(place)}, visit {turn + 1}")
 
 
-def report(stalls: Stalls, title: str, started: float | None = None) -> None:
+def report(stalls: WorkedStalls, title: str, started: float | None = None) -> None:
     """Print what the ticks say; without a start the time is up to the end of the last stall that can be felt."""
     gaps = np.array([gap for gap, _ in stalls.gaps] or [0.0])
     felt = np.flatnonzero(gaps > FELT)
     settled = float((gaps[: felt[-1] + 1] + TICK).sum() / 1000) if len(felt) else 0.0
     seconds = settled if started is None else perf_counter() - started
-    print(f"{title:28} {seconds:6.2f} s, longest stall {gaps.max():6.1f} ms", flush=True)
+    worked = max(stalls.worked, default=0.0)
+    print(f"{title:28} {seconds:6.2f} s, longest stall {gaps.max():6.1f} ms, {worked:6.1f} ms of work", flush=True)
     stalls.gaps.clear()
+    stalls.worked.clear()
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def test_the_same_query_stands_side_by_side_with_another_run(page, session, runs
         assert result.explanation.text().endswith(f": {key}.")
     shown = {card.neighbour.sample_id for card in result.cards}
     both = len({each.sample_id for each in near[:20]} & shown)
-    assert f"{both} of the first 20 are among the first 20 of both" in result.other.row.title.text()
+    assert f"{both} of the first 20 are in both" in result.other.row.title.text()
     choose(why.compare, None)
     assert result.other.isHidden()
     choose(why.compare, there)

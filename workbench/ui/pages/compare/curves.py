@@ -19,6 +19,7 @@ from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.plot_canvas import blended
 
 MOST_DRAWN = 12  # groups: more could not be told apart, nor their legend be read
+TURN_MS = 4  # between two groups, for what else waits
 BAND = 46  # of 255, opacity
 
 
@@ -39,7 +40,7 @@ class SeedCurves(QWidget):
         self._extras: dict[str, list[pg.GraphicsObject]] = {}
         self._waiting: list[tuple[Curve, Look]] = []
         self._factor = 1
-        self._turn = QTimer(self, interval=0)
+        self._turn = QTimer(self, interval=TURN_MS)
         self._turn.timeout.connect(self._draw_next)
 
     def show_curves(self, curves: Sequence[Curve], shown_as: Sequence[Look], metric: str) -> None:
@@ -52,6 +53,7 @@ class SeedCurves(QWidget):
         self._factor = 100 if is_share(metric) else 1
         self._waiting = list(zip(curves, shown_as, strict=True))[:MOST_DRAWN]
         self._tell(curves)
+        self.plot.canvas.setUpdatesEnabled(False)  # painted once, when all are there
         self._turn.start()
 
     @property
@@ -62,6 +64,7 @@ class SeedCurves(QWidget):
     def _draw_next(self) -> None:
         if not self._waiting:
             self._turn.stop()
+            self.plot.canvas.setUpdatesEnabled(True)
             return
         curve, look = self._waiting.pop(0)
         name = str(len(self._extras))

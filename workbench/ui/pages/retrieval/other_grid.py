@@ -60,4 +60,4 @@ def _shared(shown: list[Neighbour], beside: list[Neighbour]) -> str:
     """How many of as many neighbours are the same on both sides."""
     count = min(len(shown), len(beside))
     ids = {each.sample_id for each in shown[:count]} & {each.sample_id for each in beside[:count]}
-    return f"; {len(ids):,} of the first {count:,} are among the first {count:,} of both" if count else ""
+    return f"; {len(ids):,} of the first {count:,} are in both" if count else ""
