@@ -13,6 +13,7 @@ from workbench.comparing.words import metric_title
 
 MOST_SETTINGS, MOST_METRICS = 9, 4  # axes of the parallel coordinates
 LOG_FROM = 30.0  # times that the greatest value of a setting is its least, from where its axis is logarithmic
+FOOT = 0.2  # of an axis of numbers, below them, where some run has none
 TICKS = 5  # of an axis of numbers
 METRICS = ("MAP@R", "recall@1", "P@R")
 
@@ -44,10 +45,10 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
-    """One setting or metric; `places` says where each run stands, 0 below to 1 above, None where it has no value."""
+    """One setting or metric; `places` says where each run stands, 0 below to 1 above; those without a value at 0."""
 
     title: str
-    places: tuple[float | None, ...]
+    places: tuple[float, ...]
     words: tuple[str, ...]  # the value of each run
     ticks: tuple[tuple[float, str], ...]
 
@@ -118,7 +119,9 @@ def _told(found: Overview) -> list[Any]:
     kept = []
     for row in found.differences:
         pattern = tuple(map(str, _places_of(row.values)))
-        if pattern not in seen:
+        known = {written(value) for value in row.values if value is not None}
+        of_one_part = len(known) == 1  # the same wherever it stands: which part it is says as much
+        if pattern not in seen and not of_one_part:
             kept.append(row)
             seen.add(pattern)
     return kept
@@ -145,11 +148,14 @@ def _axis_of_numbers(title: str, values: Sequence[Any], words: tuple[str, ...]) 
     known = sorted({float(value) for value in values if value is not None})
     low, high = known[0], known[-1]
     bent = low > 0 and high / low >= LOG_FROM
+    bare = any(value is None for value in values)
+    foot = FOOT if bare else 0.0
 
     def place(value: float) -> float:
         if high == low:
-            return 0.5
-        return (log10(value) - log10(low)) / (log10(high) - log10(low)) if bent else (value - low) / (high - low)
+            return foot + (1 - foot) / 2
+        part = (log10(value) - log10(low)) / (log10(high) - log10(low)) if bent else (value - low) / (high - low)
+        return foot + (1 - foot) * part
 
     if len(known) <= TICKS:
         marks = known
@@ -158,7 +164,8 @@ def _axis_of_numbers(title: str, values: Sequence[Any], words: tuple[str, ...]) 
     else:
         marks = [low + step / (TICKS - 1) * (high - low) for step in range(TICKS)]
     ticks = tuple((place(mark), f"{mark:.4g}") for mark in marks)
-    return Axis(title, tuple(None if each is None else place(float(each)) for each in values), words, ticks)
+    places = tuple(0.0 if each is None else place(float(each)) for each in values)
+    return Axis(title, places, words, ((0.0, written(None)), *ticks) if bare else ticks)
 
 
 def _ordered(values: Sequence[Any]) -> list[Any]:

@@ -1,12 +1,15 @@
 """Heat maps and lines over the settings in which runs differ, against means written out."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from tests.unit.comparing.compared_runs import store
 from workbench.comparing.measures import BEST
 from workbench.comparing.overview import overview
-from workbench.comparing.settings_space import fields, heat_map, lines
+from workbench.comparing.settings import Difference
+from workbench.comparing.settings_space import FOOT, fields, heat_map, lines
 from workbench.config import Choice, TrainingParams
 from workbench.workspace import Workspace
 
@@ -34,6 +37,13 @@ def found(tmp_path_factory):
 
 def test_settings_with_numbers_come_first(found):
     assert fields(found) == ["training.lr", "loss.name"]
+
+
+def test_a_parameter_of_one_part_alone_is_left_out(found):
+    margins = [None if each.settings["loss.name"] == "ce" else 0.2 for each in found.groups]
+    varied = [None if each.settings["loss.name"] == "ce" else each.settings["training.lr"] * 7 for each in found.groups]
+    rows = (*found.differences, Difference("loss.margin", tuple(margins)), Difference("loss.scale", tuple(varied)))
+    assert fields(dataclasses.replace(found, differences=rows)) == ["training.lr", "loss.name", "loss.scale"]
 
 
 def test_cells_are_means_over_seeds(found):
@@ -76,3 +86,16 @@ def test_every_run_is_a_line_over_settings_and_metrics(found):
     values = [100 * found.measured[run].value("MAP@R", BEST) for run in shown.runs]
     low, high = min(values), max(values)
     assert score.places == pytest.approx([(each - low) / (high - low) for each in values])
+
+
+def test_runs_without_a_number_stand_below_the_numbers(found):
+    margins = [
+        None if each.settings["loss.name"] == "ce" else each.settings["training.lr"] * 7 for each in found.groups
+    ]
+    rows = (*found.differences, Difference("loss.margin", tuple(margins)))
+    shown = lines(dataclasses.replace(found, differences=rows))
+    axis = next(each for each in shown.axes if each.title == "loss.margin")
+    assert {(words, place) for words, place in zip(axis.words, axis.places, strict=True)} == {
+        ("–", 0.0), ("0.007", FOOT), ("0.07", 1.0),
+    }  # fmt: skip
+    assert axis.ticks == ((0.0, "–"), (FOOT, "0.007"), (1.0, "0.07"))

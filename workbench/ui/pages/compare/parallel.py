@@ -63,7 +63,7 @@ class ParallelPlot(PaintedPlot):
         for axis in self._lines.axes:
             if axis.title in self._brushes:
                 low, high = self._brushes[axis.title]
-                kept &= [place is not None and low <= place <= high for place in axis.places]
+                kept &= [low <= place <= high for place in axis.places]
         return kept
 
     def rows(self) -> Rows:
@@ -116,7 +116,7 @@ class ParallelPlot(PaintedPlot):
         if not 0 < right < len(axes):
             return None
         part = (point.x() - spots[right - 1]) / (spots[right] - spots[right - 1])
-        ends = [np.array([np.nan if each is None else each for each in axes[at].places]) for at in (right - 1, right)]
+        ends = [np.array(axes[at].places) for at in (right - 1, right)]
         heights = (1 - part) * ends[0] + part * ends[1]
         away = np.abs(self._height(place, 0.0) - heights * (place.height() - TOP_PX - BOTTOM_PX) - point.y())
         away[~self.inside()] = np.nan
@@ -175,22 +175,14 @@ class ParallelPlot(PaintedPlot):
                 look = self._looks[self._lines.group_of[line]]
                 pen = QPen(QColor(look.colour), 1.6, look.pen) if few else QPen(QColor(look.colour), 1)
                 painter.setPen(pen if wanted else QPen(faint, 1))
-                for part in self._parts(line, place, spots):
-                    painter.drawPolyline(part)
+                painter.drawPolyline(self._line(line, place, spots))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for axis, x in zip(axes, spots, strict=True):
             self._paint_axis(painter, place, tokens, axis, x)
 
-    def _parts(self, line: int, place: QRectF, spots: Sequence[float]) -> list[QPolygonF]:
-        """A line with gaps where the run has no value."""
-        parts: list[list[QPointF]] = [[]]
-        for axis, x in zip(self._lines.axes, spots, strict=True):
-            value = axis.places[line]
-            if value is None:
-                parts.append([])
-            else:
-                parts[-1].append(QPointF(x, self._height(place, value)))
-        return [QPolygonF(part) for part in parts if len(part) > 1]
+    def _line(self, line: int, place: QRectF, spots: Sequence[float]) -> QPolygonF:
+        pairs = zip(self._lines.axes, spots, strict=True)
+        return QPolygonF([QPointF(x, self._height(place, axis.places[line])) for axis, x in pairs])
 
     def _paint_axis(self, painter: QPainter, place: QRectF, tokens: Tokens, axis: Axis, x: float) -> None:
         top, bottom = self._height(place, 1.0), self._height(place, 0.0)
@@ -205,7 +197,8 @@ class ParallelPlot(PaintedPlot):
         painter.drawLine(QPointF(x, top), QPointF(x, bottom))
         metrics, room = painter.fontMetrics(), self._room(place)
         head = QRectF(x - room / 2, place.top() + 2, room, TOP_PX - 12)
-        title = metrics.elidedText(axis.title, Qt.TextElideMode.ElideLeft, int(room))
+        words_of = axis.title if metrics.horizontalAdvance(axis.title) <= room else _short(axis.title)
+        title = metrics.elidedText(words_of, Qt.TextElideMode.ElideRight, int(room))
         painter.drawText(head, int(Qt.AlignmentFlag.AlignCenter), title)
         painter.setPen(QColor(tokens.text))
         for value, words in axis.ticks:
@@ -225,3 +218,9 @@ class ParallelPlot(PaintedPlot):
         """Px for the words of one axis."""
         count = max(2, len(self._lines.axes))
         return min((place.width() - 2 * SIDE_PX) / (count - 1), 2.0 * SIDE_PX + 40)
+
+
+def _short(title: str) -> str:
+    """ "lr" for "training.lr", "loss" for "loss.name", "MAP@R" for "MAP@R % ↑"."""
+    section, _, last = title.partition(" ")[0].rpartition(".")
+    return section if last == "name" else last
