@@ -1,4 +1,4 @@
-"""Neighbours and similarities of a query as one blob of int32 each: a fifth of the time of JSON, and less room.
+"""Neighbours and similarities of a query as one blob of int32 each: less time and room than JSON.
 
 Plain SQL reads them through the view `neighbours`; evaluations stored before are JSON text in the same columns.
 """
