@@ -163,9 +163,11 @@ def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     two_groups(workspace, 3)
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
-    assert page.curves.plot is None, "drawn when it is looked at"
+    assert page.curves.plot.series == [], "drawn when it is looked at"
     page.tabs.setCurrentWidget(page.curves)
     curves = page.curves
+    qtbot.waitUntil(lambda: not curves.drawing, timeout=WAIT)
+    qtbot.waitUntil(lambda: not curves.drawing, timeout=WAIT)
     assert [each.title for each in curves.plot.series] == ["Plain", "<b>Bold</b>"]
     np.testing.assert_allclose(curves.plot.curves["0"].values, 100 * page.overview.curves[0].mean)
     assert len(curves._extras["0"]) == 2, "the runs as one line, and a band"
@@ -173,6 +175,10 @@ def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     curves.plot.legend["0"].setChecked(False)
     assert not any(item.isVisible() for item in curves._extras["0"])
     assert all(item.isVisible() for item in curves._extras["1"])
+    page.metric_box.setCurrentIndex(page.metric_box.findText("recall@1"))
+    page.metric_box.activated.emit(page.metric_box.currentIndex())
+    qtbot.waitUntil(lambda: curves.plot.title.startswith("recall@1") and not curves.drawing, timeout=WAIT)
+    assert list(curves.plot.canvas.lines) == list(curves.plot.legend) == ["0", "1"], "the old ones went"
 
 
 def test_queries_are_listed_filtered_and_opened(qtbot, session, workspace):

@@ -18,6 +18,7 @@ else:
 
 APPLICATION_ID = 0x444D4C57  # "DMLW": tells a workspace from any other SQLite file
 CHECKED_UP_TO = 64 << 20  # bytes; the whole-file check of a larger database would delay the window
+CACHE_KIB = 32 << 10  # the indexes of an evaluation's queries stay in memory while its rows are written
 WAIT = 10.0  # seconds for another writer
 IN_THE_MAKING = 2.0  # seconds that a new database may be empty
 
@@ -39,6 +40,7 @@ def open_writer(path: Path, *, create: bool = False) -> Connection:
         connection.execute("pragma journal_mode = wal")
         _set_pragmas(connection)
         connection.execute("pragma journal_size_limit = 67108864")
+        connection.execute(f"pragma cache_size = {-CACHE_KIB}")
         if create:
             connection.execute(f"pragma application_id = {APPLICATION_ID}")
     except sqlite3.DatabaseError as error:

@@ -8,9 +8,10 @@ from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
 from workbench.workspace.connection import Connection, DatabaseError, explain, writing
+from workbench.workspace.packed import NEIGHBOURS_VIEW
 
 migration = Migrations("workbench")
-READABLE_UP_TO = 1  # raised only when an older Workbench could no longer read the file
+READABLE_UP_TO = 2  # raised only when an older Workbench could no longer read the file
 
 FIRST = """
 create table datasets (
@@ -134,6 +135,12 @@ def m005_sweeps(db: Database) -> None:
         "run_id integer references runs(id) on delete set null, objective real, problem text not null default '')"
     )
     db.execute("create index sweep_trials_by_place on sweep_trials (sweep_id, place)")
+
+
+@migration()
+def m008_packed_neighbours(db: Database) -> None:
+    db.execute("drop view neighbours")
+    db.execute(NEIGHBOURS_VIEW)
 
 
 def migrate(connection: Connection, path: Path | None = None) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.problem import Problem
 from workbench.workspace.connection import Connection
+from workbench.workspace.packed import unpacked
 from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 
 RUN_COLUMNS = (
@@ -124,14 +125,17 @@ def neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[Neigh
     ).fetchone()
     if row is None:
         raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
-    packed, similarities, label, dataset_id = json.loads(row[0]), json.loads(row[1]), row[2], row[3]
+    rows, similarities, label, dataset_id = unpacked(row[0]), unpacked(row[1]), row[2], row[3]
+    # One row of one text: every row is a wait for the interpreter beside a training thread.
     sql = (
-        'select "row", id, label, class from samples where dataset_id = ? and "row" in (select value from json_each(?))'
+        'select json_group_array(json_array("row", id, label, class)) from samples '
+        'where dataset_id = ? and "row" in (select value from json_each(?))'
     )
-    found = {each[0]: each[1:] for each in db.execute(sql, (dataset_id, row[0]))}
+    ((text,),) = db.execute(sql, (dataset_id, json.dumps(rows))).fetchall()
+    found = {each[0]: each[1:] for each in json.loads(text)}
     return [
         Neighbour(rank, found[at][0], similarity / 10_000, found[at][1] == label, found[at][1], found[at][2])
-        for rank, (at, similarity) in enumerate(zip(packed, similarities, strict=True), start=1)
+        for rank, (at, similarity) in enumerate(zip(rows, similarities, strict=True), start=1)
     ]
 
 

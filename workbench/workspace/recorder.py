@@ -27,6 +27,7 @@ from workbench.events import (
 from workbench.problem import Problem
 from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.dataset_copy import keep_dataset
+from workbench.workspace.packed import packed
 from workbench.workspace.workspace import Workspace, add_artefact, now
 
 COMMIT_EVERY = 0.2  # seconds; a killed run loses at most this much of its curve
@@ -282,8 +283,7 @@ def store_evaluation(
         event.sample_ids.tolist(), range(len(event.labels)), event.labels.tolist(),
         [None if math.isnan(ap) else ap for ap in event.ap.tolist()],
         event.first_hit.tolist(), event.r.tolist(), right.tolist(),
-        [json.dumps(row, separators=(",", ":")) for row in neighbours.tolist()],
-        [json.dumps(row, separators=(",", ":")) for row in similarities.tolist()],
+        packed(neighbours), packed(similarities),
     )  # fmt: skip
     db.executemany(
         'insert into queries (evaluation_id, sample_id, place, label, ap, first_hit, r, "right", neighbours, '

@@ -1,6 +1,7 @@
 """Pictures by sample id: loaded off the window's thread, kept in one bounded cache that all pages share."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,13 +34,18 @@ class PictureLoader(QObject):
     """Each place on screen asks for what it shows; its newest wish replaces its older one and is served first.
 
     A picture that cannot be had is told as a sentence by `absent`, and once per data set in the message bar.
+
+    Args:
+        dataset: number of the data set that is asked for now, or None; by default that of the shown run.
     """
 
     ready = Signal(object)  # set of sample ids that are known now, as a picture or as absent
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self._session = session
+    def __init__(
+        self, session: Session, dataset: Callable[[], int | None] | None = None, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent or session)
+        self._session, self._dataset_now = session, dataset or self._of_shown_run
         self._cache: OrderedDict[Wish, QPixmap] = OrderedDict()
         self._bytes = 0
         self._absent: dict[int, str] = {}
@@ -78,11 +84,14 @@ class PictureLoader(QObject):
         self._age += 1
 
     def _see_dataset(self) -> None:
-        run = self._session.run()
-        dataset = None if run is None else run.dataset_id
+        dataset = self._dataset_now()
         if dataset != self._dataset:
             self.forget()
             self._dataset = dataset
+
+    def _of_shown_run(self) -> int | None:
+        run = self._session.run()
+        return None if run is None else run.dataset_id
 
     def _next(self) -> None:
         if self._task is not None or self._dataset is None:
@@ -139,7 +148,7 @@ class PictureLoader(QObject):
 
 def shared_loader(session: Session) -> PictureLoader:
     """The session's one loader; made at the first call."""
-    found = session.findChild(PictureLoader)
+    found = session.findChild(PictureLoader, options=Qt.FindChildOption.FindDirectChildrenOnly)
     return found if isinstance(found, PictureLoader) else PictureLoader(session)
 
 

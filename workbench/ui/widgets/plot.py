@@ -100,16 +100,16 @@ class CurvePlot(QFrame):
         self.read_out.setTextFormat(Qt.TextFormat.PlainText)
         self.read_out.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.read_out.hide()
-        head, toggles = QHBoxLayout(), FlowLayout(spacing=0)
+        head, self._toggles = QHBoxLayout(), FlowLayout(spacing=0)
         head.addWidget(self._title, 1)
         head.addWidget(self._more)
         for button in self.legend.values():
-            toggles.addWidget(button)
+            self._toggles.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 4, 4, 4)
         layout.setSpacing(0)
         layout.addLayout(head)
-        layout.addLayout(toggles)
+        layout.addLayout(self._toggles)
         layout.addWidget(self.canvas, 1)
 
     def _build_menu(self) -> QMenu:
@@ -146,6 +146,31 @@ class CurvePlot(QFrame):
         button.setAccessibleName(f"Show {series.title}")
         button.toggled.connect(partial(self._toggle, series.name))
         return button
+
+    def add_series(self, series: Series) -> None:
+        """One more curve, without points; for plots whose curves come by and by."""
+        self.series.append(series)
+        self.curves[series.name] = Curve()
+        self.canvas.add_line(series)
+        self.legend[series.name] = self._legend_button(series)
+        self._toggles.addWidget(self.legend[series.name])
+        self._dress(series)
+
+    def drop_series(self) -> None:
+        """Take every curve away."""
+        self.clear()
+        self.series.clear()
+        self.curves.clear()
+        self.legend.clear()
+        self._toggles.clear()
+        self.canvas.drop_lines()
+
+    def rename(self, title: str) -> None:
+        """Call the plot by another title."""
+        self.title = title
+        self._title.setText(title)
+        self.canvas.setAccessibleName(title)
+        self._more.setAccessibleName(f"Menu of {title}")
 
     def append(self, name: str, steps: Sequence[float] | np.ndarray, values: Sequence[float] | np.ndarray) -> None:
         """Add points of one series; drawn within 100 ms."""
@@ -285,13 +310,18 @@ class CurvePlot(QFrame):
             f"background: {shown.raised}; color: {shown.text}; border: 1px solid {shown.border}; padding: 1px 4px;"
         )
         for each in self.series:
-            self.legend[each.name].setIcon(swatch(each))
-            self.legend[each.name].setStyleSheet(
-                "QToolButton { padding: 0 4px; }"
-                f"QToolButton:checked {{ background: transparent; color: {shown.text}; }}"
-                f"QToolButton:!checked {{ color: {shown.muted}; }}"
-            )
+            self._dress(each)
         self.redraw()
+
+    def _dress(self, series: Series) -> None:
+        """The look of a legend entry in the colours of the theme."""
+        shown, entry = theme.current(), self.legend[series.name]
+        entry.setIcon(swatch(series))
+        entry.setStyleSheet(
+            "QToolButton { padding: 0 4px; }"
+            f"QToolButton:checked {{ background: transparent; color: {shown.text}; }}"
+            f"QToolButton:!checked {{ color: {shown.muted}; }}"
+        )
 
     def _ask_redraw(self) -> None:
         if self.isVisible() and not self._timer.isActive():

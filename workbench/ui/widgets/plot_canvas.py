@@ -102,17 +102,31 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.getAxis("left").enableAutoSIPrefix(False)
         for side in ("left", "bottom", "right"):  # ticks and grid are the dearest to draw, and change least
             self.item.getAxis(side).setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
-        self.lines = {each.name: Line(each) for each in series}
+        self.lines: dict[str, Line] = {}
         self._right: Any = None
-        for line in self.lines.values():
-            self._view_of(line.series).addItem(line.raw)
-            self._view_of(line.series).addItem(line.smooth)
+        for each in series:
+            self.add_line(each)
         self._crosshair = pg.InfiniteLine(angle=90, movable=False)
         self._crosshair.setVisible(False)
         self.item.addItem(self._crosshair, ignoreBounds=True)
         self._marks: list[pg.InfiniteLine] = []  # made when trouble comes: even hidden ones cost at every redraw
         self.item.vb.sigXRangeChanged.connect(self._range_changed)
         self.scene().sigMouseMoved.connect(self._mouse_moved)
+
+    def add_line(self, series: Series) -> None:
+        """Make room for another series."""
+        line = self.lines[series.name] = Line(series)
+        self._view_of(series).addItem(line.raw)
+        if not series.dots:  # a curve of few points is never smoothed
+            self._view_of(series).addItem(line.smooth)
+
+    def drop_lines(self) -> None:
+        """Take every series away."""
+        for line in self.lines.values():
+            for item in (line.raw, line.smooth):
+                if item.getViewBox() is not None:
+                    self._view_of(line.series).removeItem(item)
+        self.lines.clear()
 
     def apply(self, tokens: Tokens) -> None:
         """Take the colours of the theme."""

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -19,49 +19,59 @@ from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.plot_canvas import blended
 
 MOST_DRAWN = 12  # groups: more could not be told apart, nor their legend be read
+TURN_MS = 4  # between two groups, for what else waits
 BAND = 46  # of 255, opacity
 
 
 class SeedCurves(QWidget):
-    """One plot, made anew for every comparison because its groups are its series."""
+    """One plot; its groups come one by one, each in a turn of the event loop, so that the window answers between."""
 
     failed = Signal(object)  # Problem, of saving the plot
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.plot: CurvePlot | None = None
+        self.plot = CurvePlot("Curves", [], x_title="epoch")
+        self.plot.failed.connect(self.failed)
         self.note = label("", "muted", wrap=True)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(8, 8, 8, 8)
-        self._column.addWidget(self.note)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.addWidget(self.plot, 1)
+        column.addWidget(self.note)
         self._extras: dict[str, list[pg.GraphicsObject]] = {}
+        self._waiting: list[tuple[Curve, Look]] = []
+        self._factor = 1
+        self._turn = QTimer(self, interval=TURN_MS)
+        self._turn.timeout.connect(self._draw_next)
 
     def show_curves(self, curves: Sequence[Curve], shown_as: Sequence[Look], metric: str) -> None:
         """Curves with their looks, in the same order; shares are drawn in percent."""
-        drawn = list(zip(curves, shown_as, strict=True))[:MOST_DRAWN]
-        if self.plot is not None:
-            self._column.removeWidget(self.plot)
-            self.plot.hide()
-            self.plot.deleteLater()
-        series = [
-            Series(
-                str(place),
-                short_title(curve.group.title),
-                look.colour,
-                dots=True,
-                dashed=look.pen != Qt.PenStyle.SolidLine,
-                pen=look.pen,
-            )
-            for place, (curve, look) in enumerate(drawn)
-        ]
-        self.plot = CurvePlot(f"{metric_title(metric)} over epochs, mean over seeds", series, x_title="epoch")
-        self.plot.failed.connect(self.failed)
+        for item in (item for items in self._extras.values() for item in items):
+            self.plot.canvas.item.removeItem(item)
         self._extras = {}
-        factor = 100 if is_share(metric) else 1
-        for place, (curve, look) in enumerate(drawn):
-            self._draw(self.plot, str(place), curve, look, factor)
-        self._column.insertWidget(0, self.plot, 1)
+        self.plot.drop_series()
+        self.plot.rename(f"{metric_title(metric)} over epochs, mean over seeds")
+        self._factor = 100 if is_share(metric) else 1
+        self._waiting = list(zip(curves, shown_as, strict=True))[:MOST_DRAWN]
         self._tell(curves)
+        self.plot.canvas.setUpdatesEnabled(False)  # painted once, when all are there
+        self._turn.start()
+
+    @property
+    def drawing(self) -> bool:
+        """Whether curves are still to come."""
+        return bool(self._waiting)
+
+    def _draw_next(self) -> None:
+        if not self._waiting:
+            self._turn.stop()
+            self.plot.canvas.setUpdatesEnabled(True)
+            return
+        curve, look = self._waiting.pop(0)
+        name = str(len(self._extras))
+        solid = look.pen == Qt.PenStyle.SolidLine
+        series = Series(name, short_title(curve.group.title), look.colour, dots=True, dashed=not solid, pen=look.pen)
+        self.plot.add_series(series)
+        self._draw(self.plot, name, curve, look, self._factor)
 
     def _draw(self, plot: CurvePlot, name: str, curve: Curve, look: Look, factor: int) -> None:
         items: list[pg.GraphicsObject] = []

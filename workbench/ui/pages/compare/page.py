@@ -4,12 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from workbench.comparing.groups import Group, grouped
 from workbench.comparing.measures import BEST, LAST, At
+from workbench.comparing.overlap import PairOfRuns
 from workbench.comparing.overview import Overview, overview
 from workbench.comparing.pairing import Comparison, compare
 from workbench.problem import Problem
@@ -19,11 +20,14 @@ from workbench.ui.pages.compare.curves import SeedCurves
 from workbench.ui.pages.compare.difference import DifferencePanel
 from workbench.ui.pages.compare.group_tables import GroupTables
 from workbench.ui.pages.compare.looks import looks
+from workbench.ui.pages.compare.neighbour_overlap import NeighbourPanel
 from workbench.ui.pages.compare.queries import Named, QueryDifferences, named
+from workbench.ui.pages.compare.sweep import SettingsPanel
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress, Task
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.pictures import PictureLoader
 
 SETTLE = 150  # ms without another tick before the runs are read
 MAP_AT_R = "MAP@R"
@@ -50,6 +54,7 @@ class ComparePage(QStackedWidget):
         self._tasks: dict[str, Task] = {}
         self._offered: list[int] = []
         self._stale: set[QWidget] = set()
+        self._pair: Pair | None = None  # whose neighbours are not compared yet
         self._build()
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
         self._connect()
@@ -66,19 +71,28 @@ class ComparePage(QStackedWidget):
             "Nothing is ticked",
             "Tick two groups on the left to compare them. Runs of one config with different seeds are one group.",
         )
+        self.reading = label("Reading…", "muted", wrap=True)
+        self.reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        loader = PictureLoader(self.session, self._dataset, self)
         self.metric_box, self.at_box = QComboBox(), QComboBox()
         self.metric_box.setAccessibleName("Metric")
         self.at_box.setAccessibleName("Which evaluation of each run")
         self.guards = label("", "warning", wrap=True)
         self.guards.setAccessibleName("What makes the comparison unequal or incomplete")
-        self.curves, self.difference, self.queries = SeedCurves(), DifferencePanel(), QueryDifferences()
-        self.tables, self.cost = GroupTables(), CostPanel()
+        self.curves, self.difference, self.queries = SeedCurves(), DifferencePanel(), QueryDifferences(loader)
+        self.tables, self.cost, self.settings = GroupTables(), CostPanel(), SettingsPanel()
+        self.neighbours = NeighbourPanel(self.session, loader)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         for widget, title in (
-            (self.tables, "Metrics"), (self.curves, "Curves"), (self.difference, "Difference"),
-            (self.queries, "Queries"), (self.cost, "Cost"),
-        ):  # fmt: skip
+            (self.tables, "Metrics"),
+            (self.curves, "Curves"),
+            (self.difference, "Difference"),
+            (self.queries, "Queries"),
+            (self.neighbours, "Neighbours"),
+            (self.settings, "Settings"),
+            (self.cost, "Cost"),
+        ):
             self.tabs.addTab(widget, title)
         head = QHBoxLayout()
         for words, box in (("Metric", self.metric_box), ("At", self.at_box)):
@@ -88,16 +102,16 @@ class ComparePage(QStackedWidget):
             head.addWidget(caption)
             head.addWidget(box)
         head.addStretch(1)
-        result = QWidget()
-        column = QVBoxLayout(result)
+        self.result = QWidget()
+        column = QVBoxLayout(self.result)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addLayout(head)
         column.addWidget(self.guards)
         column.addWidget(self.tabs, 1)
         self.right = QStackedWidget()
-        self.right.addWidget(self.unticked)
-        self.right.addWidget(result)
+        for shown in (self.unticked, self.reading, self.result):
+            self.right.addWidget(shown)
         content = QWidget()
         row = QHBoxLayout(content)
         row.setContentsMargins(16, 12, 16, 12)
@@ -117,7 +131,9 @@ class ComparePage(QStackedWidget):
         self.difference.chosen.connect(self._compare)
         self.tabs.currentChanged.connect(self._draw_shown)
         self.curves.failed.connect(session.notify)
+        self.settings.failed.connect(session.notify)
         self.queries.opened.connect(self._open)
+        self.neighbours.opened.connect(self._open)
         session.runs_changed.connect(self._refresh)
         session.catalog_changed.connect(self._refresh)
         session.workspace_changed.connect(self._forget)
@@ -165,12 +181,15 @@ class ComparePage(QStackedWidget):
         """Read the ticked runs on a thread."""
         ticked = self.chooser.ticked()
         runs = [run for run in self.session.runs() if run.id in ticked]
-        self.right.setCurrentIndex(1 if runs else 0)
         if not runs:
+            self.right.setCurrentWidget(self.unticked)
             self._cancel("Compare runs")
             self._cancel("Compare two groups")
             self.overview = self.comparison = None
             return
+        if self.overview is None:
+            self.reading.setText("Reading…")
+            self.right.setCurrentWidget(self.reading)
         metric, at = self.metric_box.currentText() or MAP_AT_R, self._at()
         workspace, known = self.session.workspace, self.session.catalog
 
@@ -182,14 +201,19 @@ class ComparePage(QStackedWidget):
                 return overview(workspace, runs, known, found.metric, BEST, progress)
             return found
 
-        self._start("Compare runs", work, self._looked)
+        self._start("Compare runs", work, self._looked, self._not_looked)
 
     def _at(self) -> At:
         chosen: At | None = self.at_box.currentData()
         return BEST if chosen is None else chosen
 
+    def _not_looked(self, problem: Problem) -> None:
+        self.reading.setText(str(problem))
+        self.session.notify(problem)
+
     def _looked(self, found: Overview) -> None:
         self.overview = found
+        self.right.setCurrentWidget(self.result)
         _fill(self.metric_box, [(name, name) for name in found.metrics], found.metric)
         places: list[tuple[str, At]] = [("best epoch of each run", BEST), ("last epoch of each run", LAST)]
         _fill(self.at_box, [*places, *((f"epoch {epoch}, of all runs", epoch) for epoch in found.epochs)], found.at)
@@ -211,11 +235,14 @@ class ComparePage(QStackedWidget):
 
     def _draw(self) -> None:
         """Tables and plots of all groups; what lies behind another tab is drawn when it is looked at."""
-        self._stale = {self.tables, self.curves, self.cost}
+        self._stale = {self.tables, self.curves, self.cost, self.settings}
         self._draw_shown()
 
     def _draw_shown(self) -> None:
         found, panel = self.overview, self.tabs.currentWidget()
+        if panel is self.neighbours and self._pair is not None:
+            pair, self._pair = self._pair, None
+            self.neighbours.show_pairs(self._paired(pair.comparison), pair.named)
         if found is None or panel not in self._stale:
             return
         self._stale.discard(panel)
@@ -224,6 +251,8 @@ class ComparePage(QStackedWidget):
             self.curves.show_curves(found.curves, shown_as, found.metric)
         elif panel is self.tables:
             self.tables.show_overview(found, shown_as)
+        elif panel is self.settings:
+            self.settings.show_overview(found, shown_as)
         else:
             self.cost.show_overview(found, shown_as)
 
@@ -245,14 +274,14 @@ class ComparePage(QStackedWidget):
         def work(progress: Progress) -> Pair:
             made = compare(workspace, *pair, found.measured, found.metric, found.at, tell=progress)
             numbers = [run.dataset_id for run in pair[0].runs if run.dataset_id is not None]
-            if made.queries is None or not numbers:
-                return Pair(made, {})
-            return Pair(made, named(workspace, numbers[0]))
+            return Pair(made, named(workspace, numbers[0]) if numbers else {})
 
         self._start("Compare two groups", work, self._compared, lambda problem: self._say(str(problem)), quiet=False)
 
     def _say(self, text: str) -> None:
+        self._pair = None
         self.difference.say(text)
+        self.neighbours.say(text)
         self.queries.show_comparison(None, {}, text)
 
     def _compared(self, pair: Pair) -> None:
@@ -260,6 +289,26 @@ class ComparePage(QStackedWidget):
         self.difference.show_comparison(found)
         hint = "" if found.queries is not None else " ".join(found.notes)
         self.queries.show_comparison(found, pair.named, hint)
+        self._pair = pair
+        if not found.seeds:
+            self._pair = None
+            self.neighbours.say("Without a seed in common there are no two runs whose neighbours could be compared.")
+        self._draw_shown()
+
+    def _paired(self, found: Comparison) -> list[PairOfRuns]:
+        """The runs of each seed with the evaluations that were compared."""
+        assert self.overview is not None  # it was compared
+        pairs = []
+        for each in found.seeds:
+            first, second = (self.overview.measured[run].at(found.at) for run in (each.first_run, each.second_run))
+            if first is not None and second is not None:
+                pairs.append(PairOfRuns(each.first_run, each.second_run, first.id, second.id))
+        return pairs
+
+    def _dataset(self) -> int | None:
+        """That of the compared queries, for their pictures."""
+        runs = self.comparison.first.runs if self.comparison is not None else ()
+        return next((run.dataset_id for run in runs if run.dataset_id is not None), None)
 
     def _open(self, run_id: int, sample_id: int) -> None:
         """Show the query in that run, at the evaluation that was compared."""

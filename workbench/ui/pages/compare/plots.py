@@ -16,10 +16,15 @@ from workbench.comparing.intervals import Interval
 from workbench.ui import theme
 from workbench.ui.pages.compare.looks import Look
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.one_by_one import OneByOne
 
 AXIS_PX = 11
 CAP = 0.12  # rows: half the height of the strokes at both limits
 RUN_PX, MEAN_PX = 8, 14
+
+
+class Surface(OneByOne, pg.PlotWidget):
+    """Painted in a turn of the event loop of its own."""
 
 
 class StillPlot(QFrame):
@@ -29,7 +34,7 @@ class StillPlot(QFrame):
         super().__init__(parent)
         self.setProperty("card", "true")
         self.setMinimumSize(220, 150)
-        self.plot = pg.PlotWidget()
+        self.plot = Surface()
         self.plot.setMenuEnabled(False)
         self.plot.hideButtons()
         self.plot.showGrid(x=True, y=True)

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.comparing.pairing import Comparison
@@ -12,21 +12,26 @@ from workbench.comparing.words import number, queries_told
 from workbench.ui.pages.compare.tables import LEFT, RIGHT, fit_columns, table_view
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace import Workspace
 
 Index = QModelIndex | QPersistentModelIndex
 Named = dict[int, tuple[str, str]]  # sample id -> class, path
+THUMBNAIL, AHEAD = 36, 40  # px; rows below the one looked at whose pictures are loaded with it
+PLACE = "compared queries"
 ALL, BETTER, WORSE = "All queries", "Better in the second", "Worse in the second"
 
 
 class QueryDifferenceTable(QAbstractTableModel):
     """Rows of a comparison's queries; strings are made for what is looked at only."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._loader = loader
         self.comparison: Comparison | None = None
         self._rows: np.ndarray = np.empty(0, np.int64)
         self._of: Named = {}
+        loader.ready.connect(self._pictures_came)
 
     def show(self, comparison: Comparison | None, named: Named, kind: str) -> None:
         """Other queries: of kind `ALL`, `BETTER` or `WORSE`; `named` gives classes and paths."""
@@ -54,6 +59,8 @@ class QueryDifferenceTable(QAbstractTableModel):
             return self._text(index.row(), index.column())
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return LEFT if index.column() < 2 else RIGHT
+        if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
+            return self._picture(index.row())
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -70,6 +77,22 @@ class QueryDifferenceTable(QAbstractTableModel):
     def place(self, row: int) -> int:
         """The row of the comparison's columns behind a row of the table."""
         return int(self._rows[row])
+
+    def _picture(self, row: int) -> QPixmap | None:
+        assert self.comparison is not None  # there are rows
+        assert self.comparison.queries is not None
+        ids = self.comparison.queries.sample_ids
+        sample_id = int(ids[self._rows[row]])
+        found = self._loader.pixmap(sample_id, THUMBNAIL)
+        if found is None and not self._loader.absent(sample_id):
+            near = self._rows[max(0, row - AHEAD // 2) : row + AHEAD]
+            self._loader.request(PLACE, ids[near].tolist(), THUMBNAIL)
+        return found
+
+    def _pictures_came(self, _: set[int]) -> None:
+        if len(self._rows):
+            first, last = self.index(0, 0), self.index(len(self._rows) - 1, 0)
+            self.dataChanged.emit(first, last, [Qt.ItemDataRole.DecorationRole])
 
     def _text(self, row: int, column: int) -> str:
         assert self.comparison is not None  # there are rows
@@ -96,15 +119,17 @@ class QueryDifferences(QWidget):
 
     opened = Signal(int, object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._named: Named = {}
-        self.model = QueryDifferenceTable()
+        self.model = QueryDifferenceTable(loader)
         self.kind = QComboBox()
         self.kind.addItems([ALL, BETTER, WORSE])
         self.kind.setAccessibleName("Which queries are listed")
         self.count = label("", "muted", wrap=True)
         self.table = table_view(self.model, "Queries with their difference")
+        self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
+        self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         self.table.setToolTip("Double-click shows the query in a run of the second group")
         self.hint = label("", "muted", wrap=True)
         self.buttons = [button("Show in the first", kind="quiet"), button("Show in the second", kind="quiet")]

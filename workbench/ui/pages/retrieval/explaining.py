@@ -3,8 +3,8 @@
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.failed_queries import Changes, ConfusedPair, FailedQueries
-from workbench.problem import Problem
 from workbench.ui.pages.retrieval.causes import before_first_hit, changed, sentence
+from workbench.ui.pages.retrieval.comparing_with import ComparingWith
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.failure_source import FailureSource
 from workbench.ui.pages.retrieval.mistakes_dialog import MistakesDialog
@@ -23,39 +23,37 @@ class Explaining(QObject):
         super().__init__(parent)
         self._session, self._filters, self._result = session, filters, result
         self._evaluation: Evaluation | None = None
-        self._before: Evaluation | None = None  # that it is compared with
+        self.other = ComparingWith(session, filters, result.other, self)
         self._query: Query | None = None
         self._near: list[Neighbour] = []  # all that are stored of the query
         self._shown = 0  # of them
+        self._elsewhere: Query | None = None  # the query in the evaluation compared with
         self.source = FailureSource(session, session)  # work may end after the page
         self.dialog: MistakesDialog | None = None
         self.source.ready.connect(self._ready)
         self.source.gave_up.connect(self._gave_up)
         self.source.compared.connect(self._compared)
         self.source.missed.connect(self._missed)
-        filters.compare_chosen.connect(self._compare)
+        self.other.changed.connect(self._compare)
         filters.mistakes_asked.connect(self.open_dialog)
-        session.evaluations_changed.connect(self._list_evaluations)
 
     def show_evaluation(self, evaluation: Evaluation) -> None:
-        """Explain another evaluation; the comparison stays where its evaluation is of the same run."""
+        """Explain another evaluation; the comparison stays while the run is the same."""
         self._evaluation = evaluation
-        before = self._before
-        if before is not None and (before.run_id != evaluation.run_id or before.id == evaluation.id):
-            self._before = None
+        self.other.show_evaluation(evaluation)
         self._filters.drop_changes()
-        self._list_evaluations()
         self._filters.show_failures(None)
         if self.dialog is not None:
             self.dialog.show_failures(None)
         self.source.show(evaluation)
-        if self._before is not None:
-            self.source.compare(self._before.id, evaluation.id)
+        if self.other.before is not None:
+            self.source.compare(self.other.before.id, evaluation.id)
 
     def show_query(self, query: Query, near: list[Neighbour], shown: int) -> None:
         """Explain another query, of whose stored neighbours so many are shown."""
         self._query, self._near = query, near
         self._shown = min(shown, len(near))
+        self._elsewhere = self.other.show_query(query, near[:shown])
         self._explain()
 
     def forget_query(self) -> None:
@@ -94,14 +92,8 @@ class Explaining(QObject):
             self._result.show_missed([], 0, 0)
 
     def _change(self, query: Query) -> str:
-        if self._before is None:
-            return ""
-        try:
-            before = self._session.workspace.query(self._before.id, query.sample_id)
-        except Problem:  # that evaluation is of another test half
-            return ""
-        word = "the untrained network" if self._before.epoch == 0 else word_for(self._before)
-        return changed(before.first_hit, query.first_hit, word)
+        there = self._elsewhere
+        return "" if there is None else changed(there.first_hit, query.first_hit, self.other.word)
 
     def _ready(self, found: FailedQueries) -> None:
         self._filters.show_failures(found)
@@ -119,26 +111,15 @@ class Explaining(QObject):
     def _narrow(self, pair: ConfusedPair) -> None:
         self._filters.narrow(pair)
 
-    def _list_evaluations(self) -> None:
-        now = self._evaluation
-        if now is None:
-            return
-        every = self._session.workspace.evaluations(now.run_id)
-        others = [(word_for(each), each.id) for each in every if each.id != now.id and each.distance == now.distance]
-        self._filters.show_evaluations(others, None if self._before is None else self._before.id)
-
-    def _compare(self, evaluation_id: int | None) -> None:
-        self._before = None if evaluation_id is None else self._session.workspace.evaluation(evaluation_id)
+    def _compare(self) -> None:
         self._filters.drop_changes()
-        if self._before is not None and self._evaluation is not None:
-            self.source.compare(self._before.id, self._evaluation.id)
+        before = self.other.before
+        if before is not None and self._evaluation is not None:
+            self.source.compare(before.id, self._evaluation.id)
+        if self._query is not None:
+            self._elsewhere = self.other.show_query(self._query, self._near[: self._shown])
         self._explain()
 
     def _compared(self, before: int, found: Changes) -> None:
-        if self._before is not None and self._before.id == before:
-            self._filters.show_changes(word_for(self._before), found.won, found.lost, found.right, found.wrong)
-
-
-def word_for(evaluation: Evaluation) -> str:
-    """ "epoch 3", or "untrained" for the evaluation before the first."""
-    return "untrained" if evaluation.epoch == 0 else f"epoch {evaluation.epoch}"
+        if self.other.before is not None and self.other.before.id == before:
+            self._filters.show_changes(self.other.title, found.won, found.lost, found.right, found.wrong)

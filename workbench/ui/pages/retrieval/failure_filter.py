@@ -11,6 +11,7 @@ from workbench.ui.widgets.labels import label
 
 TAG = "tag:"  # before a tag, among the keys of the filter
 ANY, COMPARE = "Any cause of failure", "Compare with…"
+COMPARE_TIP = "Which queries were won or lost since another evaluation, or against another run on the same images"
 
 
 class FailureFilter(QWidget):
@@ -27,6 +28,7 @@ class FailureFilter(QWidget):
         self._tags: dict[str, np.ndarray] = {}  # sample ids by tag
         self._found: FailedQueries | None = None
         self._pair: ConfusedPair | None = None
+        self._compared_with: object = None  # that the chooser shows
         self._build()
         self._fill_causes()
         self.causes.activated.connect(self.changed)
@@ -38,7 +40,7 @@ class FailureFilter(QWidget):
 
     def _build(self) -> None:
         self.causes = _chooser("Cause of failure", "Only failed queries with this suspected cause")
-        self.compare = _chooser("Evaluation to compare with", "Which queries were won or lost since another evaluation")
+        self.compare = _chooser("Evaluation to compare with", COMPARE_TIP)
         self.mistakes = button("Confusions", "squares-four", "quiet")
         self.mistakes.setToolTip("Which class is taken for which, and which samples are hubs")
         self.differences = label("", "caption", wrap=True)
@@ -85,11 +87,11 @@ class FailureFilter(QWidget):
         self._fill_causes()
         self.changed.emit()
 
-    def show_changes(self, word: str, won: np.ndarray, lost: np.ndarray, right: int, wrong: int) -> None:
-        """What changed since an evaluation, called `word`: sample ids, and how many are right or wrong in both."""
+    def show_changes(self, title: str, won: np.ndarray, lost: np.ndarray, right: int, wrong: int) -> None:
+        """What changed since an evaluation, called `title`: sample ids, and how many are right or wrong in both."""
         self._sets |= {"won": won, "lost": lost}
         self.differences.setText(
-            f"Since {word}: {len(won):,} won, {len(lost):,} lost, {right:,} right in both, {wrong:,} wrong in both"
+            f"{title}: {len(won):,} won, {len(lost):,} lost, {right:,} right in both, {wrong:,} wrong in both"
         )
         self.differences.show()
         self._fill_causes()
@@ -117,14 +119,22 @@ class FailureFilter(QWidget):
         self.left_out_said.setText(sentence)
         self.left_out_said.setVisible(bool(sentence))
 
-    def show_evaluations(self, others: list[tuple[str, int]], chosen: int | None) -> None:
-        """Fill the evaluations, as (word, id), that the shown one can be compared with."""
+    def show_evaluations(self, own: list[tuple[str, int]], others: list[tuple[str, int]], chosen: int | None) -> None:
+        """Fill the evaluations, as (title, id), that the shown one can be compared with: of its run, of others."""
+        if (own, others, chosen) == self._compared_with:  # the person may be choosing
+            return
+        self._compared_with = (list(own), list(others), chosen)
         self.compare.clear()
         self.compare.addItem(COMPARE, None)
-        for word, evaluation_id in others:
-            self.compare.addItem(f"Since {word}", evaluation_id)
+        for title, evaluation_id in own:
+            self.compare.addItem(title, evaluation_id)
+        if own and others:
+            self.compare.insertSeparator(self.compare.count())
+        for title, evaluation_id in others:
+            self.compare.addItem(title, evaluation_id)
         self.compare.setCurrentIndex(max(0, self.compare.findData(chosen)) if chosen is not None else 0)
-        self.compare.setEnabled(bool(others))
+        self.compare.setToolTip(self.compare.currentText() if chosen is not None else COMPARE_TIP)
+        self.compare.setEnabled(bool(own or others))
 
     def narrow(self, pair: ConfusedPair) -> None:
         """List the queries of one confusion."""

@@ -1,11 +1,8 @@
 """The true neighbours of a query that stand behind the shown ones, with their ranks."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from workbench.ui.pages.retrieval.neighbour_card import SIDE, NeighbourCard
-from workbench.ui.widgets.flow import FlowLayout
-from workbench.ui.widgets.labels import label
+from workbench.ui.pages.retrieval.card_row import CardRow
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.rows import Neighbour
 
@@ -13,65 +10,14 @@ PLACE = "missed neighbours"
 AHEAD = 12  # cards made with the page
 
 
-class MissedRow(QWidget):
-    """Cards as in the grid above it; a click makes one the query."""
-
-    chosen = Signal(object)  # sample id
+class MissedRow(CardRow):
+    """Below the grid of neighbours; hidden where nothing is missed."""
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._loader = loader
-        self._pool: list[NeighbourCard] = []
-        self._used = 0
-        self.title = label("", "section", wrap=True)
-        cards = QWidget()
-        self.grid = FlowLayout(cards, spacing=8)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
-        column.addWidget(self.title)
-        column.addWidget(cards)
-        self._make_cards(AHEAD)
-        loader.ready.connect(self._pictures_came)
-        self.hide()
-
-    @property
-    def cards(self) -> list[NeighbourCard]:
-        """Cards on screen, nearest first."""
-        return self._pool[: self._used]
+        super().__init__(loader, PLACE, AHEAD, parent)
 
     def show_missed(self, near: list[Neighbour], total: int, beyond: int) -> None:
         """Show some of all missed neighbours, those behind rank `beyond`."""
         self.setVisible(total > 0)
         some = f", the nearest {len(near):,} of them" if len(near) < total else ""
-        self.title.setText(f"Missed: {total:,} of its class behind rank {beyond:,}{some}")
-        self.grid.setEnabled(False)  # else every card that is shown lays out all of them
-        self._make_cards(len(near))
-        self._used = len(near)
-        for place, card in enumerate(self._pool):
-            card.setVisible(place < self._used)
-            if place < self._used:
-                card.show_neighbour(near[place], judged=True)
-        self.grid.setEnabled(True)
-        self.grid.invalidate()
-        self._loader.request(PLACE, [each.sample_id for each in near], SIDE)
-        self._pictures_came(set())
-
-    def _make_cards(self, count: int) -> None:
-        while len(self._pool) < count:
-            card = NeighbourCard()
-            card.clicked.connect(self._choose)
-            card.hide()
-            self.grid.addWidget(card)
-            self._pool.append(card)
-
-    def _choose(self) -> None:
-        card = self.sender()
-        if isinstance(card, NeighbourCard) and card.neighbour is not None:
-            self.chosen.emit(card.neighbour.sample_id)
-
-    def _pictures_came(self, _: set[int]) -> None:
-        for card in self.cards:
-            assert card.neighbour is not None
-            sample_id = card.neighbour.sample_id
-            card.set_picture(self._loader.pixmap(sample_id, SIDE), self._loader.absent(sample_id))
+        self.show_cards(f"Missed: {total:,} of its class behind rank {beyond:,}{some}", near)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from workbench.failed_queries import ConfusedPair, FailedQueries, Hub
 from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.retrieval.confusion_matrix import ConfusionMatrix
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import percent
@@ -27,6 +28,7 @@ THUMBNAIL, AHEAD = 36, 20  # px; rows around the one looked at whose pictures ar
 PLACE = "hubs"
 WORKING, NOT_WORKING, EMPTY, TABLE = range(4)  # places in a tab
 MOST_NAMED = 5  # classes that a hub stands before
+NONE_FAILED = "No query failed: every nearest neighbour is of its class."
 PAIR_HINT = "Classes of failed queries and of their nearest neighbours. A double click (or Enter) lists those queries."
 HUB_HINT = (
     "Samples that are among the ten neighbours of far more others than usual (two standard deviations above the mean). "
@@ -48,7 +50,7 @@ class MistakesDialog(QDialog):
         super().__init__(parent)
         self._loader = loader
         self.setWindowTitle("Confusions and hubs")
-        self.resize(640, 520)
+        self.resize(760, 560)
         self.pairs = SortedRows(PAIR_TITLES, pair_cells, written_pair, self)
         self.hubs = SortedRows(HUB_TITLES, hub_cells, written_hub, self, picture=self._picture)
         loader.ready.connect(self.hubs.pictures_came)
@@ -56,10 +58,12 @@ class MistakesDialog(QDialog):
         self.hub_table = _table(self.hubs, "Hubs", 2)
         self.hub_table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         self.hub_table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
+        self.matrix = ConfusionMatrix()
         self.tabs = QTabWidget()
         self._stacks: list[QStackedWidget] = []
         for title, hint, table, none in (
-            ("Confusions", PAIR_HINT, self.pair_table, "No query failed: every nearest neighbour is of its class."),
+            ("Confusions", PAIR_HINT, self.pair_table, NONE_FAILED),
+            ("Matrix", "", self.matrix, NONE_FAILED),
             (
                 "Hubs",
                 HUB_HINT,
@@ -75,26 +79,29 @@ class MistakesDialog(QDialog):
         column = QVBoxLayout(self)
         column.addWidget(self.tabs, 1)
         column.addWidget(buttons)
+        self.matrix.pair_chosen.connect(self.pair_chosen)
         self.pair_table.activated.connect(self._choose_pair)  # a double click, or Enter
         self.hub_table.clicked.connect(self._choose_hub)
         self.hub_table.activated.connect(self._choose_hub)
 
     def show_failures(self, found: FailedQueries | None, working: bool = True) -> None:
         """Show another evaluation; None while it is being worked out, or where it could not be."""
-        tables: list[list[Any]] = [found.pairs, found.hubs] if found is not None else [[], []]
-        for stack, model, rows in zip(self._stacks, (self.pairs, self.hubs), tables, strict=True):
-            model.show(rows)
-            unknown = WORKING if working else NOT_WORKING
+        pairs, hubs = (found.pairs, found.hubs) if found is not None else ([], [])
+        self.pairs.show(pairs)
+        self.hubs.show(hubs)
+        self.matrix.show_pairs(pairs)
+        unknown = WORKING if working else NOT_WORKING
+        for stack, rows in zip(self._stacks, (len(pairs), len(pairs), len(hubs)), strict=True):
             stack.setCurrentIndex(unknown if found is None else TABLE if rows else EMPTY)
-        for place, (title, model) in enumerate((("Confusions", self.pairs), ("Hubs", self.hubs))):
-            self.tabs.setTabText(place, f"{title} ({model.rowCount():,})")
+        self.tabs.setTabText(0, f"Confusions ({len(pairs):,})")
+        self.tabs.setTabText(2, f"Hubs ({len(hubs):,})")
 
     def copy(self) -> None:
         """Put the shown table into the clipboard, with tabs between its columns."""
-        model = (self.pairs, self.hubs)[self.tabs.currentIndex()]
+        model = (self.pairs, self.matrix.model, self.hubs)[self.tabs.currentIndex()]
         QGuiApplication.clipboard().setText("\n".join(model.lines()))
 
-    def _page(self, hint: str, table: QTableView, none: str) -> QWidget:
+    def _page(self, hint: str, table: QWidget, none: str) -> QWidget:
         page, stack = QWidget(), QStackedWidget()
         for words in ("Being worked out…", "This could not be worked out. Choose the evaluation to try again.", none):
             line = label(words, "muted", wrap=True)
@@ -103,7 +110,8 @@ class MistakesDialog(QDialog):
         stack.addWidget(table)
         self._stacks.append(stack)
         column = QVBoxLayout(page)
-        column.addWidget(label(hint, "muted", wrap=True))
+        if hint:
+            column.addWidget(label(hint, "muted", wrap=True))
         column.addWidget(stack, 1)
         return page
 

@@ -1,6 +1,5 @@
 """The Retrieval page: queries on the left, the query and its neighbours in the centre."""
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,18 +7,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
-from workbench import files
 from workbench.problem import Problem
-from workbench.spreadsheet import csv_text
-from workbench.ui.models.query_table import Listing, QueryTable
+from workbench.ui.models.query_table import QueryTable
 from workbench.ui.pages.retrieval import own_image
 from workbench.ui.pages.retrieval.explaining import Explaining
+from workbench.ui.pages.retrieval.export import written
 from workbench.ui.pages.retrieval.history import History
 from workbench.ui.pages.retrieval.query_list import QueryList
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.pages.retrieval.tagging import Tagging
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.epoch_chooser import EpochChooser
@@ -28,7 +25,6 @@ from workbench.workspace import Workspace
 
 SHOWN = 48  # neighbours in the grid
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
-COLUMNS = ["sample_id", "path", "class", "ap", "first_hit", "r"]
 
 
 class RetrievalPage(QStackedWidget):
@@ -230,19 +226,16 @@ class RetrievalPage(QStackedWidget):
             self.export_to(Path(name))
 
     def export_to(self, path: Path) -> None:
-        """Write the listed queries in their order as CSV, on a thread."""
+        """Write the listed queries in their order as CSV, with causes of failure, on a thread."""
         listing, workspace = self.model.listing(), self.session.workspace
         if listing is None:
             return
 
-        def work(progress: Progress) -> None:
-            with files.atomic_write(path) as file:
-                file.write(as_csv(listing, workspace, progress).encode())
-
-        self.session.run_in_thread("Export the listed queries", work, partial(self._exported, path))
-
-    def _exported(self, path: Path, _: None) -> None:
-        self.session.notify(f"The list was written to {path}.")
+        found = self.explaining.source.found
+        if found is not None and found.evaluation_id != listing.evaluation_id:
+            found = None
+        work = written(path, listing, workspace, found)
+        self.session.run_in_thread("Export the listed queries", work, self.session.notify)
 
     # Search with an image of one's own
 
@@ -286,17 +279,3 @@ class RetrievalPage(QStackedWidget):
             self.explaining.forget_query()
             self.tagging.show_query(None)
             self.result.show_own(found.picture, found.name, found.neighbours, kind, epoch)
-
-
-def as_csv(listing: Listing, workspace: Workspace, progress: Progress) -> str:
-    """The queries of a listing as CSV text, a page at a time."""
-    keys, rows = listing.keys(workspace), []
-    for start in range(0, len(keys), 1000):
-        progress("Reading", start, len(keys))
-        page = keys[start : start + 1000]
-        found = listing.rows(workspace, page)
-        for key in page.tolist():
-            if key in found:
-                sample_id, name, ap, first_hit, r, path = found[key]
-                rows.append([sample_id, path, name, ap, first_hit, r])
-    return csv_text(COLUMNS, rows)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 
 from workbench.ui.pages.retrieval.missed_row import MissedRow
 from workbench.ui.pages.retrieval.neighbour_card import SIDE, NeighbourCard
+from workbench.ui.pages.retrieval.other_grid import OtherGrid
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Chip
 from workbench.ui.widgets.flow import FlowLayout
@@ -92,11 +93,17 @@ class Result(QWidget):
         column.setSpacing(12)
         column.addLayout(head)
         column.addLayout(self._grid_head())
-        column.addWidget(self.area, 1)
+        self.other = OtherGrid(self._loader)
+        grids = QHBoxLayout()
+        grids.setSpacing(16)
+        grids.addWidget(self.area, 1)
+        grids.addWidget(self.other, 1)
+        column.addLayout(grids, 1)
         self.show_in_map.clicked.connect(self.map_asked)
         self.copy.clicked.connect(self.copy_asked)
         self.own.removed.connect(self.own_dropped)
         self.missed.chosen.connect(self.neighbour_chosen)
+        self.other.row.chosen.connect(self.neighbour_chosen)
 
     def _grid_head(self) -> QHBoxLayout:
         """The title of the grid, and the way down to what was missed."""
@@ -158,6 +165,7 @@ class Result(QWidget):
         self.path.setText("")
         self.show_explanation("")
         self.show_missed([], 0, 0)
+        self.other.hide()
         self.picture.setAccessibleName(f"Your image {name}")
         self.picture.setPixmap(QPixmap.fromImage(as_image(picture, BIG)))
         self._fill(neighbours, judged=False)

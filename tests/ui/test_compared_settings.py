@@ -1,0 +1,190 @@
+"""The Settings and Neighbours tabs of the Compare page: heat map, parallel coordinates with brushes, movers."""
+
+import csv
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from small_run import blobs, store_run
+
+from tests.unit.comparing.compared_runs import store
+from workbench.config import Choice, TrainingParams
+from workbench.problem import Problem
+from workbench.ui.pages.compare.neighbour_overlap import told
+from workbench.ui.pages.compare.page import ComparePage
+from workbench.ui.pages.compare.sweep import NO_OTHER
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
+WAIT = 30_000  # ms
+RATES, LOSSES = (0.001, 0.01), ("ce", "spce", "triplet")
+LABELS = np.repeat(np.arange(4), 10)
+
+
+@pytest.fixture
+def page(qtbot, session):
+    session.theme.apply()
+    made = ComparePage(session)
+    qtbot.addWidget(made)
+    made.resize(1000, 700)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def tick(qtbot, page, *runs):
+    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() > 0, timeout=WAIT)
+    page.chooser.tick(runs)
+    qtbot.waitUntil(lambda: page.overview is not None, timeout=WAIT)
+
+
+def sweep(workspace):
+    for place, (rate, loss) in enumerate((rate, loss) for rate in RATES for loss in LOSSES):
+        store(
+            workspace, {1: np.full(6, 0.1 * (place + 1))}, name="Sweep", training=TrainingParams(lr=rate),
+            loss=Choice(name=loss),
+        )  # fmt: skip
+
+
+@pytest.fixture
+def settings(qtbot, workspace, page):
+    sweep(workspace)
+    page.session.runs_changed.emit()
+    tick(qtbot, page, *range(1, 7))
+    page.tabs.setCurrentWidget(page.settings)
+    qtbot.waitUntil(lambda: len(page.settings.parallel._lines.runs) == 6, timeout=WAIT)
+    return page.settings
+
+
+def test_while_runs_are_read_for_the_first_time_a_line_says_so(qtbot, page, workspace, monkeypatch):
+    sweep(workspace)
+    page.session.runs_changed.emit()
+    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() > 0, timeout=WAIT)
+
+    def fail(*_args):
+        raise Problem("The disk is away.")
+
+    monkeypatch.setattr("workbench.ui.pages.compare.page.overview", fail)
+    page.chooser.tick([1])
+    page._look()
+    assert page.right.currentWidget() is page.reading
+    assert page.reading.text() == "Reading…"
+    qtbot.waitUntil(lambda: page.reading.text() == "The disk is away.", timeout=WAIT)
+    monkeypatch.undo()
+    page._look()
+    qtbot.waitUntil(lambda: page.right.currentWidget() is page.result, timeout=WAIT)
+
+
+def test_the_heat_map_names_settings_and_leaves_as_files(settings, tmp_path):
+    assert [settings.row.currentText(), settings.column.currentText()] == ["training.lr", "loss.name"]
+    assert settings.heat.title == "MAP@R % ↑ by training.lr and loss.name, mean over seeds"
+    assert "0.01, triplet 60.00 (n 1)" in settings.heat.picture.accessibleDescription()
+    assert settings.note.isHidden()
+    settings.column.setCurrentText(NO_OTHER)
+    settings.column.activated.emit(settings.column.currentIndex())
+    assert "0.001 20.00 (n 3)" in settings.heat.picture.accessibleDescription()
+    assert not settings.note.isHidden()
+    for ending, start in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".csv", b"row,column,MAP@R,n,groups")):
+        path = tmp_path / f"map{ending}"
+        settings.heat.save(path)
+        assert path.read_bytes().startswith(start)
+    with pytest.raises(Problem):
+        settings.heat.save(tmp_path / "nowhere" / "map.png")
+    settings.heat.copy_table()
+    assert QGuiApplication.clipboard().text().splitlines()[1].split("\t")[0] == "0.001"
+    settings.heat.copy_picture()
+    assert QGuiApplication.clipboard().image().width() == 2 * settings.heat.picture.width()
+
+
+def test_runs_of_one_config_have_no_settings_to_show(qtbot, page, workspace):
+    for seed in (0, 1):
+        store(workspace, {1: np.full(6, 0.5)}, seed=seed)
+    page.session.runs_changed.emit()
+    tick(qtbot, page, 1)
+    page.tabs.setCurrentWidget(page.settings)
+    assert page.settings.currentWidget() is page.settings.nothing
+
+
+def test_brushes_keep_the_runs_inside(settings, qtbot, tmp_path):
+    plot = settings.parallel
+    titles = [axis.title for axis in plot._lines.axes]
+    assert plot.inside().all()
+    with qtbot.waitSignal(plot.brushed) as said:
+        plot.brush(titles.index("training.lr"), 0.5, 1.0)
+    assert said.args == [[4, 5, 6]]
+    plot.brush(titles.index("MAP@R % ↑"), 1.0, 0.7)
+    assert plot.inside().tolist() == [False, False, False, False, True, True]
+    assert plot.title == "Parallel coordinates: 2 of 6 runs pass"
+    plot.save(tmp_path / "lines.csv")
+    rows = list(csv.DictReader((tmp_path / "lines.csv").read_text("utf-8").splitlines()))
+    assert [row["inside"] for row in rows] == ["no", "no", "no", "no", "yes", "yes"]
+    assert [row["loss.name"] for row in rows] == list(LOSSES) * 2
+    plot.clear.click()
+    assert plot.inside().all()
+    assert not plot.clear.isEnabled()
+
+
+def test_dragging_on_an_axis_brushes_and_a_click_takes_it_away(settings, qtbot):
+    plot = settings.parallel
+    place = plot.picture.rect()
+    x = round(plot._spots(place.toRectF())[len(plot._lines.axes) - 1])
+    top, middle = QPoint(x, 20), QPoint(x, place.height() // 2)
+    qtbot.mousePress(plot.picture, Qt.MouseButton.LeftButton, pos=top)
+    qtbot.mouseMove(plot.picture, middle)
+    qtbot.mouseRelease(plot.picture, Qt.MouseButton.LeftButton, pos=middle)
+    assert 0 < plot.inside().sum() < 6
+    assert plot.inside()[-1], "the best is above"
+    qtbot.mouseClick(plot.picture, Qt.MouseButton.LeftButton, pos=middle)
+    assert plot.inside().all()
+
+
+@pytest.fixture
+def moved(qtbot, session, workspace, page):
+    pixels = [store_run(workspace, LABELS, embeddings=[blobs(LABELS, 1.0, seed)]) for seed in (0, 1)]
+    with workspace.writing() as db:
+        config = workspace.run(2).config.replace("lr = 0.001", "lr = 0.5")
+        assert config != workspace.run(1).config
+        db.execute("update runs set config = ? where id = 2", (config,))
+    session.follower.runs_changed.emit(workspace.runs())
+    tick(qtbot, page, 1, 2)
+    qtbot.waitUntil(lambda: page.comparison is not None, timeout=WAIT)
+    return page, pixels
+
+
+def test_the_largest_movers_are_listed_with_pictures_and_opened(moved, session, qtbot):
+    page, runs = moved
+    panel = page.neighbours
+    assert panel.found is None, "read when it is looked at"
+    page.tabs.setCurrentWidget(panel)
+    qtbot.waitUntil(lambda: panel.found is not None, timeout=WAIT)
+    found = panel.found
+    assert panel.told.text() == told(found)
+    assert f"{100 * found.mean:.1f} % are the same" in panel.told.text()
+    assert panel.model.rowCount() == len(LABELS)
+    shares = [float(panel.model.index(row, 2).data()) for row in range(len(LABELS))]
+    assert shares == sorted(shares)
+    index = panel.model.index(0, 0)
+    qtbot.waitUntil(lambda: index.data(Qt.ItemDataRole.DecorationRole) is not None, timeout=WAIT)
+    panel.table.setCurrentIndex(index)
+    asked = []
+    session.page_asked.connect(asked.append)
+    panel.buttons[1].click()
+    assert (session.run_id, session.query, asked) == (2, int(found.sample_ids[0]), ["retrieval"])
+    assert session.evaluation_id == runs[1].evaluations[0]
+    panel.k.setValue(3)
+    qtbot.waitUntil(lambda: panel.found is not None and panel.found.k == 3, timeout=WAIT)
+
+
+def test_a_missing_ranking_is_said_in_the_tab(moved, workspace, qtbot):
+    page, _ = moved
+    (workspace.folder(1) / "ranking-1.npz").unlink()
+    page.tabs.setCurrentWidget(page.neighbours)
+    qtbot.waitUntil(lambda: "is missing" in page.neighbours.told.text(), timeout=WAIT)
+    assert page.neighbours.table.isHidden()
+
+
+def test_queries_that_win_and_lose_have_pictures(moved, qtbot):
+    page, _ = moved
+    page.tabs.setCurrentWidget(page.queries)
+    index = page.queries.model.index(0, 0)
+    qtbot.waitUntil(lambda: index.data(Qt.ItemDataRole.DecorationRole) is not None, timeout=WAIT)

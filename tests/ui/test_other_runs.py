@@ -1,0 +1,131 @@
+"""The Retrieval page against another run on the same samples, and its export with causes."""
+
+import csv
+
+import numpy as np
+import pytest
+from small_run import blobs, store_run
+
+from workbench import failed_queries
+from workbench.comparing.counterparts import counterparts
+from workbench.ui.pages.retrieval import RetrievalPage
+from workbench.ui.pages.retrieval.causes import TITLES
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
+LABELS = np.repeat(np.arange(4), 10)
+WAIT = 30_000  # ms
+
+
+def tables(seed):
+    return [blobs(LABELS, 1.4, seed), blobs(LABELS, 1.0, seed)]
+
+
+@pytest.fixture
+def runs(workspace):
+    """Two runs of one data set, and one of another."""
+    found = [store_run(workspace, LABELS, embeddings=tables(seed)) for seed in (0, 1)]
+    store_run(workspace, LABELS[:-1], name="Other data")
+    return found
+
+
+@pytest.fixture
+def page(qtbot, session, runs):
+    session.show_run(runs[0].run_id)
+    made = RetrievalPage(session)
+    qtbot.addWidget(made)
+    made.resize(960, 700)
+    with qtbot.waitExposed(made):
+        made.show()
+    qtbot.waitUntil(lambda: made.explaining.source.found is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: made.queries.why.compare.findData(runs[1].evaluations[-1]) >= 0, timeout=WAIT)
+    return made
+
+
+def choose(combo, data):
+    place = combo.findData(data)
+    combo.setCurrentIndex(place)
+    combo.activated.emit(place)
+
+
+def test_only_runs_on_the_same_samples_can_be_compared(workspace, runs):
+    every = workspace.runs()
+    found = counterparts(workspace, workspace.run(runs[0].run_id), every)
+    assert {each.run.id for each in found} == {runs[1].run_id}
+    assert [each.evaluation.id for each in found] == [runs[1].evaluations[-1]], "best and last are one"
+    with workspace.writing() as db:
+        ids = (int(runs[0].ids[0]), runs[1].evaluations[-1])
+        db.execute("delete from queries where sample_id = ? and evaluation_id = ?", ids)
+    assert counterparts(workspace, workspace.run(runs[0].run_id), every) == [], "another test half"
+
+
+def test_the_same_query_stands_side_by_side_with_another_run(page, session, runs, qtbot):
+    why, result, there = page.queries.why, page.result, runs[1].evaluations[-1]
+    assert result.other.isHidden()
+    choose(why.compare, there)
+    qtbot.waitUntil(why.differences.isVisible, timeout=WAIT)
+    expected = failed_queries.compare(session.workspace, there, runs[0].evaluations[-1])
+    assert why.differences.text().startswith(
+        f"Against epoch 2 of run {runs[1].run_id}: {len(expected.won)} won, {len(expected.lost)} lost"
+    )
+    for key, ids in (("won", expected.won), ("lost", expected.lost)):
+        assert len(ids), "the two runs differ"
+        session.show_query(int(ids[0]))
+        near = session.workspace.neighbours(runs[1].run_id, int(ids[0]), there)
+        assert [card.neighbour for card in result.other.row.cards] == near[:24]
+        first_hit = session.workspace.query(there, int(ids[0])).first_hit
+        assert result.other.row.title.text().startswith(
+            f"Epoch 2 of run {runs[1].run_id}: first hit at rank {first_hit}"
+        )
+        assert result.explanation.text().endswith(f": {key}.")
+    shown = {card.neighbour.sample_id for card in result.cards}
+    both = len({each.sample_id for each in near[:20]} & shown)
+    assert f"{both} of the first 20 are in both" in result.other.row.title.text()
+    choose(why.compare, None)
+    assert result.other.isHidden()
+    choose(why.compare, there)
+    session.show_run(runs[1].run_id)
+    assert result.other.isHidden()
+    assert why.compare.currentData() is None
+
+
+def test_a_query_that_the_other_run_has_not_is_said(page, session, runs):
+    choose(page.queries.why.compare, runs[1].evaluations[-1])
+    with session.workspace.writing() as db:
+        db.execute(
+            "delete from queries where evaluation_id = ? and sample_id = ?",
+            (runs[1].evaluations[-1], int(runs[0].ids[3])),
+        )
+    session.show_query(int(runs[0].ids[3]))
+    assert "is no query at epoch 2 of run" in page.result.other.row.title.text()
+    assert page.result.other.row.cards == []
+
+
+def exported(page, path, qtbot):
+    page.export_to(path)
+    qtbot.waitUntil(path.exists, timeout=WAIT)
+    return list(csv.DictReader(path.read_text("utf-8").splitlines()))
+
+
+def test_the_export_says_why_queries_failed(page, session, tmp_path, qtbot):
+    rows = exported(page, tmp_path / "queries.csv", qtbot)
+    found = page.explaining.source.found
+    assert {row["cause"] for row in rows} >= {""}
+    for row in rows:
+        about = found.about(int(row["sample_id"]))
+        assert (about is None) == (row["first_hit"] == "1") == (row["cause"] == "")
+        if about is not None:
+            assert row["cause"] == TITLES[about.cause]
+            assert row["other_causes"] == "; ".join(TITLES[each] for each in about.also)
+            assert int(row["nearest_sample_id"]) == about.nearest
+            assert float(row["nearest_distance"]) == pytest.approx(about.gap)
+
+
+def test_an_export_without_the_ranking_has_no_causes_and_says_so(page, session, runs, tmp_path, qtbot):
+    (session.workspace.folder(runs[0].run_id) / "ranking-2.npz").unlink()
+    page.explaining.source.found = None
+    said = []
+    session.noticed.connect(said.append)
+    rows = exported(page, tmp_path / "queries.csv", qtbot)
+    qtbot.waitUntil(lambda: bool(said), timeout=WAIT)
+    assert {row["cause"] for row in rows} == {""}
+    assert "It has no causes: The file" in str(said[0])

@@ -1,0 +1,101 @@
+"""Heat maps and lines over the settings in which runs differ, against means written out."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests.unit.comparing.compared_runs import store
+from workbench.comparing.measures import BEST
+from workbench.comparing.overview import overview
+from workbench.comparing.settings import Difference
+from workbench.comparing.settings_space import FOOT, fields, heat_map, lines
+from workbench.config import Choice, TrainingParams
+from workbench.workspace import Workspace
+
+RATES, LOSSES, SEEDS = (0.001, 0.01, 1.0), ("ce", "spce"), (0, 1)
+
+
+def value(rate, loss, seed):
+    """The metric that a run is given."""
+    return 0.1 + 0.2 * RATES.index(rate) + 0.05 * LOSSES.index(loss) + 0.01 * seed
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    with Workspace(tmp_path_factory.mktemp("sweep") / "space", create=True) as workspace:
+        for rate in RATES:
+            for loss in LOSSES:
+                for seed in SEEDS:
+                    if (rate, loss) != (1.0, "spce"):
+                        store(
+                            workspace, {1: np.full(6, value(rate, loss, seed))}, seed=seed,
+                            training=TrainingParams(lr=rate), loss=Choice(name=loss),
+                        )  # fmt: skip
+        yield overview(workspace, workspace.runs(), {}, "MAP@R", BEST)
+
+
+def test_settings_with_numbers_come_first(found):
+    assert fields(found) == ["training.lr", "loss.name"]
+
+
+def test_a_parameter_of_one_part_alone_is_left_out(found):
+    margins = [None if each.settings["loss.name"] == "ce" else 0.2 for each in found.groups]
+    varied = [None if each.settings["loss.name"] == "ce" else each.settings["training.lr"] * 7 for each in found.groups]
+    rows = (*found.differences, Difference("loss.margin", tuple(margins)), Difference("loss.scale", tuple(varied)))
+    assert fields(dataclasses.replace(found, differences=rows)) == ["training.lr", "loss.name", "loss.scale"]
+
+
+def test_cells_are_means_over_seeds(found):
+    shown = heat_map(found, "training.lr", "loss.name")
+    assert (shown.rows, shown.columns) == (("0.001", "0.01", "1"), ("ce", "spce"))
+    assert not shown.pooled
+    for down, rate in enumerate(RATES):
+        for right, loss in enumerate(LOSSES):
+            cell = shown.cells.get((down, right))
+            if (rate, loss) == (1.0, "spce"):
+                assert cell is None
+            else:
+                assert cell.mean == pytest.approx(np.mean([value(rate, loss, seed) for seed in SEEDS]), abs=1e-6)
+                assert (cell.n, cell.groups) == (2, 1)
+
+
+def test_one_setting_pools_the_others_and_says_so(found):
+    shown = heat_map(found, "training.lr", "")
+    assert shown.columns == ("",)
+    assert shown.pooled
+    means = [np.mean([value(rate, loss, seed) for loss in LOSSES for seed in SEEDS]) for rate in RATES[:2]]
+    assert [shown.cells[at, 0].mean for at in (0, 1)] == pytest.approx(means, abs=1e-6)
+    assert [shown.cells[at, 0].n for at in (0, 1, 2)] == [4, 4, 2]
+
+
+def test_every_run_is_a_line_over_settings_and_metrics(found):
+    shown = lines(found)
+    assert len(shown.runs) == len(set(shown.runs)) == 10
+    titles = [axis.title for axis in shown.axes]
+    assert titles[0] in ("training.lr", "loss.name")
+    assert titles[-1] == "MAP@R % ↑"
+    rate = shown.axes[titles.index("training.lr")]
+    assert {each: round(place, 6) for each, place in zip(rate.words, rate.places, strict=True)} == {
+        "0.001": 0.0, "0.01": round(1 / 3, 6), "1": 1.0,
+    }  # fmt: skip
+    assert [words for _, words in rate.ticks] == ["0.001", "0.01", "1"]
+    loss = shown.axes[titles.index("loss.name")]
+    assert dict(zip(loss.words, loss.places, strict=True)) == {"ce": 0.25, "spce": 0.75}
+    score = shown.axes[-1]
+    values = [100 * found.measured[run].value("MAP@R", BEST) for run in shown.runs]
+    low, high = min(values), max(values)
+    assert score.places == pytest.approx([(each - low) / (high - low) for each in values])
+
+
+def test_runs_without_a_number_stand_below_the_numbers(found):
+    margins = [
+        None if each.settings["loss.name"] == "ce" else each.settings["training.lr"] * 7 for each in found.groups
+    ]
+    rows = (*found.differences, Difference("loss.margin", tuple(margins)))
+    shown = lines(dataclasses.replace(found, differences=rows))
+    axis = next(each for each in shown.axes if each.title == "loss.margin")
+    assert {(words, place) for words, place in zip(axis.words, axis.places, strict=True)} == {
+        ("–", 0.0), ("0.007", FOOT), ("0.07", 1.0),
+    }  # fmt: skip
+    assert axis.ticks == ((0.0, "–"), (FOOT, "0.007"), (1.0, "0.07"))

@@ -1,0 +1,52 @@
+"""Evaluations of other runs in which the queries of one run can be looked up: same data, same test half."""
+
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+
+from workbench.comparing.measures import BEST, LAST, Measured, read_measures
+from workbench.workspace import Workspace
+from workbench.workspace.connection import Connection
+from workbench.workspace.rows import Evaluation, Run
+
+# Two test halves of one data set with the same number and sum have the same samples; ids are spread evenly.
+QUERIES = "select count(*), sum(sample_id % 2147483647) from queries where evaluation_id = ?"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counterpart:
+    """An evaluation of another run: its best or its last."""
+
+    run: Run
+    evaluation: Evaluation
+    best: bool
+
+
+def counterparts(workspace: Workspace, run: Run, runs: Iterable[Run]) -> list[Counterpart]:
+    """The best and the last evaluation of each other run that was evaluated on the same samples, in their order.
+
+    A split that is drawn from the seed has other samples for every seed. Reads every such run: not for the window's
+    thread.
+    """
+    if run.dataset_id is None:
+        return []
+    measured = read_measures(workspace, [run, *(each for each in runs if each.dataset_id == run.dataset_id)])
+    with closing(workspace.reader()) as db:
+        wanted = _samples(db, measured.pop(run.id))
+        alike = [each for each in measured.values() if wanted is not None and _samples(db, each) == wanted]
+    found = []
+    for each in alike:
+        best, last = each.at(BEST), each.at(LAST)
+        found += [Counterpart(each.run, best, best=True)] if best is not None else []
+        if last is not None and (best is None or last.id != best.id):
+            found.append(Counterpart(each.run, last, best=False))
+    return found
+
+
+def _samples(db: Connection, measured: Measured) -> tuple[int, ...] | None:
+    """What the samples of the test half are told by; None where there is none."""
+    last = measured.at(LAST)
+    if last is None:
+        return None
+    ((count, total),) = db.execute(QUERIES, (last.id,)).fetchall()
+    return count, total

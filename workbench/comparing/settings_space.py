@@ -1,0 +1,185 @@
+"""Runs in the space of the settings in which they differ: a heat map over two of them, and a line for each run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite, log10
+from statistics import fmean
+from typing import Any
+
+from workbench.comparing.measures import is_share
+from workbench.comparing.overview import Overview
+from workbench.comparing.settings import written
+from workbench.comparing.words import metric_title
+
+MOST_SETTINGS, MOST_METRICS = 9, 4  # axes of the parallel coordinates
+LOG_FROM = 30.0  # times that the greatest value of a setting is its least, from where its axis is logarithmic
+FOOT = 0.2  # of an axis of numbers, below them, where some run has none
+TICKS = 5  # of an axis of numbers
+METRICS = ("MAP@R", "recall@1", "P@R")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Runs with the same two settings."""
+
+    mean: float  # over all values
+    n: int  # values: one for each group and seed
+    groups: int  # with any other settings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeatMap:
+    """Means of a metric by two settings; `column` is empty where one setting alone differs."""
+
+    row: str  # dotted field
+    column: str
+    rows: tuple[str, ...]  # values as a person writes them, in order
+    columns: tuple[str, ...]
+    cells: dict[tuple[int, int], Cell]  # by place; a missing one has no run with the metric
+
+    @property
+    def pooled(self) -> bool:
+        """Whether a cell holds groups that differ in other settings."""
+        return any(each.groups > 1 for each in self.cells.values())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """One setting or metric; `places` says where each run stands, 0 below to 1 above; those without a value at 0."""
+
+    title: str
+    places: tuple[float, ...]
+    words: tuple[str, ...]  # the value of each run
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lines:
+    """One line for each run over all axes."""
+
+    runs: tuple[int, ...]
+    group_of: tuple[int, ...]  # place of the run's group in the overview
+    titles: tuple[str, ...]
+    axes: tuple[Axis, ...]
+
+
+def fields(found: Overview) -> list[str]:
+    """The settings in which the groups differ, numbers first; of those that always change together the first."""
+    rows = [(not all(_is_number(value) for value in row.values), row.field) for row in _told(found)]
+    return [field for _, field in sorted(rows, key=lambda each: each[0])]
+
+
+def heat_map(found: Overview, row: str, column: str) -> HeatMap:
+    """The metric of the overview by the settings `row` and `column`; an empty `column` for none."""
+    values = {each.field: each.values for each in found.differences}
+    on_rows, on_columns = (_ordered(values[field]) if field in values else [None] for field in (row, column))
+    gathered: dict[tuple[int, int], list[list[float]]] = {}
+    for place, summary in enumerate(found.summaries):
+        if summary.by_seed:
+            at = tuple(
+                order.index(values[field][place]) if field in values else 0
+                for field, order in ((row, on_rows), (column, on_columns))
+            )
+            gathered.setdefault((at[0], at[1]), []).append(list(summary.by_seed.values()))
+    cells = {
+        at: Cell(fmean(value for each in groups for value in each), sum(map(len, groups)), len(groups))
+        for at, groups in gathered.items()
+    }
+    return HeatMap(
+        row,
+        column if column in values else "",
+        tuple(map(written, on_rows)),
+        tuple(map(written, on_columns)) if column in values else ("",),
+        cells,
+    )
+
+
+def lines(found: Overview) -> Lines:
+    """Every run that has the metric of the overview, over differing settings and metrics."""
+    chosen = [
+        (place, run) for place, each in enumerate(found.summaries) for run in each.group.runs if run.id in each.values
+    ]
+    axes = [_axis(row.field, [row.values[place] for place, _ in chosen]) for row in _told(found)[:MOST_SETTINGS]]
+    others = [name for name in METRICS if name in found.metrics and name != found.metric]
+    for name in [*others, found.metric][-MOST_METRICS:]:
+        unit = 100 if is_share(name) else 1
+        values = [found.measured[run.id].value(name, found.at) for _, run in chosen]
+        axes.append(_axis(metric_title(name), [None if value is None else unit * value for value in values]))
+    return Lines(
+        tuple(run.id for _, run in chosen),
+        tuple(place for place, _ in chosen),
+        tuple(f"{found.groups[place].title}, run {run.id}, seed {run.seed}" for place, run in chosen),
+        tuple(axes),
+    )
+
+
+def _told(found: Overview) -> list[Any]:
+    """Differences without those that say no more than another, as the parameters of a loss beside its name."""
+    seen: set[tuple[str, ...]] = set()
+    kept = []
+    for row in found.differences:
+        pattern = tuple(map(str, _places_of(row.values)))
+        known = {written(value) for value in row.values if value is not None}
+        of_one_part = len(known) == 1  # the same wherever it stands: which part it is says as much
+        if pattern not in seen and not of_one_part:
+            kept.append(row)
+            seen.add(pattern)
+    return kept
+
+
+def _places_of(values: Sequence[Any]) -> list[int]:
+    """Which values are the same: the number of the first that equals each."""
+    known: dict[str, int] = {}
+    return [known.setdefault(written(value), len(known)) for value in values]
+
+
+def _axis(title: str, values: Sequence[Any]) -> Axis:
+    words = tuple(_precise(value) for value in values)
+    known = [value for value in values if value is not None]
+    if known and all(_is_number(value) for value in known):
+        return _axis_of_numbers(title, values, words)
+    order = _ordered(values)
+    spots = [(place + 0.5) / len(order) for place in range(len(order))]
+    places = tuple(spots[order.index(value)] for value in values)
+    return Axis(title, places, words, tuple((spot, written(value)) for spot, value in zip(spots, order, strict=True)))
+
+
+def _axis_of_numbers(title: str, values: Sequence[Any], words: tuple[str, ...]) -> Axis:
+    known = sorted({float(value) for value in values if value is not None})
+    low, high = known[0], known[-1]
+    bent = low > 0 and high / low >= LOG_FROM
+    bare = any(value is None for value in values)
+    foot = FOOT if bare else 0.0
+
+    def place(value: float) -> float:
+        if high == low:
+            return foot + (1 - foot) / 2
+        part = (log10(value) - log10(low)) / (log10(high) - log10(low)) if bent else (value - low) / (high - low)
+        return foot + (1 - foot) * part
+
+    if len(known) <= TICKS:
+        marks = known
+    elif bent:
+        marks = [10 ** (log10(low) + step / (TICKS - 1) * (log10(high) - log10(low))) for step in range(TICKS)]
+    else:
+        marks = [low + step / (TICKS - 1) * (high - low) for step in range(TICKS)]
+    ticks = tuple((place(mark), f"{mark:.4g}") for mark in marks)
+    places = tuple(0.0 if each is None else place(float(each)) for each in values)
+    return Axis(title, places, words, ((0.0, written(None)), *ticks) if bare else ticks)
+
+
+def _ordered(values: Sequence[Any]) -> list[Any]:
+    """Each value once: numbers by size before words, nothing last."""
+    once = list({written(each): each for each in values}.values())
+    return sorted(
+        once,
+        key=lambda each: (each is None, not _is_number(each), float(each) if _is_number(each) else 0.0, str(each)),
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def _precise(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else written(value)

@@ -1,0 +1,90 @@
+"""A metric by two settings: a colour and a number for each pair of values."""
+
+from math import isfinite
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QWidget
+
+from workbench.comparing.settings_space import Cell, HeatMap
+from workbench.comparing.words import metric_title, number
+from workbench.ui.theme import Tokens
+from workbench.ui.widgets.heat import ink_on, mixed
+from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
+
+NAME_PX, LINE_PX, GAP = 120, 16, 8
+COLDEST = 0.08  # of the accent in the cell of the least value
+TWO_LINES = 34  # px of a cell from which n has a line of its own
+
+
+class HeatMapPlot(PaintedPlot):
+    """Rows are values of one setting, columns of the other; an empty cell has no run."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Heat map", parent)
+        self._shown: HeatMap | None = None
+        self._metric = ""
+
+    def show_map(self, shown: HeatMap, metric: str) -> None:
+        """Other means; `metric` says how they are written."""
+        self._shown, self._metric = shown, metric
+        against = f" and {shown.column}" if shown.column else ""
+        self.retitle(f"{metric_title(metric)} by {shown.row}{against}, mean over seeds")
+        self.refresh()
+
+    def rows(self) -> Rows:
+        head: Rows = [["row", "column", self._metric, "n", "groups"]]
+        return head + [
+            [row, column, cell.mean if cell else "", cell.n if cell else 0, cell.groups if cell else 0]
+            for row, column, cell in self._cells()
+        ]
+
+    def describe(self) -> str:
+        known = [(row, column, cell) for row, column, cell in self._cells() if cell is not None]
+        if not known:
+            return f"{self.title}: no run has the metric."
+        told = [
+            f"{', '.join(filter(None, (row, column)))} {number(cell.mean, self._metric)} (n {cell.n})"
+            for row, column, cell in known
+        ]
+        return f"{self.title}: {'; '.join(told)}."
+
+    def _cells(self) -> list[tuple[str, str, Cell | None]]:
+        shown = self._shown
+        if shown is None:
+            return []
+        return [
+            (row, column, shown.cells.get((down, right)))
+            for down, row in enumerate(shown.rows)
+            for right, column in enumerate(shown.columns)
+        ]
+
+    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+        shown = self._shown
+        if shown is None or not shown.rows:
+            return
+        inside = place.adjusted(NAME_PX, 2 * LINE_PX + GAP, -GAP, -GAP)
+        width, height = inside.width() / len(shown.columns), inside.height() / len(shown.rows)
+        centre = int(Qt.AlignmentFlag.AlignCenter)
+        right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        metrics = painter.fontMetrics()
+        painter.setPen(QColor(tokens.plot_axis))
+        painter.drawText(QRectF(inside.left(), place.top(), inside.width(), LINE_PX), centre, shown.column)
+        painter.drawText(QRectF(place.left(), place.top() + LINE_PX, NAME_PX - GAP, LINE_PX), right,
+                         metrics.elidedText(shown.row, Qt.TextElideMode.ElideLeft, NAME_PX - GAP))  # fmt: skip
+        for at, name in enumerate(shown.columns):
+            box = QRectF(inside.left() + at * width, place.top() + LINE_PX, width, LINE_PX)
+            painter.drawText(box, centre, metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, int(width) - 4))
+        for at, name in enumerate(shown.rows):
+            box = QRectF(place.left(), inside.top() + at * height, NAME_PX - GAP, height)
+            painter.drawText(box, right, metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, NAME_PX - GAP))
+        means = [cell.mean for cell in shown.cells.values() if isfinite(cell.mean)]
+        low, high = min(means, default=0.0), max(means, default=0.0)
+        for (down, across), cell in shown.cells.items():
+            box = QRectF(inside.left() + across * width, inside.top() + down * height, width, height)
+            part = (cell.mean - low) / (high - low) if high > low else 0.5
+            colour = mixed(tokens.plot_background, tokens.accent, COLDEST + (1 - COLDEST) * part)
+            painter.fillRect(box.adjusted(1, 1, -1, -1), colour)
+            painter.setPen(ink_on(colour))
+            between = "\n" if height >= TWO_LINES else "  "
+            painter.drawText(box, centre, f"{number(cell.mean, self._metric)}{between}n {cell.n}")

@@ -1,0 +1,169 @@
+"""The Neighbours tab: how many neighbours two groups have in common for each query, the largest movers first."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QPixmap, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
+
+from workbench.comparing.overlap import NeighbourOverlap, PairOfRuns, neighbour_overlap
+from workbench.problem import Problem
+from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.compare.queries import Named
+from workbench.ui.pages.compare.tables import fit_columns, table_view
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress, Task
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.words import percent
+
+USUAL, MOST = 10, 100  # neighbours
+MOVERS = 500  # queries listed: the largest movers
+THUMBNAIL, AHEAD = 36, 20  # px; rows around the one looked at whose pictures are loaded with it
+TITLES = ("Query", "Class", "Same %", "Hit, first", "Hit, second", "Pairs n")
+PLACE = "movers"
+
+
+class NeighbourPanel(QWidget):
+    """Reads rankings on a thread once it is looked at. `opened` says (run, sample id): show the query there."""
+
+    opened = Signal(int, object)
+
+    def __init__(self, session: Session, loader: PictureLoader, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._loader = session, loader
+        self._paired: tuple[PairOfRuns, ...] = ()
+        self._named: Named = {}
+        self._task: Task | None = None
+        self.found: NeighbourOverlap | None = None
+        self.k = QSpinBox(minimum=1, maximum=MOST, value=USUAL)
+        self.k.setAccessibleName("Number of nearest neighbours")
+        self.k.setKeyboardTracking(False)
+        self.told = label("", wrap=True)
+        self.model = SortedRows(TITLES, self._cells, _written, self, picture=self._picture)
+        self.table = table_view(self.model, "Queries whose neighbours changed most")
+        self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
+        self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
+        self.table.horizontalHeader().setSortIndicator(2, Qt.SortOrder.AscendingOrder)
+        self.table.setSortingEnabled(True)
+        self.table.setToolTip(
+            "Hit: rank of the first true neighbour. Double-click shows the query in the run of the second group"
+        )
+        self.buttons = [button("Show in the first", kind="quiet"), button("Show in the second", kind="quiet")]
+        head = QHBoxLayout()
+        caption = label("Nearest neighbours", "caption")
+        caption.setBuddy(self.k)
+        head.addWidget(caption)
+        head.addWidget(self.k)
+        head.addStretch(1)
+        for each in self.buttons:
+            head.addWidget(each)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.addLayout(head)
+        column.addWidget(self.told)
+        column.addWidget(self.table, 1)
+        column.addStretch(0)
+        loader.ready.connect(self.model.pictures_came)
+        self.k.valueChanged.connect(self.read)
+        self.table.activated.connect(self._open_second)
+        self.buttons[0].clicked.connect(self._open_first)
+        self.buttons[1].clicked.connect(self._open_second)
+        self.table.selectionModel().currentChanged.connect(self._check)
+        self.say("")
+
+    def show_pairs(self, paired: Sequence[PairOfRuns], named: Named) -> None:
+        """Other pairs of runs; `named` gives classes and paths of their samples."""
+        self._paired, self._named = tuple(paired), named
+        self.read()
+
+    def say(self, text: str) -> None:
+        """A sentence in place of a list."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+        self.found = None
+        self.told.setText(text)
+        self.model.show([])
+        self.table.hide()
+        self._check()
+
+    def read(self) -> None:
+        """Compare the neighbours again, on a thread."""
+        if not self._paired:
+            return
+        self.say("Reading neighbours…")
+        workspace, paired, k = self._session.workspace, self._paired, self.k.value()
+
+        def work(progress: Progress) -> NeighbourOverlap:
+            return neighbour_overlap(workspace, paired, k, progress)
+
+        self._task = self._session.run_in_thread("Compare neighbours", work, self._show, self._fail)
+
+    def _show(self, found: NeighbourOverlap) -> None:
+        self._task, self.found = None, found
+        self.told.setText(told(found))
+        self.model.show(range(min(MOVERS, len(found.sample_ids))))
+        self.table.show()
+        fit_columns(self.table)
+        self._check()
+
+    def _fail(self, problem: Problem) -> None:
+        self._task = None
+        self.say(str(problem))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        fit_columns(self.table)
+
+    def _cells(self, row: int) -> tuple[Any, ...]:
+        assert self.found is not None  # there are rows
+        found = self.found
+        class_name, path = self._named.get(int(found.sample_ids[row]), ("", str(found.sample_ids[row])))
+        numbers = (found.first_hit[row], found.second_hit[row], found.pairs[row])
+        return path, class_name, float(found.share[row]), *map(int, numbers)
+
+    def _picture(self, row: int) -> QPixmap | None:
+        assert self.found is not None  # there are rows
+        sample_id = int(self.found.sample_ids[row])
+        picture = self._loader.pixmap(sample_id, THUMBNAIL)
+        if picture is None and not self._loader.absent(sample_id):
+            at = self.model.rows.index(row)
+            near = self.model.rows[max(0, at - AHEAD) : at + AHEAD]
+            self._loader.request(PLACE, [int(self.found.sample_ids[each]) for each in near], THUMBNAIL)
+        return picture
+
+    def _check(self) -> None:
+        for each in self.buttons:
+            each.setEnabled(self.table.currentIndex().isValid() and not self.table.isHidden())
+
+    def _open_first(self) -> None:
+        self._open(0)
+
+    def _open_second(self) -> None:
+        self._open(1)
+
+    def _open(self, side: int) -> None:
+        row = self.model.row(self.table.currentIndex().row())
+        if row is not None and self.found is not None:
+            pair = self.found.paired[int(self.found.seen[row])]
+            self.opened.emit((pair.first_run, pair.second_run)[side], int(self.found.sample_ids[row]))
+
+
+def told(found: NeighbourOverlap) -> str:
+    """The overlap of all queries in a sentence or two."""
+    n, pairs = len(found.sample_ids), len(found.paired)
+    none, every = float((found.share == 0).mean()), float((found.share == 1).mean())
+    listed = f" The {MOVERS:,} largest movers are listed." if n > MOVERS else ""
+    return (
+        f"Of the {found.k:,} nearest neighbours {percent(found.mean)} % are the same in both, on average over {n:,} "
+        f"queries and {pairs:,} {'pair' if pairs == 1 else 'pairs'} of runs; none for {percent(none)} % of the "
+        f"queries, all for {percent(every)} %. Median {percent(float(np.median(found.share)))} %.{listed}"
+    )
+
+
+def _written(column: int, value: Any) -> str:
+    return value if isinstance(value, str) else percent(value) if column == 2 else f"{value:,}"

@@ -1,0 +1,226 @@
+"""Parallel coordinates: an axis for each setting and metric, a line for each run; dragging on an axis brushes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from workbench.comparing.settings_space import Axis, Lines
+from workbench.ui.pages.compare.looks import Look
+from workbench.ui.theme import Tokens
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.heat import mixed
+from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
+
+SIDE_PX, TOP_PX, BOTTOM_PX = 56, 30, 16
+REACH, NEAR = 14, 6  # px around an axis, and around a line, that the pointer may be away
+LEAST = 4  # px of a brush: less is a click, which takes the brush of the axis away
+FAINT = 0.18  # of the axis colour in lines that a brush leaves out
+FEW = 60  # runs up to which lines are smooth and dashed: more would hold the window up
+BRUSH_PX, BRUSH_ALPHA = 12, 70
+
+
+class ParallelPlot(PaintedPlot):
+    """Lines in the colours of their groups; those outside of a brush turn faint. `brushed` says the runs inside."""
+
+    brushed = Signal(list)  # run ids
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Parallel coordinates", parent)
+        self._lines = Lines((), (), (), ())
+        self._looks: list[Look] = []
+        self._brushes: dict[str, tuple[float, float]] = {}  # by title of the axis: low and high, 0..1
+        self._drag: tuple[int, float] | None = None  # axis and where it began
+        self.clear = button("Clear brushes", kind="quiet")
+        self.clear.setToolTip("Show every run in full again")
+        self.clear.clicked.connect(self.clear_brushes)
+        self.head.insertWidget(1, self.clear)
+        self.picture.installEventFilter(self)
+        self.picture.setToolTip("Drag along an axis to keep the runs that pass there; a click takes that away")
+        self._tell()
+
+    def show_lines(self, lines: Lines, shown_as: Sequence[Look]) -> None:
+        """Other runs; `shown_as` are the looks of the groups. Brushes of axes that are still there stay."""
+        self._lines, self._looks = lines, list(shown_as)
+        titles = {axis.title for axis in lines.axes}
+        self._brushes = {title: brush for title, brush in self._brushes.items() if title in titles}
+        self._tell()
+
+    def brush(self, axis: int, low: float, high: float) -> None:
+        """Keep the runs that pass an axis between two places, 0 below to 1 above."""
+        self._brushes[self._lines.axes[axis].title] = (min(low, high), max(low, high))
+        self._tell()
+
+    def clear_brushes(self) -> None:
+        self._brushes.clear()
+        self._tell()
+
+    def inside(self) -> np.ndarray:
+        """Which runs [n] bool pass every brush."""
+        kept = np.ones(len(self._lines.runs), bool)
+        for axis in self._lines.axes:
+            if axis.title in self._brushes:
+                low, high = self._brushes[axis.title]
+                kept &= [low <= place <= high for place in axis.places]
+        return kept
+
+    def rows(self) -> Rows:
+        shown = self._lines
+        head: Rows = [["run", *(axis.title for axis in shown.axes), "inside"]]
+        kept = self.inside()
+        return head + [
+            [run, *(axis.words[at] for axis in shown.axes), "yes" if kept[at] else "no"]
+            for at, run in enumerate(shown.runs)
+        ]
+
+    def describe(self) -> str:
+        axes = ", ".join(axis.title for axis in self._lines.axes)
+        kept = int(self.inside().sum())
+        return f"{self.title}. Axes: {axes or 'none'}. {kept:,} of {len(self._lines.runs):,} runs pass the brushes."
+
+    def _tell(self) -> None:
+        kept = self.inside()
+        passing = f": {kept.sum():,} of {len(kept):,} runs pass" if self._brushes else f", {len(kept):,} runs"
+        self.retitle(f"Parallel coordinates{passing}")
+        self.clear.setEnabled(bool(self._brushes))
+        self.refresh()
+        self.brushed.emit([run for run, in_it in zip(self._lines.runs, kept, strict=True) if in_it])
+
+    # Where things are
+
+    def _spots(self, place: QRectF) -> np.ndarray:
+        """Across [axes] px, one for each axis."""
+        return np.linspace(place.left() + SIDE_PX, place.right() - SIDE_PX, max(2, len(self._lines.axes)))
+
+    @staticmethod
+    def _height(place: QRectF, value: float) -> float:
+        return place.bottom() - BOTTOM_PX - value * (place.height() - TOP_PX - BOTTOM_PX)
+
+    def _value(self, y: float) -> float:
+        place = QRectF(self.picture.rect())
+        return float(np.clip((place.bottom() - BOTTOM_PX - y) / (place.height() - TOP_PX - BOTTOM_PX), 0, 1))
+
+    def _axis_at(self, x: float) -> int | None:
+        if not self._lines.axes:
+            return None
+        away = np.abs(self._spots(QRectF(self.picture.rect()))[: len(self._lines.axes)] - x)
+        return int(away.argmin()) if away.min() <= REACH else None
+
+    def _line_at(self, point: QPointF) -> int | None:
+        """The line nearest to a point, within reach."""
+        place, axes = QRectF(self.picture.rect()), self._lines.axes
+        spots = self._spots(place)[: len(axes)]
+        right = int(np.searchsorted(spots, point.x()))
+        if not 0 < right < len(axes):
+            return None
+        part = (point.x() - spots[right - 1]) / (spots[right] - spots[right - 1])
+        ends = [np.array(axes[at].places) for at in (right - 1, right)]
+        heights = (1 - part) * ends[0] + part * ends[1]
+        away = np.abs(self._height(place, 0.0) - heights * (place.height() - TOP_PX - BOTTOM_PX) - point.y())
+        away[~self.inside()] = np.nan
+        if not np.isfinite(away).any():
+            return None
+        nearest = int(np.nanargmin(away))
+        return nearest if away[nearest] <= NEAR else None
+
+    # The pointer
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Dragging, clicks and hovering over the picture."""
+        if watched is not self.picture or not isinstance(event, QMouseEvent):
+            return super().eventFilter(watched, event)
+        point = event.position()
+        match event.type():
+            case QEvent.Type.MouseButtonPress if event.button() == Qt.MouseButton.LeftButton:
+                axis = self._axis_at(point.x())
+                self._drag = None if axis is None else (axis, point.y())
+            case QEvent.Type.MouseMove if self._drag is not None:
+                axis, start = self._drag
+                if abs(point.y() - start) >= LEAST:
+                    self.brush(axis, self._value(start), self._value(point.y()))
+            case QEvent.Type.MouseMove:
+                self._hover(event)
+            case QEvent.Type.MouseButtonRelease if self._drag is not None:
+                axis, start = self._drag
+                self._drag = None
+                title = self._lines.axes[axis].title
+                if abs(point.y() - start) < LEAST and title in self._brushes:
+                    del self._brushes[title]
+                    self._tell()
+        return False
+
+    def _hover(self, event: QMouseEvent) -> None:
+        over = self._axis_at(event.position().x()) is not None
+        self.picture.setCursor(Qt.CursorShape.SizeVerCursor if over else Qt.CursorShape.ArrowCursor)
+        line = None if over else self._line_at(event.position())
+        if line is None:
+            return
+        facts = [f"{axis.title}: {axis.words[line]}" for axis in self._lines.axes]
+        text = "\n".join([self._lines.titles[line], *facts])
+        safe = text.replace("&", "&amp;").replace("<", "&lt;").replace("\n", "<br>")
+        QToolTip.showText(event.globalPosition().toPoint(), f"<qt>{safe}</qt>", self.picture)
+
+    # The picture
+
+    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+        axes, kept = self._lines.axes, self.inside()
+        spots = self._spots(place)[: len(axes)].tolist()
+        few = len(kept) <= FEW
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, few)
+        faint = mixed(tokens.plot_background, tokens.plot_axis, FAINT)
+        for wanted in (False, True):
+            for line in np.flatnonzero(kept == wanted).tolist():
+                look = self._looks[self._lines.group_of[line]]
+                pen = QPen(QColor(look.colour), 1.6, look.pen) if few else QPen(QColor(look.colour), 1)
+                painter.setPen(pen if wanted else QPen(faint, 1))
+                painter.drawPolyline(self._line(line, place, spots))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        for axis, x in zip(axes, spots, strict=True):
+            self._paint_axis(painter, place, tokens, axis, x)
+
+    def _line(self, line: int, place: QRectF, spots: Sequence[float]) -> QPolygonF:
+        pairs = zip(self._lines.axes, spots, strict=True)
+        return QPolygonF([QPointF(x, self._height(place, axis.places[line])) for axis, x in pairs])
+
+    def _paint_axis(self, painter: QPainter, place: QRectF, tokens: Tokens, axis: Axis, x: float) -> None:
+        top, bottom = self._height(place, 1.0), self._height(place, 0.0)
+        if axis.title in self._brushes:
+            low, high = (self._height(place, each) for each in self._brushes[axis.title])
+            colour = QColor(tokens.accent)
+            colour.setAlpha(BRUSH_ALPHA)
+            painter.fillRect(QRectF(x - BRUSH_PX / 2, high, BRUSH_PX, low - high), colour)
+            painter.setPen(QPen(QColor(tokens.accent), 1))
+            painter.drawRect(QRectF(x - BRUSH_PX / 2, high, BRUSH_PX, low - high))
+        painter.setPen(QPen(QColor(tokens.plot_axis), 1))
+        painter.drawLine(QPointF(x, top), QPointF(x, bottom))
+        metrics, room = painter.fontMetrics(), self._room(place)
+        head = QRectF(x - room / 2, place.top() + 2, room, TOP_PX - 12)
+        words_of = axis.title if metrics.horizontalAdvance(axis.title) <= room else _short(axis.title)
+        title = metrics.elidedText(words_of, Qt.TextElideMode.ElideRight, int(room))
+        painter.drawText(head, int(Qt.AlignmentFlag.AlignCenter), title)
+        painter.setPen(QColor(tokens.text))
+        for value, words in axis.ticks:
+            y = self._height(place, value)
+            painter.drawLine(QPointF(x - 3, y), QPointF(x + 3, y))
+            text = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, int(min(room - 12, 2 * SIDE_PX)))
+            box = QRectF(metrics.boundingRect(text)).adjusted(-2, 0, 4, 0)
+            box.moveCenter(QPointF(x + 7 + box.width() / 2, y))
+            if box.right() > place.right():
+                box.moveRight(x - 5)
+            back = QColor(tokens.plot_background)
+            back.setAlpha(200)
+            painter.fillRect(box, back)
+            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
+
+    def _room(self, place: QRectF) -> float:
+        """Px for the words of one axis."""
+        count = max(2, len(self._lines.axes))
+        return min((place.width() - 2 * SIDE_PX) / (count - 1), 2.0 * SIDE_PX + 40)
+
+
+def _short(title: str) -> str:
+    """ "lr" for "training.lr", "loss" for "loss.name", "MAP@R" for "MAP@R % ↑"."""
+    section, _, last = title.partition(" ")[0].rpartition(".")
+    return section if last == "name" else last

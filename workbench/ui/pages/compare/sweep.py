@@ -1,0 +1,99 @@
+"""The Settings tab: what the settings in which the ticked runs differ do to the metric."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from workbench.comparing import settings_space
+from workbench.comparing.overview import Overview
+from workbench.ui.pages.compare.heat_map import HeatMapPlot
+from workbench.ui.pages.compare.looks import Look
+from workbench.ui.pages.compare.parallel import ParallelPlot
+from workbench.ui.widgets.labels import label
+
+NOTHING = "These runs differ in seed and fold only. Tick runs of other settings to see what a setting does."
+NO_OTHER = "no second setting"
+POOLED = "Some cells hold runs that also differ in other settings: their mean is over all of them."
+
+
+class SettingsPanel(QStackedWidget):
+    """A heat map over two settings above parallel coordinates over all."""
+
+    failed = Signal(object)  # Problem, of saving a plot
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._found: Overview | None = None
+        self.nothing = label(NOTHING, "muted", wrap=True)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.row, self.column = QComboBox(), QComboBox()
+        head = QHBoxLayout()
+        for words, box in (("Rows", self.row), ("Columns", self.column)):
+            caption = label(words, "caption")
+            caption.setBuddy(box)
+            box.setAccessibleName(f"Setting of the {words.lower()}")
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+            head.addWidget(caption)
+            head.addWidget(box)
+            box.activated.connect(self._draw_heat)
+        head.addStretch(1)
+        self.heat, self.parallel = HeatMapPlot(), ParallelPlot()
+        self.note = label("", "muted", wrap=True)
+        above = QWidget()
+        column = QVBoxLayout(above)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(head)
+        column.addWidget(self.heat, 1)
+        column.addWidget(self.note)
+        plots = QSplitter(Qt.Orientation.Vertical)
+        plots.setHandleWidth(8)
+        plots.setChildrenCollapsible(False)
+        plots.addWidget(above)
+        plots.addWidget(self.parallel)
+        inside = QWidget()
+        around = QVBoxLayout(inside)
+        around.setContentsMargins(8, 8, 8, 8)
+        around.addWidget(plots)
+        self.addWidget(self.nothing)
+        self.addWidget(inside)
+        for plot in (self.heat, self.parallel):
+            plot.failed.connect(self.failed)
+
+    def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
+        """Other groups with their looks, in the same order."""
+        self._found = found
+        fields = settings_space.fields(found)
+        self.setCurrentIndex(1 if fields else 0)
+        if not fields:
+            return
+        self._fill(fields)
+        self._draw_heat()
+        QTimer.singleShot(0, self, partial(self._draw_lines, found, list(shown_as)))  # two plots are two turns
+
+    def _fill(self, fields: list[str]) -> None:
+        """What was chosen stays where it still differs."""
+        before = [box.currentText() for box in (self.row, self.column)]
+        others = [*fields, NO_OTHER]
+        for box, items, chosen in ((self.row, fields, before[0]), (self.column, others, before[1])):
+            box.clear()
+            box.addItems(items)
+            box.setCurrentIndex(
+                items.index(chosen) if chosen in items else min(len(items) - 1, int(box is self.column))
+            )
+
+    def _draw_lines(self, found: Overview, shown_as: Sequence[Look]) -> None:
+        if found is self._found:
+            self.parallel.show_lines(settings_space.lines(found), shown_as)
+
+    def _draw_heat(self) -> None:
+        found = self._found
+        if found is None:
+            return
+        column = self.column.currentText()
+        chosen = "" if column in (NO_OTHER, self.row.currentText()) else column
+        shown = settings_space.heat_map(found, self.row.currentText(), chosen)
+        self.heat.show_map(shown, found.metric)
+        self.note.setText(POOLED)
+        self.note.setVisible(shown.pooled)

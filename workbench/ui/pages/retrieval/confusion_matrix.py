@@ -1,0 +1,236 @@
+"""Confusions as a matrix: which class is taken for which, the most confused classes first, sorted as one likes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
+
+from workbench.failed_queries import ConfusedPair
+from workbench.ui import theme
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.heat import mixed
+from workbench.ui.widgets.labels import label
+from workbench.ui.words import percent
+
+Index = QModelIndex | QPersistentModelIndex
+MOST = 40  # classes on a side
+CELL_PX, ROW_PX, NAME_PX = 46, 24, 150
+HEAT = 0.75  # of the way to the hottest colour that values take; the first quarter says that there is one
+TIMES, SHARE = "times", "share"
+HINT = (
+    "Rows: class of the query; columns: class of its nearest neighbour. A click on a head sorts by that class, "
+    "a double click on a cell (or Enter) lists its queries."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConfusionGrid:
+    """The most confused classes and how often one is taken for another."""
+
+    labels: tuple[int, ...]  # [n] most confused first
+    names: tuple[str, ...]  # [n]
+    pairs: dict[tuple[int, int], ConfusedPair]  # by row and column, where one occurs
+    classes: int  # that are confused at all
+
+    def values(self, what: str) -> np.ndarray:
+        """[n, n] float64 times or shares, by `what`; 0 where nothing is confused."""
+        made = np.zeros((len(self.labels), len(self.labels)))
+        for place, pair in self.pairs.items():
+            made[place] = getattr(pair, what)
+        return made
+
+
+def most_confused(pairs: Sequence[ConfusedPair], what: str, most: int = MOST) -> ConfusionGrid:
+    """The classes with the greatest sum of times or shares (`what`) as the class or as what it is taken for."""
+    sums: dict[int, float] = {}
+    names: dict[int, str] = {}
+    for pair in pairs:
+        for label_of, name in ((pair.label, pair.class_name), (pair.taken_label, pair.taken_for)):
+            sums[label_of] = sums.get(label_of, 0.0) + getattr(pair, what)
+            names[label_of] = name
+    chosen = sorted(sums, key=lambda each: (-sums[each], each))[:most]
+    place = {each: at for at, each in enumerate(chosen)}
+    inside = {
+        (place[pair.label], place[pair.taken_label]): pair
+        for pair in pairs
+        if pair.label in place and pair.taken_label in place
+    }
+    return ConfusionGrid(tuple(chosen), tuple(names[each] for each in chosen), inside, len(sums))
+
+
+class ConfusionTable(QAbstractTableModel):
+    """Cells of a grid in an order of rows and an order of columns."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.grid = ConfusionGrid((), (), {}, 0)
+        self.what = TIMES
+        self._values = np.zeros((0, 0))
+        self._rows = self._columns = np.empty(0, np.int64)
+
+    def show(self, grid: ConfusionGrid, what: str) -> None:
+        """Other confusions, as times or shares, the most confused classes first."""
+        self.beginResetModel()
+        self.grid, self.what, self._values = grid, what, grid.values(what)
+        self._rows = self._columns = np.arange(len(grid.labels))
+        self.endResetModel()
+
+    def sort_rows(self, column: int) -> None:
+        """The rows with the greatest values in a column first, of equals in the order of the grid."""
+        self.beginResetModel()
+        self._rows = np.argsort(-self._values[:, self._columns[column]], kind="stable")
+        self.endResetModel()
+
+    def sort_columns(self, row: int) -> None:
+        """The columns with the greatest values in a row first."""
+        self.beginResetModel()
+        self._columns = np.argsort(-self._values[self._rows[row]], kind="stable")
+        self.endResetModel()
+
+    def pair(self, index: Index) -> ConfusedPair | None:
+        """The confusion in a cell."""
+        if not index.isValid():
+            return None
+        return self.grid.pairs.get((int(self._rows[index.row()]), int(self._columns[index.column()])))
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self._columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        pair = self.pair(index)
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return self._written(index, pair)
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return int(Qt.AlignmentFlag.AlignCenter)
+            case Qt.ItemDataRole.BackgroundRole:
+                return self._heat(index) if pair is not None else None
+            case Qt.ItemDataRole.ToolTipRole | Qt.ItemDataRole.AccessibleTextRole if pair is not None:
+                text = told(pair)
+                plain = text.replace("&", "&amp;").replace("<", "&lt;")
+                return text if role == Qt.ItemDataRole.AccessibleTextRole else f"<qt>{plain}</qt>"
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        order = self._columns if orientation == Qt.Orientation.Horizontal else self._rows
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole) and section < len(order):
+            name = self.grid.names[int(order[section])]
+            if role == Qt.ItemDataRole.ToolTipRole:
+                return f"<qt>{name.replace('&', '&amp;').replace('<', '&lt;')}</qt>"
+            return name
+        if role == Qt.ItemDataRole.TextAlignmentRole and orientation == Qt.Orientation.Vertical:
+            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+    def lines(self) -> list[str]:
+        """Head and rows as text, with tabs between the columns."""
+        clean = [name.replace("\t", " ").replace("\n", " ") for name in self.grid.names]
+        head = ["", *(clean[each] for each in self._columns)]
+        body = [
+            [clean[row], *(self._plain(row, column) for column in self._columns.tolist())]
+            for row in self._rows.tolist()
+        ]
+        return ["\t".join(cells) for cells in (head, *body)]
+
+    def _plain(self, row: int, column: int) -> str:
+        if row == column:
+            return ""
+        return percent(self._values[row, column]) if self.what == SHARE else f"{self._values[row, column]:.0f}"
+
+    def _written(self, index: Index, pair: ConfusedPair | None) -> str:
+        if self._rows[index.row()] == self._columns[index.column()]:
+            return "–"
+        return "" if pair is None else percent(pair.share) if self.what == SHARE else f"{pair.times:,}"
+
+    def _heat(self, index: Index) -> QColor:
+        """Between the background and the accent, so that the text keeps its contrast in both themes."""
+        most = float(self._values.max())
+        value = float(self._values[self._rows[index.row()], self._columns[index.column()]])
+        shown = theme.current()
+        part = HEAT * value / most + (1 - HEAT) * (value > 0) if most else 0.0
+        return mixed(shown.surface, shown.selection, part)
+
+
+class ConfusionMatrix(QWidget):
+    """The matrix with what it counts. `pair_chosen` says the confusion whose queries are wanted."""
+
+    pair_chosen = Signal(object)  # ConfusedPair
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._pairs: list[ConfusedPair] = []
+        self.model = ConfusionTable()
+        self.what = QComboBox()
+        self.what.addItem("Times", TIMES)
+        self.what.addItem("Share of class %", SHARE)
+        self.what.setAccessibleName("What the cells say, and by what the classes are chosen and ordered")
+        self.order = button("Most confused first", kind="quiet")
+        self.order.setToolTip("Put rows and columns into one order again")
+        self.count = label("", "muted", wrap=True)
+        self.table = self._view()
+        head = QHBoxLayout()
+        caption = label("Cells", "caption")
+        caption.setBuddy(self.what)
+        head.addWidget(caption)
+        head.addWidget(self.what)
+        head.addWidget(self.order)
+        head.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(head)
+        column.addWidget(self.count)
+        column.addWidget(self.table, 1)
+        self.what.activated.connect(self._fill)
+        self.order.clicked.connect(self._fill)
+        self.table.horizontalHeader().sectionClicked.connect(self.model.sort_rows)
+        self.table.verticalHeader().sectionClicked.connect(self.model.sort_columns)
+        self.table.activated.connect(self._choose)  # a double click, or Enter
+
+    def _view(self) -> QTableView:
+        made = QTableView()
+        made.setModel(self.model)
+        made.setAccessibleName("Confusions as a matrix")
+        made.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        made.setTabKeyNavigation(False)
+        made.setWordWrap(False)
+        made.setCornerButtonEnabled(False)
+        for header, size in ((made.horizontalHeader(), CELL_PX), (made.verticalHeader(), ROW_PX)):
+            header.setSectionsClickable(True)
+            header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+            header.setDefaultSectionSize(size)
+        made.horizontalHeader().setMinimumSectionSize(CELL_PX)
+        made.verticalHeader().setMaximumWidth(NAME_PX)
+        made.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
+        made.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        return made
+
+    def show_pairs(self, pairs: Sequence[ConfusedPair]) -> None:
+        """Other confusions."""
+        self._pairs = list(pairs)
+        self._fill()
+
+    def _fill(self) -> None:
+        what = self.what.currentData()
+        grid = most_confused(self._pairs, what)
+        self.model.show(grid, what)
+        shown = len(grid.labels)
+        some = f"The {shown:,} most confused of {grid.classes:,} classes. " if shown < grid.classes else ""
+        self.count.setText(some + HINT)
+
+    def _choose(self, index: QModelIndex) -> None:
+        pair = self.model.pair(index)
+        if pair is not None:
+            self.pair_chosen.emit(pair)
+
+
+def told(pair: ConfusedPair) -> str:
+    """One confusion as a sentence."""
+    times = "once" if pair.times == 1 else f"{pair.times:,} times"
+    return f"“{pair.class_name}” is taken for “{pair.taken_for}” {times}, {percent(pair.share)} % of its queries"

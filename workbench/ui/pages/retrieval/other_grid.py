@@ -1,0 +1,63 @@
+"""The same query in another evaluation, of this run or of another: its neighbours beside those of the shown one."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+
+from workbench.ui.pages.retrieval.card_row import CardRow
+from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.words import percent
+from workbench.workspace.rows import Neighbour, Query
+
+PLACE = "neighbours elsewhere"
+SHOWN = 24  # neighbours, of which all cards are made with the first comparison
+
+
+class OtherGrid(QScrollArea):
+    """Hidden until something is compared."""
+
+    def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.row = CardRow(loader, PLACE, 0)
+        self.row.show()
+        self.row.column.addStretch(1)
+        self.row.title.setProperty("role", "")
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName("Nearest neighbours in the evaluation compared with, best first")
+        self.setWidget(self.row)
+        self.hide()
+
+    def show_query(self, word: str, query: Query, near: list[Neighbour], beside: list[Neighbour]) -> None:
+        """Show the query as another evaluation, called `word`, has it.
+
+        Args:
+            near: its stored neighbours there, best first. beside: those on screen of the shown evaluation.
+        """
+        self.show()
+        shown = near[:SHOWN]
+        self.row.show_cards(f"{_begun(word)}: {_facts(query)}{_shared(shown, beside)}", shown)
+        self.verticalScrollBar().setValue(0)
+
+    def say(self, sentence: str) -> None:
+        """A sentence in place of neighbours."""
+        self.show()
+        self.row.show_cards(sentence, [])
+
+
+def _begun(word: str) -> str:
+    return word[:1].upper() + word[1:]
+
+
+def _facts(query: Query) -> str:
+    if not query.r:
+        return "no other image of its class"
+    return f"first hit at rank {query.first_hit:,}, AP {percent(query.ap)} %"
+
+
+def _shared(shown: list[Neighbour], beside: list[Neighbour]) -> str:
+    """How many of as many neighbours are the same on both sides."""
+    count = min(len(shown), len(beside))
+    ids = {each.sample_id for each in shown[:count]} & {each.sample_id for each in beside[:count]}
+    return f"; {len(ids):,} of the first {count:,} are in both" if count else ""

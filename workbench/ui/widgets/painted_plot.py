@@ -1,0 +1,181 @@
+"""A plot that paints itself: title, menu with copy and save, and the same picture on white for files."""
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QBuffer, QIODevice, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage, QPainter, QPaintEvent
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench import files
+from workbench.problem import Problem
+from workbench.spreadsheet import csv_text
+from workbench.ui import theme
+from workbench.ui.theme import Tokens
+from workbench.ui.widgets.buttons import icon_button
+
+HEAD_PX, SCALE = 32, 2  # title above the picture in a file; pixels of the file per pixel of the screen
+TEXT_PX = 11
+FILE_KINDS = "PNG picture (*.png);;SVG drawing (*.svg);;CSV table (*.csv)"
+Rows = list[list[Any]]
+
+
+class Picture(QWidget):
+    """The surface that a painted plot paints on."""
+
+    def __init__(self, plot: "PaintedPlot") -> None:
+        super().__init__(plot)
+        self._plot = plot
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumSize(220, 140)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter, shown = QPainter(self), theme.current()
+        painter.fillRect(self.rect(), QColor(shown.plot_background))
+        painter.setFont(small(self.font()))
+        self._plot.paint(painter, QRectF(self.rect()), shown)
+        painter.end()
+
+
+class PaintedPlot(QFrame):
+    """To be subclassed: `paint` draws, `rows` are the numbers, `describe` is a sentence for those who do not see it."""
+
+    failed = Signal(object)  # Problem, of a save
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        self.picture = Picture(self)
+        self._title = QLabel()
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setProperty("role", "strong")
+        self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.menu = QMenu(self)
+        self.menu.addAction("Copy picture", self.copy_picture)
+        self.menu.addAction("Copy table", self.copy_table)
+        self.menu.addAction("Save…", self.ask_and_save)
+        self._more = icon_button("dots-three", "Menu of the plot")
+        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._more.setMenu(self.menu)
+        self._more.setToolTip("Copy, save, table")
+        self.head = QHBoxLayout()
+        self.head.addWidget(self._title, 1)
+        self.head.addWidget(self._more)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 4, 8, 4)
+        column.addLayout(self.head)
+        column.addWidget(self.picture, 1)
+        self.retitle(title)
+
+    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+        """Draw all of it into a place, in the colours of a theme."""
+        raise NotImplementedError
+
+    def rows(self) -> Rows:
+        """The numbers as a table, its head first."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """What is seen, in a sentence or two."""
+        raise NotImplementedError
+
+    def retitle(self, title: str) -> None:
+        self.title = title
+        self._title.setText(title)
+        self._title.setToolTip(title if len(title) > 40 else "")
+        self.picture.setAccessibleName(title)
+        self._more.setAccessibleName(f"Menu of {title}")
+
+    def refresh(self) -> None:
+        """Paint anew, and tell it anew."""
+        self.picture.setAccessibleDescription(self.describe())
+        self.picture.update()
+
+    def copy_picture(self) -> None:
+        QGuiApplication.clipboard().setImage(self.image())
+
+    def copy_table(self) -> None:
+        lines = ("\t".join(str(cell).replace("\t", " ") for cell in row) for row in self.rows())
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def image(self) -> QImage:
+        """On white, with its title, at twice the size on the screen."""
+        size = self._size()
+        image = QImage(size * SCALE, QImage.Format.Format_RGB32)
+        painter = QPainter(image)
+        painter.scale(SCALE, SCALE)
+        self._paint_file(painter, size)
+        painter.end()
+        return image
+
+    def ask_and_save(self) -> None:
+        name = "".join(letter if letter.isalnum() else "-" for letter in self.title.lower())[:60]
+        place, chosen = QFileDialog.getSaveFileName(self, "Save plot", f"{name}.png", FILE_KINDS)
+        if not place:
+            return
+        path = Path(place)
+        if path.suffix.lower() not in (".png", ".svg", ".csv"):
+            path = path.with_name(path.name + "." + chosen.partition(" ")[0].lower())
+        try:
+            self.save(path)
+        except Problem as problem:
+            self.failed.emit(problem)
+
+    def save(self, path: Path) -> None:
+        """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem when it cannot be written."""
+        content = {".png": self._png, ".svg": self._svg, ".csv": self._csv}[path.suffix.lower()]()
+        with files.atomic_write(path) as file:
+            file.write(content)
+
+    def _csv(self) -> bytes:
+        head, *body = self.rows()
+        return csv_text(head, body).encode()
+
+    def _png(self) -> bytes:
+        buffer = QBuffer()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        self.image().save(buffer, "PNG")  # type: ignore[call-overload]
+        return bytes(buffer.data().data())
+
+    def _svg(self) -> bytes:
+        size, buffer = self._size(), QBuffer()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        generator = QSvgGenerator()
+        generator.setOutputDevice(buffer)
+        generator.setSize(size)
+        generator.setViewBox(QRectF(0, 0, size.width(), size.height()))
+        generator.setTitle(self.title)
+        painter = QPainter(generator)
+        self._paint_file(painter, size)
+        painter.end()
+        return bytes(buffer.data().data())
+
+    def _size(self) -> QSize:
+        return QSize(self.picture.width(), self.picture.height() + HEAD_PX)
+
+    def _paint_file(self, painter: QPainter, size: QSize) -> None:
+        light = theme.LIGHT
+        painter.fillRect(QRectF(0, 0, size.width(), size.height()), Qt.GlobalColor.white)
+        painter.setFont(small(self.font()))
+        painter.setPen(QColor(light.text))
+        painter.drawText(QRectF(8, 4, size.width() - 16, 20), int(Qt.AlignmentFlag.AlignVCenter), self.title)
+        self.paint(painter, QRectF(0, HEAD_PX, size.width(), size.height() - HEAD_PX), light)
+
+
+def small(font: QFont) -> QFont:
+    """The font of axes."""
+    made = QFont(font)
+    made.setPixelSize(TEXT_PX)
+    return made
