@@ -115,6 +115,18 @@ def m004_sample_tags(db: Database) -> None:
     )
 
 
+@migration()
+def m006_chains_of_maps(db: Database) -> None:
+    for column in (
+        "continuity real",
+        "trust_queries integer",
+        "start_id integer references projections(id) on delete set null",
+        "kept_id integer references artefacts(id)",
+        "doubts text not null default '[]'",
+    ):
+        db.execute(f"alter table projections add column {column}")
+
+
 def migrate(connection: Connection, path: Path | None = None) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
     db = Database(connection)

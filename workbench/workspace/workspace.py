@@ -365,23 +365,11 @@ class Workspace:
         trustworthiness: float | None,
         versions: dict[str, str],
     ) -> int:
-        """Store a map: points [n, 2] in the order of the embeddings, proxies [p, 2] or None; returns its number."""
-        run_id = self.evaluation(evaluation_id).run_id
-        stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
-        path = self.folder(run_id) / f"map-{evaluation_id}-{method}-{stamp}.npz"
-        arrays = {"points": points.astype(np.float32)}
-        if proxies is not None:
-            arrays["proxies"] = proxies.astype(np.float32)
-        with files.atomic_write(path) as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
-        with self.writing() as db:
-            artefact = add_artefact(db, self.folder(run_id), run_id, "projection", path, None)
-            sql = (
-                "insert into projections (evaluation_id, coordinates_id, method, params, seed, trustworthiness, "
-                "versions, created) values (?, ?, ?, ?, ?, ?, ?, ?)"
-            )
-            facts = (method, json.dumps(params), seed, trustworthiness, json.dumps(versions), now())
-            return new_id(db.execute(sql, (evaluation_id, artefact, *facts)))
+        """Store a map without more; stored_maps.store_map also keeps where it started and how far it is trusted."""
+        from workbench.workspace.stored_maps import Measured, store_map
+
+        measured = Measured(trustworthiness)
+        return store_map(self, evaluation_id, method, params, seed, points, proxies, versions, measured)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
