@@ -12,9 +12,8 @@ import numpy as np
 from workbench import files
 from workbench.problem import Problem
 from workbench.workspace import reading
-from workbench.workspace.connection import new_id
 from workbench.workspace.rows import Evaluation, Projection
-from workbench.workspace.workspace import Workspace, add_artefact, now
+from workbench.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,32 +45,22 @@ def store_map(
         points: [n, 2] in the order of the embeddings. proxies: [p, 2] or None.
         start: the number of the map that this one started from, or None.
     """
-    run_id = workspace.evaluation(evaluation_id).run_id
-    folder = workspace.folder(run_id)
-    stem = f"map-{evaluation_id}-{method}-{datetime.now(UTC).strftime('%Y%m%d%H%M%S%f')}"
-    arrays = {"points": points.astype(np.float32)}
-    if proxies is not None:
-        arrays["proxies"] = proxies.astype(np.float32)
-    with files.atomic_write(folder / f"{stem}.npz") as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]
+    more: dict[str, Any] = {
+        "continuity": measured.continuity,
+        "trust_queries": measured.queries,
+        "start_id": start,
+        "doubts": json.dumps(measured.doubts),
+    }
     if measured.kept is not None:
-        with files.atomic_write(folder / f"{stem}-kept.npy") as file:
+        run_id = workspace.evaluation(evaluation_id).run_id
+        stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
+        path = workspace.folder(run_id) / f"kept-{evaluation_id}-{method}-{stamp}.npy"
+        with files.atomic_write(path) as file:
             np.save(file, measured.kept.astype(np.float32), allow_pickle=False)
-    with workspace.writing() as db:
-        artefact = add_artefact(db, folder, run_id, "projection", folder / f"{stem}.npz", None)
-        kept = None
-        if measured.kept is not None:
-            kept = add_artefact(db, folder, run_id, "projection", folder / f"{stem}-kept.npy", None)
-        sql = (
-            "insert into projections (evaluation_id, coordinates_id, method, params, seed, trustworthiness, versions, "
-            "created, continuity, trust_queries, start_id, kept_id, doubts) "
-            "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        )
-        facts = (
-            method, json.dumps(params), seed, measured.trustworthiness, json.dumps(versions), now(),
-            measured.continuity, measured.queries, start, kept, json.dumps(measured.doubts),
-        )  # fmt: skip
-        return new_id(db.execute(sql, (evaluation_id, artefact, *facts)))
+        more["kept_id"] = workspace.add_artefact(run_id, "projection", path)
+    return workspace.add_projection(
+        evaluation_id, method, params, seed, points, proxies, measured.trustworthiness, versions, more
+    )
 
 
 def kept_neighbours(workspace: Workspace, projection_id: int) -> np.ndarray | None:

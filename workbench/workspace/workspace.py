@@ -364,12 +364,29 @@ class Workspace:
         proxies: np.ndarray | None,
         trustworthiness: float | None,
         versions: dict[str, str],
+        more: dict[str, Any] | None = None,
     ) -> int:
-        """Store a map without more; stored_maps.store_map also keeps where it started and how far it is trusted."""
-        from workbench.workspace.stored_maps import Measured, store_map
+        """Store a map: points [n, 2] in the order of the embeddings, proxies [p, 2] or None; returns its number.
 
-        measured = Measured(trustworthiness)
-        return store_map(self, evaluation_id, method, params, seed, points, proxies, versions, measured)
+        `more` are further columns of its row: stored_maps.store_map fills them.
+        """
+        run_id = self.evaluation(evaluation_id).run_id
+        stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
+        path = self.folder(run_id) / f"map-{evaluation_id}-{method}-{stamp}.npz"
+        arrays = {"points": points.astype(np.float32)}
+        if proxies is not None:
+            arrays["proxies"] = proxies.astype(np.float32)
+        with files.atomic_write(path) as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+        with self.writing() as db:
+            artefact = add_artefact(db, self.folder(run_id), run_id, "projection", path, None)
+            facts = {
+                "evaluation_id": evaluation_id, "coordinates_id": artefact, "method": method,
+                "params": json.dumps(params), "seed": seed, "trustworthiness": trustworthiness,
+                "versions": json.dumps(versions), "created": now(), **(more or {}),
+            }  # fmt: skip
+            sql = f"insert into projections ({', '.join(facts)}) values ({', '.join('?' * len(facts))})"
+            return new_id(db.execute(sql, tuple(facts.values())))
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
