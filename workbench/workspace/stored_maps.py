@@ -84,6 +84,16 @@ def kept_neighbours(workspace: Workspace, projection_id: int) -> np.ndarray | No
     return found
 
 
+def start_epoch(workspace: Workspace, made: Projection) -> int | None:
+    """The epoch of the map that this one started from, or None."""
+    with workspace.reading() as db:
+        row = db.execute(
+            "select e.epoch from projections p join evaluations e on e.id = p.evaluation_id where p.id = ?",
+            (made.start_id,),
+        ).fetchone()
+    return None if row is None else int(row[0])
+
+
 def same_course(workspace: Workspace, evaluation_id: int) -> list[Evaluation]:
     """The evaluations of the same run with the same distance, by epoch."""
     this = workspace.evaluation(evaluation_id)

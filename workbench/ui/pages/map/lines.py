@@ -1,0 +1,61 @@
+"""Lines over the points: trails, the true neighbours of the hovered point, and around groups that are doubted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF, QTransform
+
+from workbench.ui import theme
+from workbench.ui.pages.map.cloud import on_screen
+from workbench.ui.pages.map.map_data import MapData
+
+FEW, OPAQUE, FAINT = 40, 170, 80  # so many trails are drawn strongly; of 255
+DOT = 3.0  # px, radius of the start of a trail
+
+
+class Lines:
+    """Draws in the pixels of one painter; what has no place on the map is left out."""
+
+    def __init__(self, painter: QPainter, transform: QTransform, tokens: theme.Tokens) -> None:
+        self._painter, self._transform, self._tokens = painter, transform, tokens
+
+    def trails(self, trails: np.ndarray, colours: np.ndarray) -> None:
+        """Ways [s, m, 2] in colours [s] (0xFFRRGGBB), with a dot where each began."""
+        alpha = OPAQUE if len(trails) <= FEW else FAINT
+        for way, ink in zip(trails, colours.tolist(), strict=True):
+            places = self._on_screen(way)
+            if len(places) < 2:
+                continue
+            colour = QColor.fromRgba(ink)
+            colour.setAlpha(alpha)
+            self._painter.setPen(QPen(colour, 1.2))
+            self._painter.setBrush(Qt.BrushStyle.NoBrush)
+            self._painter.drawPolyline(QPolygonF(places))
+            self._painter.setBrush(colour)
+            self._painter.drawEllipse(places[0], DOT, DOT)
+
+    def links(self, data: MapData, row: int, neighbours: np.ndarray) -> None:
+        """From one point to others: whole to those of its class, dashed to those of other classes."""
+        here = self._on_screen(data.points[row : row + 1])
+        for other in neighbours.tolist():
+            there = self._on_screen(data.points[other : other + 1])
+            if here and there:
+                same = data.labels[other] == data.labels[row]
+                colour = self._tokens.text if same else self._tokens.wrong
+                style = Qt.PenStyle.SolidLine if same else Qt.PenStyle.DashLine
+                self._painter.setPen(QPen(QColor(colour), 1.2, style))
+                self._painter.drawLine(here[0], there[0])
+
+    def doubts(self, doubts: Sequence[dict[str, Any]]) -> None:
+        """A dashed outline around each group of the map that is none in the embedding."""
+        self._painter.setBrush(Qt.BrushStyle.NoBrush)
+        self._painter.setPen(QPen(QColor(self._tokens.warning), 1.6, Qt.PenStyle.DashLine))
+        for doubt in doubts:
+            corners = self._on_screen(np.asarray(doubt["outline"], float).reshape(-1, 2))
+            self._painter.drawPolygon(QPolygonF(corners))
+
+    def _on_screen(self, points: np.ndarray) -> list[QPointF]:
+        places = on_screen(self._transform, points)
+        return [QPointF(x, y) for x, y in places[np.isfinite(places).all(1)].tolist()]
