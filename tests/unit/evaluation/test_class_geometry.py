@@ -51,6 +51,7 @@ def data():
 @pytest.mark.parametrize("kind", ["one proxy", "two proxies", "means"])
 def test_equals_the_definitions(data, metric, kind, monkeypatch):
     monkeypatch.setattr(module, "BLOCK", 40)
+    monkeypatch.setattr(module, "OUTER", 2)
     vectors, labels = data
     names = np.unique(labels)
     rng = np.random.default_rng(1)
