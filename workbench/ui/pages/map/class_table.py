@@ -57,7 +57,7 @@ class ClassTableDialog(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Classes of the map")
-        self.resize(900, 520)
+        self.resize(980, 520)
         self.table: ClassTable | None = None
         self.model = ClassRows(self)
         self.view = QTableView()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QLineF, QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF, QTransform
 
 from workbench.ui import theme
@@ -12,7 +12,7 @@ from workbench.ui.pages.map.cloud import on_screen
 from workbench.ui.pages.map.map_data import MapData
 
 FEW, OPAQUE, FAINT = 40, 170, 80  # so many trails are drawn strongly; of 255
-DOT = 3.0  # px, radius of the start of a trail
+DOT = 2.0  # px, half the width of the start of a trail
 
 
 class Lines:
@@ -22,19 +22,25 @@ class Lines:
         self._painter, self._transform, self._tokens = painter, transform, tokens
 
     def trails(self, trails: np.ndarray, colours: np.ndarray) -> None:
-        """Ways [s, m, 2] in colours [s] (0xFFRRGGBB), with a dot where each began."""
-        alpha = OPAQUE if len(trails) <= FEW else FAINT
-        for way, ink in zip(trails, colours.tolist(), strict=True):
-            places = self._on_screen(way)
-            if len(places) < 2:
-                continue
+        """Ways [s, m, 2] in colours [s] (0xFFRRGGBB), with a dot where each began; where they are many, thin and
+        with hard edges, which takes a tenth of the time."""
+        if trails.shape[1] < 2:
+            return
+        few = len(trails) <= FEW
+        places = on_screen(self._transform, trails.reshape(-1, 2)).reshape(trails.shape)
+        steps = np.concatenate([places[:, :-1], places[:, 1:]], axis=2)  # [s, m - 1, 4]
+        drawn = np.isfinite(steps).all(axis=2)
+        self._painter.setRenderHint(QPainter.RenderHint.Antialiasing, few)
+        for ink in np.unique(colours).tolist():
+            mine = colours == ink
             colour = QColor.fromRgba(ink)
-            colour.setAlpha(alpha)
-            self._painter.setPen(QPen(colour, 1.2))
-            self._painter.setBrush(Qt.BrushStyle.NoBrush)
-            self._painter.drawPolyline(QPolygonF(places))
-            self._painter.setBrush(colour)
-            self._painter.drawEllipse(places[0], DOT, DOT)
+            colour.setAlpha(OPAQUE if few else FAINT)
+            self._painter.setPen(QPen(colour, 1.2 if few else 0))  # 0 is one pixel, the quick way
+            self._painter.drawLines([QLineF(*step) for step in steps[mine][drawn[mine]].tolist()])
+            self._painter.setPen(QPen(colour, 2 * DOT))
+            begins = places[mine, 0]
+            self._painter.drawPoints(QPolygonF([QPointF(x, y) for x, y in begins[np.isfinite(begins).all(1)].tolist()]))
+        self._painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def links(self, data: MapData, row: int, neighbours: np.ndarray) -> None:
         """From one point to others: whole to those of its class, dashed to those of other classes."""
