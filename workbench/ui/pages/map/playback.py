@@ -28,6 +28,7 @@ class Playback(QObject):
         super().__init__(parent)
         self._session, self._canvas, self._bar = session, canvas, bar
         self.course: Course | None = None
+        self._whole = QRectF()  # around all points of the course
         self._data: MapData | None = None
         self._wanted: dict[str, Any] = {}
         self._number = 0  # of the newest question: older answers are dropped
@@ -56,8 +57,10 @@ class Playback(QObject):
         self._number += 1
         number, workspace = self._number, self._session.workspace
 
-        def work(progress: Progress) -> tuple[int, Course]:
-            return number, read_course(workspace, data, wanted)
+        def work(progress: Progress) -> tuple[int, Course, QRectF]:
+            course = read_course(workspace, data, wanted)
+            left, bottom, right, top = course.box()
+            return number, course, QRectF(left, bottom, right - left, top - bottom)
 
         self._session.run_in_thread("Course of the map", work, self._read, quiet=True)
 
@@ -68,10 +71,10 @@ class Playback(QObject):
         self._bar.show_epochs((), 0)
         self.show_trails()
 
-    def _read(self, found: tuple[int, Course]) -> None:
-        number, course = found
+    def _read(self, found: tuple[int, Course, QRectF]) -> None:
+        number, course, whole = found
         if number == self._number and not self._bar.playing and not self._bar.slider.isSliderDown():
-            self.course = course
+            self.course, self._whole = course, whole
             self._stand()
 
     def _stand(self) -> None:
@@ -90,17 +93,15 @@ class Playback(QObject):
             fresh, self._frame = frame != self._frame, frame
             own = place == self.course.frame_of(self._data.evaluation)
             if not own:
-                self._keep_in_view(self.course)
+                self._keep_in_view()
             self.moment.emit(self._data if own else self.course.moment(self._data, place), fresh)
             self.show_trails()
 
-    def _keep_in_view(self, course: Course) -> None:
+    def _keep_in_view(self) -> None:
         """Nothing leaves the picture on its way, unless the person has zoomed in."""
         view, now = self._canvas.box.viewRect(), self._canvas.cloud.boundingRect()
-        left, bottom, right, top = course.box()
-        whole = QRectF(left, bottom, right - left, top - bottom)
-        if view.contains(now) and not view.contains(whole):
-            self._canvas.box.setRange(view.united(whole), padding=0)
+        if view.contains(now) and not view.contains(self._whole):
+            self._canvas.box.setRange(view.united(self._whole), padding=0)
 
     def _settle(self, frame: int) -> None:
         if self.course is not None:
