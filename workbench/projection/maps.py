@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.projection.align import align
+from workbench.projection.neighbourhoods import Doubt, doubts, kept_share, map_neighbours, true_neighbours
 from workbench.projection.params import PcaParams, UmapParams, read_params
 from workbench.projection.pca import fit_pca
 from workbench.projection.trust import Trust, trust
@@ -23,6 +25,8 @@ class Map:
     trust: Trust | None  # None for fewer than three points
     params: dict[str, Any]  # all of them, defaults filled in
     versions: dict[str, str]  # of the libraries that drew it
+    kept: np.ndarray | None  # [n] float32, share of each point's true neighbours that the map keeps; None as trust
+    doubts: tuple[Doubt, ...]  # groups of the map that are none in the embedding
 
 
 def make_map(
@@ -32,6 +36,7 @@ def make_map(
     params: dict[str, Any],
     seed: int = 0,
     report: Report = quiet,
+    before: np.ndarray | None = None,
 ) -> Map:
     """Draw embeddings [n, d] and proxies [p, d] on one map.
 
@@ -39,6 +44,8 @@ def make_map(
         method: "pca" or "umap".
         params: fields of PcaParams or UmapParams; missing ones are the defaults.
         report: told of each stage; may raise Cancelled.
+        before: [n, 2] the places of the same samples in an earlier map, NaN where there is none: UMAP starts from
+            them, and every map is turned, reflected and shifted to lie over them.
 
     Raises:
         Problem: unknown method, bad parameters, empty or non-finite vectors, widths that differ.
@@ -51,10 +58,20 @@ def make_map(
         report("Loading UMAP", 0, 0)
         from workbench.projection.umap_map import umap_map  # three seconds of imports, which PCA does not need
 
-        points, placed = umap_map(vectors, stars, chosen, seed, report)
+        points, placed = umap_map(vectors, stars, chosen, seed, report, before=before)
     else:
         pca = fit_pca(vectors)
         points, placed = pca.transform(vectors), None if stars is None else pca.transform(stars)
+    if before is not None:
+        points, placed = align(points, before, placed)
     report("Measuring trustworthiness", 0, 0)
     measured = trust(vectors, points, seed=seed)
-    return Map(points, placed, measured, chosen.model_dump(), {name: version(name) for name in LIBRARIES[method]})
+    kept, doubted = (None, ()) if measured is None else _kept(vectors, points, report)
+    versions = {name: version(name) for name in LIBRARIES[method]}
+    return Map(points, placed, measured, chosen.model_dump(), versions, kept, doubted)
+
+
+def _kept(vectors: np.ndarray, points: np.ndarray, report: Report) -> tuple[np.ndarray, tuple[Doubt, ...]]:
+    true = true_neighbours(vectors, report=report)
+    shown, farthest = map_neighbours(points)
+    return kept_share(true, shown), doubts(points, true, shown, farthest)

@@ -1,10 +1,11 @@
 """The analysis process of maps and clusters: `python -m workbench.projection.server`; serving.py tells how it speaks.
 
-Ops: project, project_arrays, nmi, warm.
+Ops: project, project_epochs, project_arrays, nmi, warm.
 """
 
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,33 +16,40 @@ from workbench.serving import Message, Ops, Report, field
 
 
 def project(request: Message, report: Report) -> Message:
-    """Map an evaluation of a workspace and store it there: workspace, evaluation, method, params, seed."""
+    """Map an evaluation of a workspace and store it there: workspace, evaluation, method, params, seed.
+
+    It starts from the newest such map of the nearest earlier evaluation of the run that has one, and lies over it.
+    """
+    from workbench.projection.course import Wanted, draw, latest_before
     from workbench.workspace import Workspace
 
     started = time.monotonic()
-    evaluation, method, seed = field(request, "evaluation", int), field(request, "method", str), _seed(request)
-    params = field({"params": {}, **request}, "params", dict)
+    evaluation, wanted = field(request, "evaluation", int), Wanted(*_wanted(request))
     with Workspace(field(request, "workspace", str)) as workspace:
-        _, _, embeddings = workspace.embeddings(evaluation)
-        proxies = workspace.proxies(evaluation)
-        found = make_map(embeddings, proxies and proxies[0], method, params, seed, report)
-        report("Storing the map", 0, 0)
-        trustworthiness = found.trust.trustworthiness if found.trust else None
-        number = workspace.add_projection(
-            evaluation, method, found.params, seed, found.points, found.proxies, trustworthiness, found.versions
-        )
+        number, found = draw(workspace, evaluation, wanted, latest_before(workspace, evaluation, wanted), report)
     return {"projection": number, **_told(found, started)}
+
+
+def project_epochs(request: Message, report: Report) -> Message:
+    """Map every evaluation of a run, each from the one before: workspace, evaluation (any of them), method, params,
+    seed. Maps that are stored already are kept as far as each started from the one before."""
+    from workbench.projection.course import Wanted, draw_all
+    from workbench.workspace import Workspace
+
+    started = time.monotonic()
+    wanted = Wanted(*_wanted(request))
+    with Workspace(field(request, "workspace", str)) as workspace:
+        numbers, made = draw_all(workspace, field(request, "evaluation", int), wanted, report)
+    return {"projections": numbers, "made": made, "seconds": time.monotonic() - started}
 
 
 def project_arrays(request: Message, report: Report) -> Message:
     """Map embeddings.npy (and proxies.npy) into the folder `out`: points.npy and, with proxies, proxies.npy."""
     started = time.monotonic()
-    embeddings, method = _array(field(request, "embeddings", str)), field(request, "method", str)
+    embeddings, (method, params, seed) = _array(field(request, "embeddings", str)), _wanted(request)
     proxies = _array(field(request, "proxies", str)) if request.get("proxies") is not None else None
     folder = Path(field(request, "out", str))
-    found = make_map(
-        embeddings, proxies, method, field({"params": {}, **request}, "params", dict), _seed(request), report
-    )
+    found = make_map(embeddings, proxies, method, params, seed, report)
     answer = _told(found, started)
     for name, array in (("points", found.points), ("proxies", found.proxies)):
         if array is not None:
@@ -70,10 +78,16 @@ def warm(request: Message, report: Report) -> Message:
 
 OPS: Ops = {
     "project": project,
+    "project_epochs": project_epochs,
     "project_arrays": project_arrays,
     "nmi": nmi,
     "warm": warm,
 }
+
+
+def _wanted(request: Message) -> tuple[str, dict[str, Any], int]:
+    """Method, params and seed of a request."""
+    return field(request, "method", str), field({"params": {}, **request}, "params", dict), _seed(request)
 
 
 def _seed(request: Message) -> int:

@@ -25,6 +25,7 @@ MOST_POINTS = 200_000
 FEWEST_POINTS = 4  # below this there is no neighbourhood to lay out: the start is the map
 BLOCK = 4_096  # queries searched between two reports
 SPREAD = 10.0  # side of the square that the start fills, as in umap-learn
+WARM_RATE = 0.25  # of the layout's steps, when it starts from an earlier map (measured: docs/benchmarks.md)
 NEGATIVES = 5  # negative samples per positive one
 
 # umap-learn compiles these anew in every process (10 s); numba can keep them on disk.
@@ -63,6 +64,7 @@ def umap_map(
     seed: int,
     report: Report = quiet,
     epochs: int | None = None,
+    before: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Lay out points, then place proxies among them without moving them.
 
@@ -72,6 +74,8 @@ def umap_map(
         seed: of the layout; the same seed gives the same map on one machine.
         report: told of each stage; may raise Cancelled.
         epochs: of the layout; by default 200 to 500, more for fewer points.
+        before: [n, 2] the places of the points in an earlier map, from which the layout then starts instead of from
+            PCA; NaN for points that it had not, which start amid those of their neighbours that it had.
 
     Returns:
         points [n, 2] and proxies [p, 2] float32, or None.
@@ -97,11 +101,14 @@ def umap_map(
     rows, distances = _with_self_first(*search.nearest(vectors, neighbours, report))
     report("Weighing neighbours", 0, 0)
     graph, _, _ = umap.fuzzy_simplicial_set(vectors, neighbours, random, params.metric, {}, rows, distances)
+    warm = before is not None and bool(np.isfinite(before).all(1).any())
+    if before is not None and warm:
+        start = _filled(before, rows)
     points, _ = umap.simplicial_set_embedding(
-        vectors, graph, n_components=2, initial_alpha=1.0, a=a, b=b, gamma=1.0, negative_sample_rate=NEGATIVES,
-        n_epochs=epochs, init=_start(start, random), random_state=random, metric=params.metric, metric_kwds={},
-        densmap=False, densmap_kwds={}, output_dens=False, euclidean_output=True, parallel=False,
-        tqdm_kwds=_progress(report, "Laying out points"),
+        vectors, graph, n_components=2, initial_alpha=WARM_RATE if warm else 1.0, a=a, b=b, gamma=1.0,
+        negative_sample_rate=NEGATIVES, n_epochs=epochs, init=_start(start, random), random_state=random,
+        metric=params.metric, metric_kwds={}, densmap=False, densmap_kwds={}, output_dens=False,
+        euclidean_output=True, parallel=False, tqdm_kwds=_progress(report, "Laying out points"),
     )  # fmt: skip
     if proxies is None:
         return points, None
@@ -136,9 +143,19 @@ def _with_self_first(rows: np.ndarray, distances: np.ndarray) -> tuple[np.ndarra
 
 
 def _start(points: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-    """The PCA map, scaled, with a little noise so that no two points and no axis are one."""
+    """A map, scaled, with a little noise so that no two points and no axis are one."""
     noise = random.normal(scale=1e-4, size=points.shape)
     return (points * (SPREAD / np.abs(points).max()) + noise).astype(np.float32)
+
+
+def _filled(before: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Places [n, 2] around (0, 0): those without one get the mean of their neighbours' places, or the middle."""
+    centred = before - np.nanmean(before, axis=0)
+    known = np.isfinite(before).all(1)
+    for row in np.flatnonzero(~known).tolist():
+        near = rows[row][known[rows[row]]]
+        centred[row] = centred[near].mean(axis=0) if len(near) else 0.0
+    return centred
 
 
 def _place(

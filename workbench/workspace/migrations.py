@@ -138,6 +138,18 @@ def m005_sweeps(db: Database) -> None:
 
 
 @migration()
+def m006_chains_of_maps(db: Database) -> None:
+    for column in (
+        "continuity real",
+        "trust_queries integer",
+        "start_id integer references projections(id) on delete set null",
+        "kept_id integer references artefacts(id)",
+        "doubts text not null default '[]'",
+    ):
+        db.execute(f"alter table projections add column {column}")
+
+
+@migration()
 def m008_packed_neighbours(db: Database) -> None:
     db.execute("drop view neighbours")
     db.execute(NEIGHBOURS_VIEW)

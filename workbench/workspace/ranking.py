@@ -38,6 +38,17 @@ def read_first_hits(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarra
     return columns["sample_ids"], columns["first_hit"]
 
 
+def read_scores(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sample ids, ranks of their first true neighbours and AP (NaN without one), each [n]. Raises as `read_ranking`."""
+    columns = _columns(workspace, evaluation_id, ("sample_ids", "first_hit", "ap"))
+    return columns["sample_ids"], columns["first_hit"], columns["ap"]
+
+
+def read_labels(workspace: Workspace, evaluation_id: int) -> np.ndarray:
+    """Labels [n] int64 in the order of the embeddings. Raises Problem as `read_ranking`."""
+    return _columns(workspace, evaluation_id, ("labels",))["labels"]
+
+
 def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
     evaluation = workspace.evaluation(evaluation_id)
     path = workspace.folder(evaluation.run_id) / f"ranking-{evaluation.epoch}.npz"

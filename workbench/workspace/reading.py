@@ -171,11 +171,23 @@ def samples(db: Connection, dataset_id: int) -> Samples:
 
 
 def projections(db: Connection, evaluation_id: int) -> list[Projection]:
+    return projections_where(db, "evaluation_id = ?", (evaluation_id,))
+
+
+def projections_where(db: Connection, where: str, values: tuple[Any, ...]) -> list[Projection]:
+    """Maps in the order in which they were made."""
+    # One text for all: every row is a wait for the interpreter beside a training thread.
     sql = (
-        "select id, evaluation_id, method, params, seed, trustworthiness, versions, created from projections "
-        "where evaluation_id = ? order by id"
+        "select json_group_array(json_array(id, evaluation_id, method, params, seed, trustworthiness, versions, "
+        "created, continuity, trust_queries, start_id, kept_id is not null, doubts)) "
+        f"from (select * from projections where {where} order by id)"
     )
+    ((text,),) = db.execute(sql, values).fetchall()
     return [
-        Projection(row[0], row[1], row[2], json.loads(row[3]), row[4], row[5], json.loads(row[6]), row[7])
-        for row in db.execute(sql, (evaluation_id,))
-    ]
+        Projection(
+            id=row[0], evaluation_id=row[1], method=row[2], params=json.loads(row[3]), seed=row[4],
+            trustworthiness=row[5], versions=json.loads(row[6]), created=row[7], continuity=row[8],
+            trust_queries=row[9], start_id=row[10], kept=bool(row[11]), doubts=tuple(json.loads(row[12])),
+        )
+        for row in json.loads(text)
+    ]  # fmt: skip

@@ -147,3 +147,8 @@ class Projection:
     trustworthiness: float | None
     versions: dict[str, str]
     created: str
+    continuity: float | None = None
+    trust_queries: int | None = None  # points that trustworthiness and continuity were asked of
+    start_id: int | None = None  # the map that this one started from and was laid over
+    kept: bool = False  # whether the kept neighbours of every point are stored
+    doubts: tuple[dict[str, Any], ...] = ()  # groups of the map that are none in the embedding

@@ -364,8 +364,12 @@ class Workspace:
         proxies: np.ndarray | None,
         trustworthiness: float | None,
         versions: dict[str, str],
+        more: dict[str, Any] | None = None,
     ) -> int:
-        """Store a map: points [n, 2] in the order of the embeddings, proxies [p, 2] or None; returns its number."""
+        """Store a map: points [n, 2] in the order of the embeddings, proxies [p, 2] or None; returns its number.
+
+        `more` are further columns of its row: stored_maps.store_map fills them.
+        """
         run_id = self.evaluation(evaluation_id).run_id
         stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
         path = self.folder(run_id) / f"map-{evaluation_id}-{method}-{stamp}.npz"
@@ -376,12 +380,13 @@ class Workspace:
             np.savez(file, **arrays)  # type: ignore[arg-type]
         with self.writing() as db:
             artefact = add_artefact(db, self.folder(run_id), run_id, "projection", path, None)
-            sql = (
-                "insert into projections (evaluation_id, coordinates_id, method, params, seed, trustworthiness, "
-                "versions, created) values (?, ?, ?, ?, ?, ?, ?, ?)"
-            )
-            facts = (method, json.dumps(params), seed, trustworthiness, json.dumps(versions), now())
-            return new_id(db.execute(sql, (evaluation_id, artefact, *facts)))
+            facts = {
+                "evaluation_id": evaluation_id, "coordinates_id": artefact, "method": method,
+                "params": json.dumps(params), "seed": seed, "trustworthiness": trustworthiness,
+                "versions": json.dumps(versions), "created": now(), **(more or {}),
+            }  # fmt: skip
+            sql = f"insert into projections ({', '.join(facts)}) values ({', '.join('?' * len(facts))})"
+            return new_id(db.execute(sql, tuple(facts.values())))
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:

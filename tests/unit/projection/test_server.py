@@ -125,6 +125,16 @@ def test_maps_of_a_workspace_are_stored_there(running, evaluation):
         assert proxies.shape == (2, 2)
 
 
+def test_the_course_of_a_run_is_mapped_once(running, evaluation):
+    path, number = evaluation
+    asked = {"op": "project_epochs", "workspace": path, "evaluation": number, "method": "pca", "seed": 5}
+    told, found = running.ask(id=2, **asked)
+    assert found["made"] == 1, found
+    assert told[-1] == "map 1 of 1: Storing the map"
+    _, again = running.ask(id=3, **asked)
+    assert (again["projections"], again["made"]) == (found["projections"], 0)
+
+
 def test_maps_of_arrays_are_written_beside_each_other(running, arrays):
     _, found = running.ask(id="a", op="project_arrays", method="pca", **arrays)
     points, proxies = np.load(found["points"]), np.load(found["proxies"])

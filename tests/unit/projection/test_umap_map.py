@@ -71,13 +71,31 @@ def test_a_seed_gives_one_map_and_proxies_move_nothing(blobs):
     assert not np.array_equal(one.points, make_map(vectors, None, "umap", {}, seed=5).points)
 
 
+def test_a_layout_starts_from_an_earlier_map(blobs):
+    vectors, _, _ = blobs
+    before = make_map(vectors, None, "umap", {}, seed=1).points
+    again = make_map(vectors, None, "umap", {}, seed=1, before=before).points
+    size = np.linalg.norm(before - before.mean(0), axis=1).mean()
+    assert np.linalg.norm(again - before, axis=1).mean() < 0.5 * size
+    before[:20] = np.nan  # samples that the earlier map had not
+    found = make_map(vectors, None, "umap", {}, seed=1, before=before)
+    assert np.isfinite(found.points).all()
+    assert found.trust.trustworthiness > 0.9
+
+
+def test_places_that_are_missing_come_from_the_neighbours():
+    before = np.array([[0, 0], [2, 0], [np.nan] * 2, [np.nan] * 2], np.float32)
+    rows = np.array([[0, 1], [1, 0], [2, 1], [3, 2]])
+    np.testing.assert_allclose(module._filled(before, rows), [[-1, 0], [1, 0], [1, 0], [0, 0]])
+
+
 def test_every_stage_is_told_and_any_can_end_the_work(blobs):
     told = []
     make_map(blobs[0], blobs[2], "umap", {}, report=lambda *what: told.append(what))
     stages = list(dict.fromkeys(text for text, _, _ in told))
     assert stages == [
         "Loading UMAP", "Searching neighbours", "Weighing neighbours", "Laying out points", "Placing proxies",
-        "Measuring trustworthiness",
+        "Measuring trustworthiness", "Looking for true neighbours",
     ]  # fmt: skip
     assert all(0 <= done <= total for _, done, total in told)
 

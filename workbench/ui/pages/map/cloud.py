@@ -72,7 +72,9 @@ class Cloud(pg.GraphicsObject):
             self.index = data.index or PointIndex(data.points)
             self.prepareGeometryChange()
             self._bounds = bounds(data, self.index)
-            self._bright = self._selected = None
+            if self._data is None or data.ids is not self._data.ids:  # else they moved, and the selection with them
+                self._selected = None
+            self._bright = None if self._selected is None else self._selected[self.index.order]
         self._data = data
         self._of = groups.of[self.index.order]
         self._colours = groups.colours[self._of]

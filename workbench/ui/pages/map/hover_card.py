@@ -1,5 +1,6 @@
 """The card beside a hovered point: its picture, class and scores."""
 
+import numpy as np
 from PySide6.QtCore import QPointF, QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
@@ -49,7 +50,9 @@ class HoverCard(QFrame):
         self.sample, self._at = int(data.ids[row]), at
         ap = float(data.ap[row])
         score = f"AP {percent(ap)} %\n" if ap == ap else ""
-        self.words.setText(f"{data.class_name(int(data.labels[row]))}\n{score}{data.verdict(row)}")
+        share = np.nan if data.kept is None else float(data.kept[row])
+        kept = "" if np.isnan(share) else f"\n{percent(share, 0)} % of its true neighbours are near it here"
+        self.words.setText(f"{data.class_name(int(data.labels[row]))}\n{score}{data.verdict(row)}{kept}")
         self._loader.request(PLACE, [self.sample], SIDE)
         self._timer.start()
 

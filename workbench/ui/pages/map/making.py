@@ -12,6 +12,7 @@ from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.settings import fits
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
+from workbench.workspace.stored_maps import longest_chain, maps_of
 
 SETTLE = 400  # ms that an evaluation stands before a UMAP of it is asked for
 Wanted = dict[str, Any]  # method, params, seed
@@ -59,9 +60,13 @@ class MapMaker(QObject):
         self._end_request()
 
     def _stored(self) -> int | None:
+        """The map of the longest chain, else the newest that fits."""
         assert self._evaluation is not None
-        found = self._session.workspace.projections(self._evaluation)
-        return next((each.id for each in reversed(found) if fits(each, self._wanted)), None)
+        workspace = self._session.workspace
+        every = maps_of(workspace, workspace.evaluation(self._evaluation).run_id)
+        chain = longest_chain(every, lambda made: fits(made, self._wanted))
+        found = [each.id for each in every if each.evaluation_id == self._evaluation and fits(each, self._wanted)]
+        return next((each.id for each in chain if each.id in found), found[-1] if found else None)
 
     def _load(self, projection: int | None) -> None:
         workspace, evaluation, wanted = self._session.workspace, self._evaluation, self._wanted

@@ -1,6 +1,6 @@
 """What the map shows, without a widget: points, labels, groups of colour, and which points lie in a region."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,14 @@ from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
 from workbench.projection.vectors import prepared
 from workbench.ui import theme
+from workbench.ui.pages.map.kept_colouring import kept_groups
 from workbench.ui.pages.map.sample_rows import SampleRows
 from workbench.ui.pages.map.spatial import PointIndex
 from workbench.workspace import Workspace
+from workbench.workspace.rows import Projection
+from workbench.workspace.stored_maps import kept_neighbours, start_epoch
 
-COLOURINGS = {"class": "Class", "verdict": "Right or wrong", "ap": "Average precision"}
+COLOURINGS = {"class": "Class", "verdict": "Right or wrong", "ap": "Average precision", "kept": "Neighbourhood kept"}
 AP_STEPS = 5
 AP_COLOURS = ("#B3261E", "#D55E00", "#E69F00", "#56B4E9", "#0072B2")  # low to high, told apart without red and green
 NEUTRAL = "#8A8F98"  # on both themes: a seventh class, and samples without a score
@@ -37,6 +40,9 @@ class MapData:
     method: str = "pca"
     index: PointIndex | None = None  # of the points, where a thread has made it
     rows: SampleRows | None = None  # of the ids, likewise
+    evaluation: int = 0  # its number
+    made: Projection | None = None  # the stored map; None for one that is only shown
+    kept: np.ndarray | None = None  # [n] share of each point's true neighbours that the map keeps, in 0..1 or NaN
 
     def class_name(self, label: int) -> str:
         """The name of a label; its number where the data set is not known."""
@@ -86,9 +92,19 @@ def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapD
     if made is None:
         raise Problem("This map is not in the workspace any more.", todo="Choose its method again to draw it anew.")
     points, proxies = workspace.coordinates(projection_id)
-    trust = "" if made.trustworthiness is None else f", trustworthiness {made.trustworthiness:.4f}"
-    said = f"{made.method.upper()} ({_told(made.params)}), seed {made.seed}{trust}"
-    return _data(workspace, evaluation_id, points, proxies, said, made.method)
+    said = f"{made.method.upper()} ({_told(made.params)}), seed {made.seed}{_trusted(made)}"
+    start = start_epoch(workspace, made)
+    if start is not None:
+        said += f", starts from epoch {start}"
+    data = _data(workspace, evaluation_id, points, proxies, said, made.method)
+    return replace(data, made=made, kept=kept_neighbours(workspace, made.id))
+
+
+def _trusted(made: Projection) -> str:
+    """Trustworthiness and continuity, and of how many points where it was not all."""
+    parts = (("trustworthiness", made.trustworthiness), ("continuity", made.continuity))
+    said = "".join(f", {name} {value:.4f}" for name, value in parts if value is not None)
+    return said if made.trust_queries is None else f"{said} (of {made.trust_queries:,} points)"
 
 
 def _told(params: dict[str, Any]) -> str:
@@ -116,6 +132,7 @@ def _data(
         method=method,
         index=PointIndex(points),
         rows=SampleRows(queries.sample_ids),
+        evaluation=evaluation_id,
     )
 
 
@@ -132,6 +149,9 @@ def grouped(data: MapData, colouring: str, tokens: theme.Tokens | None = None) -
         names = [f"AP {100 * low // AP_STEPS} to {100 * (low + 1) // AP_STEPS} %" for low in range(AP_STEPS)]
         of = np.where(alone, AP_STEPS, steps)
         return _without_empty(Groups(of, [*names, "No other of its class"], rgb(*AP_COLOURS, NEUTRAL)))
+    if colouring == "kept":
+        of, names, inks = kept_groups(data.kept, len(data.ids))
+        return _without_empty(Groups(of, names, rgb(*inks)))
     present, of = _numbered(data.labels)
     names = [data.class_name(each) for each in present.tolist()]
     return Groups(of, names, class_colours(len(present), tokens.dark), labels=present)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from workbench.ui import theme
+from workbench.ui.pages.map.lines import Lines
 from workbench.ui.pages.map.map_data import Groups, MapData
 from workbench.ui.pages.map.stamps import on_screen
 
@@ -25,12 +26,16 @@ class Marks(pg.GraphicsObject):
         self._data: MapData | None = None
         self._stars = np.empty((0, 2))
         self._inks = np.empty(0, np.uint32)
+        self._groups: Groups | None = None
+        self._links = np.empty(0, np.int64)  # rows that the hovered point is joined to
+        self._trail_rows = np.empty(0, np.int64)
+        self._trails = np.empty((0, 0, 2))  # of those rows: where each has been
         self._bounds = QRectF(0, 0, 1, 1)
         self.setZValue(10)
 
     def show(self, data: MapData | None, groups: Groups | None, hidden: frozenset[int], box: QRectF) -> None:
         """Show other points, another colouring or other hidden groups."""
-        self._data = data
+        self._data, self._groups = data, groups
         self.prepareGeometryChange()
         self._bounds = box
         self._place_stars(groups, hidden)
@@ -41,6 +46,29 @@ class Marks(pg.GraphicsObject):
         if row != self.hovered:
             self.hovered = row
             self.update()
+
+    def show_links(self, rows: np.ndarray | None) -> None:
+        """Join the hovered point to these, or to none."""
+        now = np.empty(0, np.int64) if rows is None else rows
+        if len(now) or len(self._links):
+            self._links = now
+            self.update()
+
+    def show_trails(self, rows: np.ndarray, trails: np.ndarray) -> None:
+        """The ways [s, m, 2] that the points of rows [s] have come."""
+        if len(rows) or len(self._trail_rows):
+            self._trail_rows, self._trails = rows, trails
+            self.update()
+
+    @property
+    def links(self) -> np.ndarray:
+        """Rows that the hovered point is joined to."""
+        return self._links
+
+    @property
+    def trails(self) -> np.ndarray:
+        """The ways [s, m, 2] that are drawn."""
+        return self._trails
 
     def boundingRect(self) -> QRectF:
         return self._bounds
@@ -61,6 +89,14 @@ class Marks(pg.GraphicsObject):
         painter.save()
         painter.resetTransform()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        lines = Lines(painter, transform, self.tokens)
+        if self._data is not None and self._data.made is not None:
+            lines.doubts(self._data.made.doubts)
+        if self._groups is not None and len(self._trails):
+            of = self._groups.of[self._trail_rows]
+            lines.trails(self._trails, self._groups.colours[of])
+        if self._data is not None and self.hovered is not None and len(self._links):
+            lines.links(self._data, self.hovered, self._links)
         painter.setPen(QPen(QColor(self.tokens.text), 1.2))
         shape = star(STAR / 2)
         for (x, y), ink in zip(on_screen(transform, self.stars).tolist(), self._inks.tolist(), strict=False):

@@ -12,14 +12,19 @@ from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.pages.map import export
 from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.class_table import ClassTableOpener
+from workbench.ui.pages.map.doubts import DoubtsButton, zoom_to
 from workbench.ui.pages.map.hover_card import HoverCard
 from workbench.ui.pages.map.legend import Legend
 from workbench.ui.pages.map.locating import LocateStrip
 from workbench.ui.pages.map.making import MapMaker
 from workbench.ui.pages.map.map_data import COLOURINGS, MapData, grouped
+from workbench.ui.pages.map.playback import Playback
 from workbench.ui.pages.map.sample_rows import SampleRows
 from workbench.ui.pages.map.settings import MapSettings, chooser
+from workbench.ui.pages.map.time_bar import TimeBar
 from workbench.ui.pages.map.tool_pill import GAP, MakingStrip, ToolPill, tool_action
+from workbench.ui.pages.map.true_links import TrueLinks
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button, icon_button
@@ -86,8 +91,15 @@ class MapPage(QStackedWidget):
         later = icon_button("caret-right", "Later evaluation (])")
         earlier.clicked.connect(self.epochs.earlier)
         later.clicked.connect(self.epochs.later)
+        self.time = TimeBar()
+        self.playback = Playback(self.session, self.canvas, self.time, self)
+        self.links = TrueLinks(self.session, self.canvas, self)
+        self.doubts = DoubtsButton(self.canvas)
+        self.class_table = ClassTableOpener(self.session, self)
         foot = row_of(label("Evaluation", "caption"), earlier, self.epochs, later)
-        foot.addWidget(self.caption, 1)
+        foot.addWidget(self.time, 1)
+        last = row_of(self.caption, self.doubts, self.class_table.button)
+        last.setStretch(0, 1)
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(16, 12, 16, 12)
@@ -95,6 +107,7 @@ class MapPage(QStackedWidget):
         column.addLayout(top)
         column.addLayout(middle, 1)
         column.addLayout(foot)
+        column.addLayout(last)
         self.addWidget(self.hint)
         self.addWidget(content)
 
@@ -143,6 +156,9 @@ class MapPage(QStackedWidget):
         self.settings.changed.connect(self._make)
         self.strip.cancelled.connect(self.maker.cancel)
         self.maker.made.connect(self._show_map)
+        self.playback.moment.connect(self._show_moment)
+        self.playback.mapped.connect(self._make)
+        self.class_table.class_chosen.connect(self.show_class)
         self.maker.working.connect(self.strip.show_progress)
         self.maker.failed.connect(self._show_trouble)
         session.evaluation_changed.connect(self._show_evaluation)
@@ -184,15 +200,35 @@ class MapPage(QStackedWidget):
         self.trouble.hide()
         self.caption.setText(data.caption)
         same = before is not None and (before.method, len(before.ids)) == (data.method, len(data.ids))
-        self._colour(fit=not same or data.method != "pca")
+        self._colour(fit=not same or (data.method != "pca" and not self.playback.knows(data)))
+        self.doubts.show_map(data)
+        self.playback.show_map(data, self.settings.wanted())
         self._show_selection()
         self._show_query()
+
+    def _show_moment(self, data: MapData, fresh: bool) -> None:
+        """The map between two epochs; `fresh` when its scores are those of another epoch than before."""
+        groups = self.canvas.groups
+        if groups is None or (fresh and self.colouring.currentData() != "class"):
+            groups = grouped(data, self.colouring.currentData(), theme.current())
+            self.legend.show_groups(groups, 0 if data.proxies is None else len(data.proxies))
+        self.caption.setText(data.caption)
+        self.canvas.show_data(data, groups, self.legend.hidden, fit=False)
+
+    def show_class(self, label: int) -> None:
+        """Select the images of a class and bring all of them into view."""
+        if self._data is not None:
+            rows = np.flatnonzero(self._data.labels == label)
+            self._select(rows, "replace")
+            zoom_to(self.canvas, self._data.points[rows])
 
     def _show_trouble(self, problem: Problem) -> None:
         self._empty(str(problem))
 
     def _empty(self, sentence: str) -> None:
         self._data = None
+        self.playback.forget()
+        self.doubts.show_map(None)
         self.canvas.clear()
         self.legend.show_groups(None, 0)
         self.caption.setText("")
@@ -223,6 +259,7 @@ class MapPage(QStackedWidget):
             return
         among = self._rows.among(chosen)
         self.canvas.set_selected(among if among.any() else None)
+        self.playback.show_trails()
         if among.sum() == 1:
             self.canvas.bring_into_view(int(np.flatnonzero(among)[0]))
 
@@ -255,7 +292,8 @@ class MapPage(QStackedWidget):
             self.session.show_page("retrieval")
 
     def _hover(self, row: int | None, at: QPointF | None) -> None:
-        self.hover_card.hover(self._data, row, at)
+        self.hover_card.hover(self.canvas.data, row, at)
+        self.links.hover(self.canvas.data, row)
 
     def _go_to_train(self) -> None:
         self.session.show_page("train")

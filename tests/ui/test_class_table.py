@@ -1,0 +1,119 @@
+"""The table of classes: measured off the window's thread, sorted by what cells mean, and a way into the map."""
+
+import csv
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from small_run import store_run
+
+from workbench import class_table
+from workbench.class_table import ClassRow, ClassTable
+from workbench.evaluation.class_geometry import class_shapes
+from workbench.ui.pages.map import MapPage
+from workbench.ui.pages.map.class_table import ClassTableDialog
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "raise")
+LABELS = np.repeat(np.arange(4), 15)
+NAMES = ("=ant", "<b>bee</b>", "cat", "dog")
+
+
+@pytest.fixture
+def run(workspace):
+    return store_run(workspace, LABELS, class_names=NAMES)
+
+
+@pytest.fixture
+def page(qtbot, session, run):
+    session.analysis.close()
+    session.analysis = SimpleNamespace(request=lambda *args, **kwargs: None, close=lambda: None)
+    session.show_run(run.run_id)
+    made = MapPage(session)
+    qtbot.addWidget(made)
+    made.resize(900, 640)
+    with qtbot.waitExposed(made):
+        made.show()
+    qtbot.waitUntil(lambda: made._data is not None, timeout=30_000)
+    return made
+
+
+@pytest.fixture
+def dialog(qtbot, page):
+    page.class_table.button.click()
+    qtbot.waitUntil(lambda: page.class_table.dialog.table is not None, timeout=30_000)
+    return page.class_table.dialog
+
+
+def test_the_table_says_what_is_measured(workspace, run, dialog):
+    wanted = class_shapes(
+        workspace.vectors(run.evaluations[-1]), LABELS, workspace.proxies(run.evaluations[-1]), "cosine"
+    )
+    rows = {row.label: row for row in dialog.table.rows}
+    assert dialog.table.by_proxies
+    assert "class proxies" in dialog.words.text()
+    for place, label in enumerate(wanted.labels.tolist()):
+        assert rows[label].margin == pytest.approx(wanted.margin[place])
+        assert rows[label].confused == NAMES[wanted.confused[place]]
+    margins = [row.margin for row in dialog.model.rows]
+    assert margins == sorted(margins), "the least margin stands first"
+
+
+def test_without_proxies_the_means_are_named(qtbot, session, workspace):
+    run = store_run(workspace, LABELS, with_proxies=False, name="Means")
+    table = class_table.measure(workspace, run.evaluations[-1], lambda *what: None)
+    assert not table.by_proxies
+    dialog = ClassTableDialog()
+    qtbot.addWidget(dialog)
+    dialog.show_table(table)
+    assert "class means" in dialog.words.text()
+
+
+def test_enter_selects_the_class_and_brings_it_into_view(page, session, dialog):
+    dialog.view.activated.emit(dialog.model.index(0, 0))
+    label = dialog.model.row(0).label
+    assert session.selection.tolist() == page._data.ids[label == LABELS].tolist()
+    view = page.canvas.box.viewRect()
+    assert all(view.contains(float(x), float(y)) for x, y in page._data.points[label == LABELS])
+
+
+def test_the_table_follows_the_evaluation_while_it_is_open(qtbot, session, run, dialog):
+    session.show_evaluation(run.evaluations[0])
+    qtbot.waitUntil(lambda: dialog.table is not None and dialog.table.evaluation == run.evaluations[0], timeout=30_000)
+    dialog.close()
+    session.show_evaluation(None)
+    assert dialog.table.evaluation == run.evaluations[0], "nothing is measured for a closed table"
+
+
+def test_copy_and_csv_hold_every_class(qtbot, page, dialog, tmp_path):
+    dialog.copy()
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert len(lines) == 5
+    assert lines[0].split("\t")[:2] == ["Class", "Images"]
+    page.class_table.save(tmp_path / "classes.csv")
+    qtbot.waitUntil((tmp_path / "classes.csv").exists, timeout=30_000)
+    rows = list(csv.DictReader((tmp_path / "classes.csv").read_text("utf-8").splitlines()))
+    assert {row["Class"] for row in rows} == {"'=ant", "<b>bee</b>", "cat", "dog"}, "no cell is a formula"
+    assert float(rows[0]["Margin"]) == dialog.table.rows[0].margin
+
+
+def test_ten_thousand_classes_sort_by_number_and_empty_ones_are_least(qtbot):
+    rng = np.random.default_rng(0)
+    rows = [ClassRow(n, f"c{n}", 1, 0.0, float(each), 0.5, float("nan"), 0.1, "", 0.2) for n, each in
+            enumerate(rng.normal(size=10_000))]  # fmt: skip
+    dialog = ClassTableDialog()
+    qtbot.addWidget(dialog)
+    dialog.show_table(ClassTable(1, "l2", False, tuple(rows)))
+    assert dialog.model.row(0).margin == min(row.margin for row in rows)
+    dialog.model.sort(5)
+    assert dialog.model.data(dialog.model.index(0, 5)) == "–"
+    assert dialog.model.headerData(3, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole).startswith("Mean over")
+    assert "as they are" in dialog.words.text()
+
+
+def test_what_cannot_be_measured_is_said(qtbot, page, workspace, run):
+    (workspace.folder(run.run_id) / "ranking-2.npz").unlink()
+    page.class_table.button.click()
+    qtbot.waitUntil(lambda: "is missing" in page.class_table.dialog.words.text(), timeout=30_000)
+    assert not page.class_table.dialog.copy_button.isEnabled()

@@ -1,0 +1,305 @@
+"""The map over the epochs: slider, play, trails, mapping all, true neighbours and doubted groups, in a real page."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from small_run import blobs, store_run
+
+from workbench.problem import Problem
+from workbench.ui.pages.map import MapPage
+from workbench.ui.pages.map.course import BETWEEN, read_course
+from workbench.ui.pages.map.doubts import sentence
+from workbench.ui.pages.map.map_data import grouped
+from workbench.ui.pages.map.settings import fits
+from workbench.ui.pages.map.time_bar import STEPS
+from workbench.workspace.stored_maps import Measured, longest_chain, maps_of, store_map
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+LABELS = np.repeat(np.arange(4), 10)
+CORNERS = np.array([[0, 0], [10, 0], [0, 10], [10, 10]], np.float32)
+UMAP = {"metric": "cosine", "n_neighbors": 15, "min_dist": 0.1}
+WANTED = {"method": "umap", "params": UMAP, "seed": 0}
+
+
+class Analysis:
+    """Stands for the analysis process: keeps requests until the test answers them."""
+
+    def __init__(self):
+        self.requests, self.cancelled = [], []
+
+    def request(self, op, fields, on_progress, on_result, on_error, owner):
+        self.requests.append((op, fields, on_progress, on_result, on_error))
+        handle = type("Handle", (), {})()
+        handle.cancel = partial(self.cancelled.append, op)
+        return handle
+
+    def close(self):
+        pass
+
+
+def place_of(step):
+    """The map of one epoch: every class moves away from its corner by one to the right."""
+    return CORNERS[LABELS] + np.float32([step, 0]) + np.random.default_rng(0).normal(size=(40, 2)).astype(np.float32)
+
+
+def store_chain(workspace, evaluations, doubts=(), begin=None):
+    """Maps of these evaluations, each from the one before; their numbers."""
+    made = []
+    for step, evaluation in enumerate(evaluations):
+        measured = Measured(0.9, 0.8, 40, np.linspace(0, 1, 40).astype(np.float32), tuple(doubts))
+        start = made[-1] if made else begin
+        made.append(
+            store_map(workspace, evaluation, "umap", UMAP, 0, place_of(step), CORNERS + step, {}, measured, start)
+        )
+    return made
+
+
+@pytest.fixture
+def run(workspace):
+    return store_run(workspace, LABELS, embeddings=[blobs(LABELS, spread, 0) for spread in (1.2, 0.8, 0.4)])
+
+
+@pytest.fixture
+def analysis(session):
+    made = Analysis()
+    session.analysis.close()
+    session.analysis = made
+    return made
+
+
+def open_page(qtbot, session, run):
+    session.show_run(run.run_id)
+    page = MapPage(session)
+    qtbot.addWidget(page)
+    page.resize(900, 640)
+    with qtbot.waitExposed(page):
+        page.show()
+    qtbot.waitUntil(lambda: page._data is not None and page.playback.course is not None, timeout=30_000)
+    return page
+
+
+@pytest.fixture
+def page(qtbot, session, analysis, run, workspace):
+    """The page on the last of three epochs, all of them mapped."""
+    doubt = {"count": 12, "stay": 0.25, "pieces": 1, "outline": [(0, 0), (2, 0), (2, 2)]}
+    store_chain(workspace, run.evaluations, [doubt])
+    made = open_page(qtbot, session, run)
+    qtbot.waitUntil(lambda: made.time.slider.isEnabled(), timeout=30_000)
+    return made
+
+
+def hold(page, value):
+    """Drag the slider there without letting it go."""
+    page.time.slider.setSliderDown(True)
+    page.time.slider.setValue(value)
+
+
+# The course
+
+
+def test_places_between_two_frames_are_weighted_and_samples_keep_their_rows(workspace, run, page):
+    course = read_course(workspace, page._data, WANTED)
+    assert [each.epoch for each in course.frames] == [1, 2, 3]
+    assert course.evaluations == 3
+    for place, share in ((0.0, 0.0), (0.25, 0.15625), (0.5, 0.5), (1.0, 1.0), (2.0, 2.0)):  # 3 u^2 - 2 u^3
+        points, proxies = course.places(place)
+        np.testing.assert_allclose(points - place_of(0), np.broadcast_to([share, 0], (40, 2)), atol=1e-5)
+        np.testing.assert_allclose(proxies - CORNERS, share, atol=1e-5)
+    assert course.trails(np.array([3, 5]), 1.5).shape == (2, 3, 2)
+    np.testing.assert_allclose(course.trails(np.array([3]), 1.5)[0, -1], course.places(1.5)[0][3])
+    assert course.trails(np.array([3]), 0.0).shape == (1, 1, 2)
+    assert course.frame_of(run.evaluations[1]) == 1
+    assert course.frame_of(-1) is None
+    np.testing.assert_allclose(course.box()[:2], place_of(0).min(0), atol=1e-5)
+    np.testing.assert_allclose(course.box()[2:], place_of(2).max(0), atol=1e-5)
+
+
+def test_the_longest_chain_wins_and_of_equal_ones_the_newest(workspace, run):
+    first, second, third = run.evaluations
+    long = store_chain(workspace, [first, second])
+    store_chain(workspace, [third])
+    fitting = partial(fits, wanted=WANTED)
+    assert [each.id for each in longest_chain(maps_of(workspace, run.run_id), fitting)] == long
+    newer = store_chain(workspace, [second, third])
+    assert [each.id for each in longest_chain(maps_of(workspace, run.run_id), fitting)] == newer
+    assert longest_chain(maps_of(workspace, run.run_id), lambda made: False) == []
+
+
+# The slider
+
+
+def test_the_slider_stands_at_the_shown_epoch_and_the_caption_says_how_far_to_trust(page):
+    assert (page.time.slider.value(), page.time.slider.maximum()) == (2 * STEPS, 2 * STEPS)
+    assert page.time.words.text() == "Epoch 3"
+    assert not page.time.every.isVisible()
+    for words in ("trustworthiness 0.9000", "continuity 0.8000", "of 40 points", "starts from epoch 2"):
+        assert words in page.caption.text()
+
+
+def test_dragging_moves_points_and_letting_go_shows_the_nearest_epoch(qtbot, page, session, run):
+    seen = page.canvas.box.viewRect()
+    hold(page, STEPS // 2)
+    np.testing.assert_allclose(page.canvas.data.points, place_of(0.5), atol=1e-4)
+    np.testing.assert_allclose(page.canvas.data.proxies, CORNERS + 0.5, atol=1e-4)
+    assert page.time.words.text() == "Epoch 1 to 2"
+    assert page.caption.text() == BETWEEN
+    assert session.evaluation_id == run.evaluations[2], "nothing else is told before the slider is let go"
+    page.time.slider.setValue(STEPS // 4)
+    page.time.slider.setSliderDown(False)
+    assert session.evaluation_id == run.evaluations[0]
+    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[0], timeout=30_000)
+    np.testing.assert_allclose(page.canvas.data.points, place_of(0))
+    assert page.canvas.box.viewRect().contains(seen), "the view stays, or grows to hold every epoch"
+
+
+def test_letting_go_where_it_was_brings_the_map_back(page, session, run):
+    hold(page, 2 * STEPS - 10)
+    assert page.canvas.data is not page._data
+    page.time.slider.setValue(2 * STEPS)
+    page.time.slider.setSliderDown(False)
+    assert page.canvas.data is page._data
+    assert page.caption.text() == page._data.caption
+    assert session.evaluation_id == run.evaluations[2]
+
+
+def test_keys_step_and_the_slider_follows(qtbot, page, session, run):
+    qtbot.keyClick(page.canvas, Qt.Key.Key_BracketLeft)
+    qtbot.waitUntil(lambda: page.time.slider.value() == STEPS, timeout=30_000)
+    assert session.evaluation_id == run.evaluations[1]
+    qtbot.keyClick(page.time.slider, Qt.Key.Key_Left)
+    assert session.evaluation_id == run.evaluations[0]
+    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[0], timeout=30_000)
+    assert page.time.slider.value() == 0
+
+
+def test_play_goes_from_the_start_to_the_end_and_stops(qtbot, page, session, run, monkeypatch):
+    monkeypatch.setattr("workbench.ui.pages.map.time_bar.ONE_EPOCH", 60.0)
+    places = []
+    page.playback.moment.connect(lambda data, fresh: places.append(float(data.points[0, 0])))
+    page.time.play_button.click()
+    assert page.time.playing
+    assert page.time.play_button.accessibleName() == "Pause"
+    qtbot.waitUntil(lambda: not page.time.playing, timeout=30_000)
+    assert places == sorted(places)
+    assert page.time.slider.value() == 2 * STEPS
+    assert session.evaluation_id == run.evaluations[2]
+    assert page.time.play_button.accessibleName() == "Play the epochs"
+
+
+def test_pause_settles_on_an_epoch_and_a_hidden_page_does_not_play(qtbot, page, session, run):
+    page.time.play_button.click()
+    page.time.play_button.click()
+    assert not page.time.playing
+    assert page.time.slider.value() % STEPS == 0
+    assert session.evaluation_id in run.evaluations
+    page.time.play()
+    page.hide()
+    assert not page.time.playing
+    page.time.play()
+    assert not page.time.playing
+
+
+def test_scores_are_those_of_the_nearer_epoch(page, run, workspace):
+    place = page.colouring.findData("verdict")
+    page.colouring.setCurrentIndex(place)
+    page.colouring.activated.emit(place)
+    hold(page, STEPS // 4)
+    wanted = workspace.queries(run.evaluations[0])
+    np.testing.assert_array_equal(page.canvas.data.right, wanted.right)
+    np.testing.assert_allclose(page.canvas.data.ap, wanted.ap)
+    assert page.canvas.groups.counts.tolist() == grouped(page.canvas.data, "verdict").counts.tolist()
+
+
+def test_trails_are_those_of_the_selection(page, session):
+    assert len(page.canvas.marks.trails) == 0
+    session.select(page._data.ids[:7])
+    assert page.canvas.marks.trails.shape == (7, 3, 2)
+    hold(page, STEPS // 2)
+    assert page.canvas.marks.trails.shape == (7, 2, 2)
+    assert not page.canvas.grab().isNull()
+    page.time.trails.click()
+    assert len(page.canvas.marks.trails) == 0
+
+
+# Mapping all
+
+
+def test_every_epoch_is_mapped_on_request_alone(qtbot, session, analysis, run, workspace):
+    made = store_chain(workspace, run.evaluations[:1])
+    store_chain(workspace, run.evaluations[2:])
+    page = open_page(qtbot, session, run)
+    assert not page.time.slider.isEnabled()
+    assert "nothing to play" in page.time.words.text()
+    assert page.time.every.isVisible()
+    assert analysis.requests == []
+    page.time.every.click()
+    op, fields, on_progress, on_result, _ = analysis.requests[0]
+    assert (op, fields["evaluation"], fields["method"]) == ("project_epochs", run.evaluations[2], "umap")
+    on_progress({"text": "map 2 of 3: Laying out points", "done": 150, "total": 300})
+    assert page.time.words.text() == "Map 2 of 3"
+    assert page.time.every.text() == "Cancel"
+    store_chain(workspace, run.evaluations[1:], begin=made[0])
+    on_result({"projections": [], "made": 2})
+    qtbot.waitUntil(page.time.slider.isEnabled, timeout=30_000)
+    assert page.time.slider.value() == 2 * STEPS
+    assert not page.time.every.isVisible()
+
+
+def test_mapping_all_can_be_cancelled_and_can_fail(qtbot, session, analysis, run, workspace):
+    store_chain(workspace, run.evaluations[2:])
+    page = open_page(qtbot, session, run)
+    page.time.every.click()
+    page.time.every.click()
+    assert analysis.cancelled == ["project_epochs"]
+    assert page.time.every.text() == "Map every epoch"
+    said = []
+    session.noticed.connect(said.append)
+    page.time.every.click()
+    analysis.requests[-1][4](Problem("Not enough memory."))
+    assert str(said[-1]) == "Not enough memory."
+    assert page.time.every.text() == "Map every epoch"
+
+
+# Trust
+
+
+def test_the_kept_share_is_a_colouring_and_stands_on_the_card(qtbot, page):
+    groups = grouped(page._data, "kept")
+    assert groups.names == [f"{low} to {low + 20} % kept" for low in range(0, 100, 20)]
+    assert groups.counts.tolist() == [8] * 5
+    page._hover(39, page.canvas.place_of(39))
+    assert "100 % of its true neighbours" in page.hover_card.words.text()
+    page._hover(None, None)
+
+
+def test_a_map_that_was_not_measured_says_so(qtbot, session, analysis, run):
+    page = open_page(qtbot, session, run)
+    assert grouped(page._data, "kept").names[-1] == "Not measured on this map"
+    assert not page.doubts.isVisible()
+
+
+def test_lines_lead_to_the_stored_neighbours(qtbot, page, workspace, run):
+    page.canvas.marks.hover(5)
+    page._hover(5, page.canvas.place_of(5))
+    qtbot.waitUntil(lambda: len(page.canvas.marks.links) == 15, timeout=30_000)
+    wanted = workspace.neighbours(run.run_id, int(page._data.ids[5]), page._data.evaluation)[:15]
+    assert page._data.ids[page.canvas.marks.links].tolist() == [each.sample_id for each in wanted]
+    assert not page.canvas.grab().isNull()
+    page._hover(None, None)
+    assert len(page.canvas.marks.links) == 0
+
+
+def test_a_doubted_group_is_outlined_told_and_shown(page):
+    assert page.doubts.isVisible()
+    assert page.doubts.text() == "1 group is doubtful"
+    (action,) = page.doubts.menu().actions()
+    assert action.text() == "12 points look like a group, but 75 % of their true neighbours lie elsewhere"
+    action.trigger()
+    view = page.canvas.box.viewRect()
+    assert view.contains(0, 0)
+    assert view.contains(2, 2)
+    assert view.width() < 10
+    two = {"count": 1_200, "stay": 1.0, "pieces": 2, "outline": []}
+    assert sentence(two).startswith("1,200 points look like one group, but are 2")

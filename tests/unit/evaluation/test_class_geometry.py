@@ -1,0 +1,118 @@
+"""Shapes of classes against float64 sums over every pair, written from the definitions."""
+
+import numpy as np
+import pytest
+
+from workbench.evaluation import class_geometry as module
+from workbench.evaluation.class_geometry import class_shapes
+from workbench.evaluation.geometry import covering_radii
+from workbench.problem import Problem
+
+
+def unit(table):
+    return table / np.linalg.norm(table, axis=1, keepdims=True)
+
+
+def by_pairs(vectors, labels, centres, of, metric):
+    """One dict for each class, by loops over samples and pairs."""
+    directions = unit(vectors)
+    space, middle = (directions, unit(centres)) if metric == "cosine" else (vectors, centres)
+    found = []
+    for label in np.unique(labels):
+        mine = np.flatnonzero(labels == label)
+        others = np.flatnonzero(labels != label)
+        apart = np.linalg.norm(space[mine][:, None] - space[mine], axis=2)
+        margins, names = [], []
+        for row in mine:
+            away = np.linalg.norm(middle - space[row], axis=1)
+            foreign = np.where(of == label, np.inf, away)
+            margins.append(foreign.min() - away[of == label].min())
+            names.append(of[foreign.argmin()])
+        values, times = np.unique(names, return_counts=True)
+        pairs = [directions[a] @ directions[b] for a in mine for b in mine if a != b]
+        found.append({
+            "radius": apart.max(axis=1).min(), "margin": np.mean(margins), "crossed": np.mean(np.array(margins) < 0),
+            "confused": values[times.argmax()], "confused_share": times.max() / len(mine),
+            "intra": np.mean(pairs) if pairs else np.nan,
+            "inter": (directions[mine] @ directions[others].T).mean(),
+        })  # fmt: skip
+    return found
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.r_[np.repeat([3, 5, 9, 12], 15), 20])  # the last class has one sample
+    vectors = rng.normal(size=(21, 6))[labels] + 0.8 * rng.normal(size=(61, 6))
+    return vectors, labels
+
+
+@pytest.mark.parametrize("metric", ["cosine", "l2"])
+@pytest.mark.parametrize("kind", ["one proxy", "two proxies", "means"])
+def test_equals_the_definitions(data, metric, kind, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", 40)
+    monkeypatch.setattr(module, "OUTER", 2)
+    vectors, labels = data
+    names = np.unique(labels)
+    rng = np.random.default_rng(1)
+    if kind == "means":
+        space = unit(vectors) if metric == "cosine" else vectors
+        centres, of, proxies = np.stack([space[labels == each].mean(0) for each in names]), names, None
+    else:
+        of = rng.permutation(np.repeat([*names, 30], 2 if kind == "two proxies" else 1))  # 30 is no class of the map
+        centres = rng.normal(size=(len(of), 6))
+        proxies = (centres.astype(np.float32), of)
+    found = class_shapes(vectors.astype(np.float32), labels, proxies, metric)
+    assert found.by_proxies == (kind != "means")
+    assert found.labels.tolist() == names.tolist()
+    assert found.counts.tolist() == [15, 15, 15, 15, 1]
+    for place, wanted in enumerate(by_pairs(vectors, labels, centres, of, metric)):
+        for name, value in wanted.items():
+            np.testing.assert_allclose(getattr(found, name)[place], value, atol=2e-6, err_msg=f"{name} of {place}")
+    space = unit(vectors) if metric == "cosine" else vectors
+    np.testing.assert_allclose(found.radius, covering_radii(space, labels)[:, 0], atol=1e-5)
+
+
+def test_proxies_of_other_classes_give_way_to_means(data):
+    vectors, labels = data
+    found = class_shapes(vectors, labels, (np.eye(3, 6), np.array([100, 101, 102])))
+    assert not found.by_proxies
+    np.testing.assert_array_equal(found.margin, class_shapes(vectors, labels).margin)
+
+
+def test_a_lone_class_has_nothing_beside_it():
+    found = class_shapes(np.eye(3), np.zeros(3, int))
+    assert found.confused.tolist() == [-1]
+    assert np.isnan([found.margin[0], found.crossed[0], found.inter[0], found.confused_share[0]]).all()
+    assert found.radius[0] == pytest.approx(np.sqrt(2))
+
+
+def test_copies_have_no_radius_and_a_zero_vector_no_direction():
+    vectors = np.repeat(np.eye(2, 4), 3, axis=0)
+    found = class_shapes(vectors, np.repeat([0, 1], 3))
+    assert found.radius.tolist() == [0, 0]
+    np.testing.assert_allclose(found.margin, np.sqrt(2))
+    np.testing.assert_allclose(found.intra, 1)
+    vectors[0] = 0
+    assert class_shapes(vectors, np.repeat([0, 1], 3)).intra[0] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "labels", "proxies"),
+    [
+        (np.full((2, 2), np.nan), np.arange(2), None),
+        (np.ones((2, 2)), np.arange(3), None),
+        (np.ones((0, 2)), np.arange(0), None),
+        (np.ones((2, 2)), np.arange(2), (np.ones((2, 3)), np.arange(2))),
+    ],
+    ids=["NaN", "lengths", "empty", "widths"],
+)
+def test_what_cannot_be_measured_is_refused(vectors, labels, proxies):
+    with pytest.raises(Problem):
+        class_shapes(vectors, labels, proxies)
+
+
+def test_progress_may_end_the_work(data):
+    told = []
+    class_shapes(*data, progress=lambda *what: told.append(what))
+    assert [text for text, _, _ in told] == ["Measuring covering radii", "Measuring margins"]

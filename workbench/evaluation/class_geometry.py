@@ -1,0 +1,182 @@
+"""Every class of an embedding as a shape: how wide it is, how far from others, and with which it is confused.
+
+NumPy alone, in blocks, so that it can stand beside a training run.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.problem import Problem
+
+BLOCK = 2**23  # distances held at once (32 MB)
+OUTER = 64  # samples of a class that bound its radius, and that are looked at together
+Progress = Callable[[str, int, int], None]  # text, done, total; may raise Cancelled
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassShapes:
+    """One row for each class, in order of label. Distances are Euclidean, in the space of the evaluation's distance:
+    between unit vectors for cosine (0 to 2)."""
+
+    labels: np.ndarray  # [K] int64
+    counts: np.ndarray  # [K] int64
+    radius: np.ndarray  # [K] of the smallest ball around one of its own samples that holds them all
+    margin: np.ndarray  # [K] mean of (distance to the nearest foreign centre - to the own one); NaN for a lone class
+    crossed: np.ndarray  # [K] share of its samples that lie nearer to a foreign centre than to their own, 0..1
+    intra: np.ndarray  # [K] mean cosine similarity of two of its samples, -1..1; NaN for one sample
+    inter: np.ndarray  # [K] mean cosine similarity of its samples and all others; NaN for a lone class
+    confused: (
+        np.ndarray
+    )  # [K] label whose centre is the nearest foreign one of most of its samples; -1 for a lone class
+    confused_share: np.ndarray  # [K] share of its samples for which it is
+    by_proxies: bool  # centres are the method's proxies, not the means of the samples
+
+
+def class_shapes(
+    embeddings: np.ndarray,
+    labels: np.ndarray,
+    proxies: tuple[np.ndarray, np.ndarray] | None = None,
+    metric: str = "cosine",
+    progress: Progress | None = None,
+) -> ClassShapes:
+    """Measure every class.
+
+    Args:
+        embeddings: [n, d] finite. labels: [n] int.
+        proxies: vectors [p, d] and labels [p]; several of a class are allowed. They are the centres if every class of
+            `labels` has one; else, as for classes that the training never saw, each class's mean is its centre.
+        metric: "cosine" or "l2".
+        progress: told of each stage.
+
+    Raises:
+        Problem: empty or non-finite embeddings, lengths or widths that differ.
+    """
+    tell = progress or (lambda text, done, total: None)
+    vectors = _checked(embeddings, labels)
+    directions = _unit(vectors)
+    names, classes = np.unique(labels, return_inverse=True)
+    counts = np.bincount(classes)
+    space = directions if metric == "cosine" else vectors
+    order = np.argsort(classes, kind="stable")
+    ends = np.cumsum(counts)
+    by_proxies = proxies is not None and bool(np.isin(names, proxies[1]).all())
+    if by_proxies and proxies is not None:
+        table = _checked(proxies[0], proxies[1])
+        if table.shape[1] != vectors.shape[1]:
+            raise Problem("The proxies have another number of dimensions than the embeddings.")
+        centres, of = (_unit(table) if metric == "cosine" else table), proxies[1]
+    else:
+        means = np.add.reduceat(space[order], ends - counts, axis=0, dtype=np.float64) / counts[:, None]
+        centres, of = (_unit(means) if metric == "cosine" else means).astype(np.float32), names
+    radius = np.empty(len(names))
+    for place, (count, end) in enumerate(zip(counts.tolist(), ends.tolist(), strict=True)):
+        if place % 256 == 0:
+            tell("Measuring covering radii", place, len(names))
+        radius[place] = _radius(space[order[end - count : end]])
+    margins, foreign = _margins(space, labels, centres, of, tell)
+    lone = len(np.unique(of)) < 2
+    mean, crossed = (np.bincount(classes, each, len(names)) / counts for each in (margins, margins < 0))
+    confused, share = _most(classes, foreign, counts)
+    intra, inter = _similarities(directions[order], counts)
+    nothing = np.full(len(names), np.nan)
+    return ClassShapes(
+        names.astype(np.int64), counts, radius, nothing if lone else mean, nothing if lone else crossed, intra,
+        inter, np.full(len(names), -1) if lone else confused, nothing if lone else share, by_proxies,
+    )  # fmt: skip
+
+
+def _checked(embeddings: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    vectors = np.asarray(embeddings, np.float32)
+    if vectors.ndim != 2 or 0 in vectors.shape or not np.isfinite(vectors).all():
+        raise Problem("Classes can be measured in a table of finite embeddings with at least one row.")
+    if np.shape(labels) != (len(vectors),):
+        raise Problem("There must be one label for each embedding.")
+    return vectors
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    """Of length one; a zero vector stays zero."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    scaled = np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)
+    return np.asarray(scaled / np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), 1))
+
+
+def _radius(members: np.ndarray) -> float:
+    """The least over own samples of the distance to the farthest other one.
+
+    No sample's farthest one is nearer than the farthest of some outer samples: where that bound is above the best
+    found, the sample need not be looked at. This spares most of a class of thousands.
+    """
+    centred = members - members.mean(axis=0)
+    norms = (centred**2).sum(axis=1)
+    outer = np.argsort(-norms, kind="stable")[:OUTER]
+    bounds = (norms[outer] - 2 * (centred @ centred[outer].T)).max(axis=1) + norms
+    order = np.argsort(bounds, kind="stable")
+    best, centre = np.inf, int(order[0])
+    for start in range(0, len(order), OUTER):
+        rows = order[start : start + OUTER]
+        if bounds[rows[0]] > best:
+            break
+        reach = (norms - 2 * (centred[rows] @ centred.T)).max(axis=1) + norms[rows]
+        if reach.min() < best:
+            best, centre = float(reach.min()), int(rows[reach.argmin()])
+    return float(np.sqrt(((members - members[centre]).astype(np.float64) ** 2).sum(axis=1).max()))
+
+
+def _margins(
+    space: np.ndarray, labels: np.ndarray, centres: np.ndarray, of: np.ndarray, tell: Progress
+) -> tuple[np.ndarray, np.ndarray]:
+    """For every sample the margin [n] and the label [n] of the nearest foreign centre.
+
+    The nearest are found in float32 and their distances measured in float64.
+    """
+    order = np.argsort(of, kind="stable")
+    of, middle = of[order], centres.mean(axis=0)
+    table = centres[order] - middle
+    first, last = np.searchsorted(of, labels, "left"), np.searchsorted(of, labels, "right")
+    own = first[:, None] + np.arange(int((last - first).max()))
+    own = np.where(own < last[:, None], own, first[:, None])  # columns of its own class, one perhaps twice
+    halves = (table**2).sum(axis=1) / 2
+    margins, foreign = np.empty(len(space)), np.empty(len(space), of.dtype)
+    step = max(1, BLOCK // len(table))
+    for start in range(0, len(space), step):
+        tell("Measuring margins", start, len(space))
+        part = slice(start, start + step)
+        near = (space[part] - middle) @ table.T
+        near -= halves  # half the squared distance, less what is the same for all centres, and negative
+        best = own[part][np.arange(len(near)), np.take_along_axis(near, own[part], axis=1).argmax(axis=1)]
+        np.put_along_axis(near, own[part], -np.inf, axis=1)
+        other = near.argmax(axis=1)
+        away = [
+            np.sqrt(((space[part] - middle - table[rows]).astype(np.float64) ** 2).sum(axis=1))
+            for rows in (other, best)
+        ]
+        margins[part], foreign[part] = away[0] - away[1], of[other]
+    return margins, foreign
+
+
+def _most(classes: np.ndarray, foreign: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The label that stands most often among `foreign` of each class, the least of equal ones, and its share."""
+    names, place = np.unique(foreign, return_inverse=True)
+    pairs, times = np.unique(classes * len(names) + place, return_counts=True)
+    of, which = np.divmod(pairs, len(names))
+    order = np.lexsort((which, -times, of))
+    firsts = order[np.unique(of[order], return_index=True)[1]]
+    return names[which[firsts]], times[firsts] / counts
+
+
+def _similarities(directions: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean cosine of two samples of a class [K], and of its samples and all others [K], from sums of directions."""
+    starts = np.cumsum(counts) - counts
+    sums = np.add.reduceat(directions, starts, axis=0, dtype=np.float64)
+    lengths = np.add.reduceat((directions.astype(np.float64) ** 2).sum(axis=1), starts)
+    within = (sums**2).sum(axis=1)
+    pairs, others = counts * (counts - 1.0), counts * (counts.sum() - counts * 1.0)
+    across = sums @ sums.sum(axis=0) - within
+    nothing = np.full(len(counts), np.nan)
+    return (
+        np.divide(within - lengths, pairs, out=nothing.copy(), where=pairs > 0),
+        np.divide(across, others, out=nothing.copy(), where=others > 0),
+    )

@@ -1,0 +1,48 @@
+"""Two maps of one run laid over each other, so that what moves between them is the embedding and not the picture."""
+
+import numpy as np
+
+
+def align(
+    points: np.ndarray, onto: np.ndarray, others: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rotate, reflect and shift a map so that it lies as near as can be to another one of the same samples.
+
+    The least sum of squared distances between the rows of the two (orthogonal Procrustes; Schönemann, 1966). Distances
+    within the map do not change: there is no scaling.
+
+    Args:
+        points: [n, 2]. onto: [n, 2], the same samples in the same order; rows that are not finite there, or here,
+            are moved with the rest but not fitted.
+        others: [p, 2] moved in the same way (proxies), or None.
+
+    Returns:
+        points [n, 2] and others [p, 2] float32. They are given back as they are when no row is finite in both.
+    """
+    known = np.isfinite(points).all(1) & np.isfinite(onto).all(1)
+    if not known.any():
+        return points.astype(np.float32), None if others is None else others.astype(np.float32)
+    now, before = points[known].astype(np.float64), onto[known].astype(np.float64)
+    centre, place = now.mean(axis=0), before.mean(axis=0)
+    left, _, right = np.linalg.svd((now - centre).T @ (before - place))
+    turn = left @ right
+
+    def moved(table: np.ndarray) -> np.ndarray:
+        return ((table.astype(np.float64) - centre) @ turn + place).astype(np.float32)
+
+    return moved(points), None if others is None else moved(others)
+
+
+def matched(ids: np.ndarray, before_ids: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """The places that samples had in an earlier map: float32 [n, 2], NaN for samples that it had not.
+
+    Args:
+        ids: [n] sample ids wanted. before_ids: [m] unique sample ids of the earlier map. before: [m, 2] its points.
+    """
+    found = np.full((len(ids), 2), np.nan, np.float32)
+    if len(before_ids):
+        order = np.argsort(before_ids)
+        at = order[np.minimum(np.searchsorted(before_ids, ids, sorter=order), len(order) - 1)]
+        known = before_ids[at] == ids
+        found[known] = before[at[known]]
+    return found

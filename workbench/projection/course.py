@@ -1,0 +1,109 @@
+"""The maps of one run over its epochs: each starts from the one before and is laid over it, so that they can be played.
+
+The first starts from PCA. Method, parameters, seed and the map it started from are stored with each, so that the same
+chain is the same pictures.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.problem import Problem
+from workbench.projection.align import matched
+from workbench.projection.maps import Map, make_map
+from workbench.projection.params import read_params
+from workbench.projection.vectors import Report, quiet
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Projection
+from workbench.workspace.stored_maps import Measured, maps_of, same_course, store_map
+
+PARTS = 100  # of the progress bar, for one map
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which map is asked for."""
+
+    method: str
+    params: dict[str, Any]  # missing ones are the defaults
+    seed: int
+
+    def fits(self, made: Projection) -> bool:
+        """Whether a stored map is of this method, these parameters and this seed. Raises Problem for bad parameters."""
+        whole = read_params(self.method, self.params).model_dump()
+        return (made.method, made.seed, made.params) == (self.method, self.seed, whole)
+
+
+def draw(
+    workspace: Workspace, evaluation_id: int, wanted: Wanted, start: Projection | None, report: Report = quiet
+) -> tuple[int, Map]:
+    """Make a map of one evaluation from another map, or from PCA for None, and store it; its number and the map.
+
+    Raises:
+        Problem: as make_map; a workspace that cannot be written; a start whose file is missing.
+    """
+    ids, _, embeddings = workspace.embeddings(evaluation_id)
+    proxies = workspace.proxies(evaluation_id)
+    before = None
+    if start is not None:
+        before = matched(ids, workspace.queries(start.evaluation_id).sample_ids, workspace.coordinates(start.id)[0])
+    found = make_map(embeddings, proxies and proxies[0], wanted.method, wanted.params, wanted.seed, report, before)
+    report("Storing the map", 0, 0)
+    measured = Measured(kept=found.kept, doubts=tuple(each.plain() for each in found.doubts))
+    if found.trust is not None:
+        trust = found.trust
+        measured = Measured(trust.trustworthiness, trust.continuity, trust.queries, measured.kept, measured.doubts)
+    number = store_map(
+        workspace, evaluation_id, wanted.method, found.params, wanted.seed, found.points, found.proxies,
+        found.versions, measured, None if start is None else start.id,
+    )  # fmt: skip
+    return number, found
+
+
+def latest_before(workspace: Workspace, evaluation_id: int, wanted: Wanted) -> Projection | None:
+    """The newest such map of the nearest earlier evaluation that has one, or None."""
+    earlier: list[int] = []
+    for each in same_course(workspace, evaluation_id):
+        if each.id == evaluation_id:
+            break
+        earlier.append(each.id)
+    fitting = [each for each in maps_of(workspace, workspace.evaluation(evaluation_id).run_id) if wanted.fits(each)]
+    newest = {each.evaluation_id: each for each in fitting}
+    return next((newest[number] for number in reversed(earlier) if number in newest), None)
+
+
+def draw_all(workspace: Workspace, evaluation_id: int, wanted: Wanted, report: Report = quiet) -> tuple[list[int], int]:
+    """Map every evaluation of the run of this one, with the same distance, in order of epoch.
+
+    Returns:
+        the numbers of the maps, first epoch first, and how many of them were made now.
+
+    Raises:
+        Problem: as draw. Cancelled: by `report`; maps that are done are kept.
+    """
+    course = same_course(workspace, evaluation_id)
+    chain: list[Projection] = []
+    made = 0
+    for place, evaluation in enumerate(course):
+
+        def tell(text: str, done: int, total: int, place: int = place) -> None:
+            part = PARTS * done // total if text == "Laying out points" and total else 0
+            report(f"map {place + 1} of {len(course)}: {text}", place * PARTS + part, len(course) * PARTS)
+
+        tell("Looking for it", 0, 0)
+        start = chain[-1] if chain else None
+        stored = _stored(workspace, evaluation.id, wanted, start)
+        if stored is None:
+            number, _ = draw(workspace, evaluation.id, wanted, start, tell)
+            made += 1
+            stored = next(each for each in workspace.projections(evaluation.id) if each.id == number)
+        chain.append(stored)
+    if not chain:
+        raise Problem("This run has no evaluation to map.")
+    return [each.id for each in chain], made
+
+
+def _stored(workspace: Workspace, evaluation_id: int, wanted: Wanted, start: Projection | None) -> Projection | None:
+    """The newest fitting map that started just there."""
+    asked = None if start is None else start.id
+    every = reversed(workspace.projections(evaluation_id))
+    return next((each for each in every if wanted.fits(each) and each.start_id == asked), None)

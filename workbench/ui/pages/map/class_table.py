@@ -1,0 +1,201 @@
+"""The table of classes of the map: how wide, how far apart, how alike, and with which others they are confused."""
+
+from collections.abc import Sequence
+from functools import partial
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QHeaderView, QTableView, QVBoxLayout, QWidget
+
+from workbench import class_table, files
+from workbench.class_table import ClassRow, ClassTable
+from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress, Task
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import label
+from workbench.ui.words import NO_VALUE
+
+TIPS = (
+    "",
+    "Images of the test half",
+    "Radius of the smallest ball around one of its own images that holds all of them",
+    "Mean over its images of the distance to the nearest foreign centre less the distance to its own; negative is bad",
+    "Share of its images that lie nearer to a foreign centre than to their own",
+    "Mean cosine similarity of two of its images",
+    "Mean cosine similarity of its images and those of all other classes",
+    "The class whose centre is the nearest foreign one for most of its images",
+    "Share of its images for which it is the nearest",
+)
+DIGITS = {2: 3, 3: 3, 4: 1, 5: 3, 6: 3, 8: 1}  # after the point, by column
+NAMES, MARGIN = (0, 7), 3  # columns
+MEASURED_ROWS = 50  # whose text decides how wide a column is
+HINT = "A double click (or Enter) selects a class and shows it on the map."
+
+
+class ClassRows(SortedRows):
+    """The rows with what their columns mean; a number that is not there is the least when sorted."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(class_table.TITLES, _cells, _written, parent)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.ToolTipRole:
+            return TIPS[section]
+        return super().headerData(section, orientation, role)
+
+
+class ClassTableDialog(QDialog):
+    """Stays open beside the window. Ten thousand classes are no trouble: only what is in view is asked for."""
+
+    class_chosen = Signal(int)  # label
+    save_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Classes of the map")
+        self.resize(980, 520)
+        self.table: ClassTable | None = None
+        self.model = ClassRows(self)
+        self.view = QTableView()
+        self.view.setModel(self.model)
+        self.view.setAccessibleName("Classes with radius, margin and similarities")
+        self.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.view.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.view.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
+        self.view.verticalHeader().hide()
+        header = self.view.horizontalHeader()
+        header.setResizeContentsPrecision(MEASURED_ROWS)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        for place in NAMES:
+            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
+        self.view.setSortingEnabled(True)
+        self.view.sortByColumn(MARGIN, Qt.SortOrder.AscendingOrder)
+        self.view.activated.connect(self._choose)
+        self.words = label("", "muted", wrap=True)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        self.copy_button = buttons.addButton("Copy table", QDialogButtonBox.ButtonRole.ActionRole)
+        self.save_button = buttons.addButton("Save CSV…", QDialogButtonBox.ButtonRole.ActionRole)
+        self.copy_button.clicked.connect(self.copy)
+        self.save_button.clicked.connect(self.save_asked)
+        column = QVBoxLayout(self)
+        column.addWidget(self.words)
+        column.addWidget(self.view, 1)
+        column.addWidget(buttons)
+        self.wait("")
+
+    def show_table(self, table: ClassTable) -> None:
+        """The classes of an evaluation, in the order that was chosen last."""
+        self.table = table
+        self.model.show(table.rows)
+        centres = "class proxies" if table.by_proxies else "class means: the method has no proxies of these classes"
+        space = "between unit vectors" if table.metric == "cosine" else "between embeddings as they are"
+        self.words.setText(f"{len(table.rows):,} classes. Centres are the {centres}; distances are {space}. {HINT}")
+        for each in (self.copy_button, self.save_button):
+            each.setEnabled(True)
+
+    def wait(self, words: str) -> None:
+        """No table yet, and why."""
+        self.table = None
+        self.model.show(())
+        self.words.setText(words)
+        for each in (self.copy_button, self.save_button):
+            each.setEnabled(False)
+
+    def copy(self) -> None:
+        """All rows in the order shown, with tabs."""
+        QGuiApplication.clipboard().setText("\n".join(self.model.lines()))
+
+    def _choose(self, index: QModelIndex) -> None:
+        row = self.model.row(index.row())
+        if isinstance(row, ClassRow):
+            self.class_chosen.emit(row.label)
+
+
+class ClassTableOpener(QObject):
+    """The button under the map, the dialog that it opens, and the measuring on a thread."""
+
+    class_chosen = Signal(int)  # label
+
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._window = session, parent
+        self.button = button("Classes", "table", "quiet")
+        self.button.setToolTip("Radius, margin and similarities of every class, measured in the original space")
+        self.button.clicked.connect(self.open)
+        self.dialog: ClassTableDialog | None = None
+        self._task: Task | None = None
+        session.evaluation_changed.connect(self._follow)
+
+    def open(self) -> None:
+        """Show the table of the evaluation that is shown."""
+        if self.dialog is None:
+            self.dialog = ClassTableDialog(self._window)
+            self.dialog.class_chosen.connect(self.class_chosen)
+            self.dialog.save_asked.connect(self._ask_save)
+        self.dialog.show()
+        self.dialog.raise_()
+        self._follow()
+
+    def _follow(self) -> None:
+        """Measure what is shown now, while somebody looks."""
+        evaluation = self._session.evaluation_id
+        if self.dialog is None or not self.dialog.isVisible():
+            return
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+        if evaluation is None:
+            self.dialog.wait("Nothing has been evaluated yet.")
+        elif self.dialog.table is None or self.dialog.table.evaluation != evaluation:
+            self.dialog.wait("Measuring the classes. This takes some seconds for tens of thousands of images.")
+            workspace = self._session.workspace
+
+            def work(progress: Progress) -> ClassTable:
+                return class_table.measure(workspace, evaluation, progress)
+
+            self._task = self._session.run_in_thread("Classes of the map", work, self._measured, self._not_measured)
+
+    def _measured(self, table: ClassTable) -> None:
+        self._task = None
+        if self.dialog is not None and table.evaluation == self._session.evaluation_id:
+            self.dialog.show_table(table)
+
+    def _not_measured(self, problem: Any) -> None:
+        self._task = None
+        if self.dialog is not None:
+            self.dialog.wait(str(problem))
+
+    def _ask_save(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(self.dialog, "Save the classes", "classes.csv", "Table (*.csv)")
+        if name:
+            self.save(Path(name) if Path(name).suffix else Path(f"{name}.csv"))
+
+    def save(self, path: Path) -> None:
+        """Write the table with all digits; what goes wrong is told in the message bar."""
+        table = None if self.dialog is None else self.dialog.table
+        if table is None:
+            return
+
+        def work(progress: Progress) -> None:
+            with files.atomic_write(path) as file:
+                file.write(table.csv())
+
+        self._session.run_in_thread("Save the classes", work, partial(self._saved, path))
+
+    def _saved(self, path: Path, _: None) -> None:
+        self._session.notify(f"The classes were written to {path}.")
+
+
+def _cells(row: ClassRow) -> Sequence[Any]:
+    return [float("-inf") if isinstance(cell, float) and isnan(cell) else cell for cell in row.cells()]
+
+
+def _written(column: int, value: Any) -> str:
+    if value == float("-inf") or value == "":
+        return NO_VALUE
+    return f"{value:.{DIGITS[column]}f}" if column in DIGITS else f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,58 @@
+"""Lines on the map from the hovered point to its neighbours in the embedding, wherever the map has put them."""
+
+import numpy as np
+from PySide6.QtCore import QObject
+
+from workbench.problem import Problem
+from workbench.projection.trust import NEIGHBOURS
+from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress
+from workbench.workspace.ranking import read_ranking
+
+
+class TrueLinks(QObject):
+    """Reads the stored neighbours of an evaluation once, when a point of its map is hovered first."""
+
+    def __init__(self, session: Session, canvas: MapCanvas, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._canvas = session, canvas
+        self._evaluation: int | None = None  # asked for last
+        self._near: np.ndarray | None = None  # [n, k] rows of the map, nearest first
+        self._hovered: int | None = None
+
+    def hover(self, data: MapData | None, row: int | None) -> None:
+        """Show the lines of a point, or none; they follow a moment later at the first point of an evaluation."""
+        self._hovered = row
+        if data is None or row is None:
+            self._canvas.marks.show_links(None)
+            return
+        if self._evaluation != data.evaluation:
+            self._evaluation, self._near = data.evaluation, None
+            self._read(data)
+        self._show()
+
+    def _read(self, data: MapData) -> None:
+        workspace, evaluation, ids = self._session.workspace, data.evaluation, data.ids
+
+        def work(progress: Progress) -> tuple[int, np.ndarray]:
+            found = read_ranking(workspace, evaluation)
+            if not np.array_equal(found.sample_ids, ids):
+                raise Problem("The stored neighbours are of other samples than the map.")
+            return evaluation, found.neighbours[:, :NEIGHBOURS].copy()
+
+        self._session.run_in_thread("True neighbours", work, self._came, self._unknown, quiet=True)
+
+    def _came(self, found: tuple[int, np.ndarray]) -> None:
+        if found[0] == self._evaluation:
+            self._near = found[1]
+            self._show()
+
+    def _unknown(self, problem: Problem) -> None:
+        """A run whose ranking is gone has no lines; the Retrieval page says why."""
+
+    def _show(self) -> None:
+        known = self._near is not None and self._hovered is not None and self._hovered < len(self._near)
+        assert self._near is not None or not known
+        self._canvas.marks.show_links(self._near[self._hovered] if known and self._near is not None else None)

@@ -1,0 +1,127 @@
+"""Maps of evaluations: one stored with all that was measured on it, and the chain of maps of a run over its epochs."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench import files
+from workbench.problem import Problem
+from workbench.workspace import reading
+from workbench.workspace.rows import Evaluation, Projection
+from workbench.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """How far a map can be trusted, as projection.trust, projection.kept and projection.doubts find it."""
+
+    trustworthiness: float | None = None
+    continuity: float | None = None
+    queries: int | None = None  # points that both were asked of
+    kept: np.ndarray | None = None  # [n] float32 in 0..1, NaN where it was not measured
+    doubts: tuple[dict[str, Any], ...] = ()  # plain data
+
+
+def store_map(
+    workspace: Workspace,
+    evaluation_id: int,
+    method: str,
+    params: dict[str, Any],
+    seed: int,
+    points: np.ndarray,
+    proxies: np.ndarray | None,
+    versions: dict[str, str],
+    measured: Measured,
+    start: int | None = None,
+) -> int:
+    """Store a map and return its number.
+
+    Args:
+        points: [n, 2] in the order of the embeddings. proxies: [p, 2] or None.
+        start: the number of the map that this one started from, or None.
+    """
+    more: dict[str, Any] = {
+        "continuity": measured.continuity,
+        "trust_queries": measured.queries,
+        "start_id": start,
+        "doubts": json.dumps(measured.doubts),
+    }
+    if measured.kept is not None:
+        run_id = workspace.evaluation(evaluation_id).run_id
+        stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
+        path = workspace.folder(run_id) / f"kept-{evaluation_id}-{method}-{stamp}.npy"
+        with files.atomic_write(path) as file:
+            np.save(file, measured.kept.astype(np.float32), allow_pickle=False)
+        more["kept_id"] = workspace.add_artefact(run_id, "projection", path)
+    return workspace.add_projection(
+        evaluation_id, method, params, seed, points, proxies, measured.trustworthiness, versions, more
+    )
+
+
+def kept_neighbours(workspace: Workspace, projection_id: int) -> np.ndarray | None:
+    """The share [n] of each point's true neighbours that a map keeps, in 0..1; None where it was not measured.
+
+    Raises:
+        Problem: the file is missing or damaged.
+    """
+    with workspace.reading() as db:
+        row = db.execute(
+            "select a.run_id, a.path from projections p join artefacts a on a.id = p.kept_id where p.id = ?",
+            (projection_id,),
+        ).fetchone()
+    if row is None:
+        return None
+    path: Path = workspace.folder(row[0]) / row[1]
+    try:
+        found: np.ndarray = np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise Problem(f"The file {path} cannot be read ({error}).", kept="The map itself is kept.") from None
+    return found
+
+
+def start_epoch(workspace: Workspace, made: Projection) -> int | None:
+    """The epoch of the map that this one started from, or None."""
+    with workspace.reading() as db:
+        row = db.execute(
+            "select e.epoch from projections p join evaluations e on e.id = p.evaluation_id where p.id = ?",
+            (made.start_id,),
+        ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def same_course(workspace: Workspace, evaluation_id: int) -> list[Evaluation]:
+    """The evaluations of the same run with the same distance, by epoch."""
+    this = workspace.evaluation(evaluation_id)
+    return [each for each in workspace.evaluations(this.run_id) if each.distance == this.distance]
+
+
+def maps_of(workspace: Workspace, run_id: int) -> list[Projection]:
+    """All maps of a run, in the order in which they were made."""
+    with workspace.reading() as db:
+        where = "evaluation_id in (select id from evaluations where run_id = ?)"
+        return reading.projections_where(db, where, (run_id,))
+
+
+def longest_chain(maps: list[Projection], fits: Callable[[Projection], bool]) -> list[Projection]:
+    """The maps of which each started from the one before, first to last; of several chains the longest, then newest.
+
+    Args:
+        maps: in the order in which they were made. fits: whether a map is of the wanted method, parameters and seed.
+    """
+    known = {each.id: each for each in maps if fits(each)}
+    length: dict[int, int] = {}
+    for each in known.values():  # a map is made after the one it starts from
+        length[each.id] = length.get(each.start_id or 0, 0) + 1
+    if not length:
+        return []
+    last: Projection | None = known[max(length, key=lambda number: (length[number], number))]
+    chain = []
+    while last is not None:
+        chain.append(last)
+        last = known.get(last.start_id or 0)
+    return chain[::-1]
