@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
+from workbench.ui.pages.report.choices import KEY_ROLE
 from workbench.ui.pages.report.page import ReportPage
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -21,10 +22,16 @@ def page(qtbot, session, workspace, tmp_path):
     return made
 
 
+def tick_only(page, key):
+    """Untick every section but one."""
+    for row in range(page.choices.list.count()):
+        item = page.choices.list.item(row)
+        item.setCheckState(Qt.CheckState.Checked if item.data(KEY_ROLE) == key else Qt.CheckState.Unchecked)
+
+
 def test_the_preview_follows_the_ticks(page, qtbot):
     qtbot.waitUntil(lambda: page.preview.count >= 3, timeout=60_000)
-    for row in range(1, page.choices.list.count()):
-        page.choices.list.item(row).setCheckState(Qt.CheckState.Unchecked)
+    tick_only(page, "summary")
     assert page.choices.sections() == ["summary"]
     qtbot.waitUntil(lambda: page.preview.count == 1, timeout=60_000)
 
@@ -36,8 +43,9 @@ def test_export_writes_the_ticked_formats_under_the_given_title(page, qtbot, tmp
     page.folder.setText(str(tmp_path / "out"))
     page.export()
     qtbot.waitUntil(lambda: bool(page._written), timeout=60_000)
-    assert {path.name for path in page._written} == {
+    assert {path.relative_to(tmp_path / "out").as_posix() for path in page._written} == {
         "report.html", "metrics.csv", "scalars.csv", "classes.csv", "settings.csv", "queries.csv",
+        *(f"figures/{name}.csv" for name in ("ce-spce", "retrieval", "loss", "map", "worst", "best")),
     }  # fmt: skip
     assert "&lt;i&gt;My &amp; title&lt;/i&gt;" in (tmp_path / "out" / "report.html").read_text("utf-8")
     assert page.open_file.isVisible()

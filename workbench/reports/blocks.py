@@ -9,6 +9,7 @@ from workbench.reports.drawing import Drawing
 
 Style = Literal["", "strong", "em", "code"]
 NO_VALUE = "–"
+LONG, NARROW = 24, 58  # rows and letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,17 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     numbers: frozenset[int] = frozenset()
     strong: frozenset[int] = frozenset()
+
+    @property
+    def foldable(self) -> bool:
+        """Whether it is so long and narrow that two halves stand better beside each other."""
+        letters = sum(max(map(len, column)) for column in zip(self.head, *self.rows, strict=True))
+        return len(self.rows) > LONG and len(self.head) <= 3 and letters <= NARROW
+
+    @property
+    def half(self) -> int:
+        """Rows of the first half."""
+        return (len(self.rows) + 1) // 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ class _Writer:
         wide = self._document.drawings[name].wide
         kind, width = ("figure*", r"\textwidth") if wide else ("figure", r"\wbcolumn")
         return [
-            rf"\begin{{{kind}}}[htbp]", r"  \centering",
+            rf"\begin{{{kind}}}[!htbp]", r"  \centering",
             rf"  \includegraphics[width={width}]{{{self._files[name]}}}",
             rf"  \caption{{{escaped(caption)}}}", rf"  \label{{fig:{name}}}", rf"\end{{{kind}}}", "",
         ]  # fmt: skip
@@ -175,7 +175,7 @@ def _table(table: Table) -> list[str]:
     body += [f"    {row}" for row in rows] + [r"    \bottomrule", r"  \end{tabular}"]
     if not table.caption:
         return [r"\begin{center}\small", *body, r"\end{center}", ""]
-    return [r"\begin{table}[htbp]", r"  \centering\small", f"  {caption}", *body, r"\end{table}", ""]
+    return [r"\begin{table}[!htbp]", r"  \centering\small", f"  {caption}", *body, r"\end{table}", ""]
 
 
 def _column(number: bool, cut: bool, width: float) -> str:

@@ -8,14 +8,15 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.textpath import text_to_path
 
-from workbench.reports.blocks import Span, Table
+from workbench.reports.blocks import Span, Style, Table
 from workbench.reports.drawing import Drawing
 
 WIDTH, HEIGHT = 8.27, 11.69  # inches, A4
 LEFT, TOP, BOTTOM = 0.75, 0.75, 0.75
 INSIDE = WIDTH - 2 * LEFT
 LEADING = 1.36  # line height by letter height
-GAP = 0.14  # inches between columns
+GAP, BETWEEN = 0.14, 0.2  # inches between columns, and between what stands side by side
+CAPTION = 7.5  # points
 NARROWEST = 0.45  # inches of a column of text
 MUTED, LINK = "#5A6372", "#0B62C4"
 
@@ -104,8 +105,11 @@ class Pages:
         self._need(size * LEADING / 72)
         self._line([Span(words)], LEFT + indent, size, "black")
 
-    def table(self, table: Table, *, size: float = 7.5) -> None:
+    def table(self, table: Table, *, size: float = CAPTION) -> None:
         """Rows below their header, which comes again on every page."""
+        if table.foldable:
+            self._folded(table, size)
+            return
         widths = column_widths(table, size)
         head = [lines_of((Span(cell, "strong"),), size, width) for cell, width in zip(table.head, widths, strict=True)]
         rows = [
@@ -125,17 +129,60 @@ class Pages:
             self._row(row, widths, table, size)
         self._y += 0.06
 
-    def drawing(self, drawn: Drawing) -> None:
-        """A drawing as lines and letters, narrowed where the page is narrower or shorter."""
-        width = min(drawn.width * (1 if drawn.wide else 1.35), INSIDE, drawn.width / drawn.height * (HEIGHT - 3))
-        height = drawn.height * width / drawn.width
-        self._need(height + 0.1)
+    def drawings(self, drawn: Sequence[tuple[Drawing, str]]) -> None:
+        """A drawing with its caption, or two of them side by side, as lines and letters."""
+        room = (INSIDE - BETWEEN * (len(drawn) - 1)) / len(drawn)
+        sizes = []
+        for each, _ in drawn:
+            width = min(each.width * (1 if each.wide else 1.35), room, each.width / each.height * (HEIGHT - 3))
+            sizes.append((width, each.height * width / each.width))
+        highest = max(height for _, height in sizes)
+        captions = [lines_of([Span(words)], CAPTION, room) for _, words in drawn]
+        lines = max(map(len, captions))
+        self._need(min(highest + lines * CAPTION * LEADING / 72 + 0.2, HEIGHT - TOP - BOTTOM))
         assert self._page is not None
-        drawn.place(self._page, LEFT, self._y, width)
-        self._y += height + 0.1
+        top = self._y
+        for place, ((each, _), (width, height), told) in enumerate(zip(drawn, sizes, captions, strict=True)):
+            left = LEFT + place * (room + BETWEEN)
+            each.place(self._page, left, top, width)
+            self._y = top + height + 0.04
+            for line in told:
+                self._line(line, left, CAPTION, MUTED)
+                self._y += CAPTION * LEADING / 72
+        self._y = top + highest + 0.04 + lines * CAPTION * LEADING / 72 + 0.12
 
-    def _row(self, cells: list[list[list[Span]]], widths: list[float], table: Table, size: float) -> None:
-        left = LEFT
+    def _folded(self, table: Table, size: float) -> None:
+        """Two rows of the table on each line of the page, the second half on the right."""
+        widths = [min(width, INSIDE / 2) for width in column_widths(table, size)]
+        right = LEFT + max(sum(widths) + GAP * len(widths) + BETWEEN, INSIDE / 2)
+
+        def cells(row: Sequence[str], style: Style) -> list[list[list[Span]]]:
+            return [lines_of([Span(cell, style)], size, width) for cell, width in zip(row, widths, strict=True)]
+
+        def head() -> None:
+            titles = cells(table.head, "strong")
+            self._row(titles, widths, table, size, right)
+            self._y -= _height(titles, size)
+            self._row(titles, widths, table, size)
+            self._rule(INSIDE)
+
+        self._need(6 * size * LEADING / 72)
+        head()
+        for row in range(table.half):
+            pair = [row] if row + table.half >= len(table.rows) else [row, row + table.half]
+            told = [cells(table.rows[each], "strong" if each in table.strong else "") for each in pair]
+            heights = [_height(each, size) for each in told]
+            if self._need(max(heights)):
+                head()
+            for each, left, height in zip(told, (LEFT, right), heights, strict=False):
+                self._row(each, widths, table, size, left)
+                self._y -= height
+            self._y += max(heights)
+        self._y += 0.06
+
+    def _row(
+        self, cells: list[list[list[Span]]], widths: list[float], table: Table, size: float, left: float = LEFT
+    ) -> None:
         top = self._y
         for column, (lines, width) in enumerate(zip(cells, widths, strict=True)):
             for place, line in enumerate(lines):

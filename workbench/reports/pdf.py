@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from workbench.problem import Problem
 from workbench.reports.blocks import Block, Bullets, Cards, Code, Document, Heading, Paragraph, Plot, Span, Table
 from workbench.reports.drawing import STYLE
-from workbench.reports.pages import INSIDE, MUTED, Pages
+from workbench.reports.pages import CAPTION, INSIDE, MUTED, Pages
 
 DPI = 300  # of what is a picture: images of queries, maps of very many points
 SIZES = {1: 10.5, 2: 9.5, 3: 9.0}
@@ -25,8 +25,12 @@ def lay_out(document: Document) -> list[Figure]:
         pages.text([Span(document.subtitle)], colour=MUTED, gap=0.1)
         for section in document.sections:
             pages.heading([Span(section.title)], keep=_kept(section.blocks, document))
-            for block in section.blocks:
-                _set(pages, block, document)
+            for part in _beside(section.blocks, document):
+                if isinstance(part[0], Plot):
+                    plots = [each for each in part if isinstance(each, Plot)]
+                    pages.drawings([(document.drawings[each.name], each.caption) for each in plots])
+                else:
+                    _set(pages, part[0], document)
         return pages.done
 
 
@@ -74,13 +78,26 @@ def _set(pages: Pages, block: Block, document: Document, indent: float = 0.0) ->
         case Table():
             pages.table(block)
             if block.caption:
-                pages.text([Span(block.caption)], size=7.5, colour=MUTED, gap=0.1)
-        case Plot():
-            pages.drawing(document.drawings[block.name])
-            pages.text([Span(block.caption)], size=7.5, colour=MUTED, gap=0.1)
+                pages.text([Span(block.caption)], size=CAPTION, colour=MUTED, gap=0.1)
         case Cards():
             pages.heading([Span(block.title)], size=SIZES[3], keep=_height(block.name, document))
-            pages.drawing(document.drawings[block.name])
+            pages.drawings([(document.drawings[block.name], "")])
+
+
+def _beside(blocks: tuple[Block, ...], document: Document) -> list[list[Block]]:
+    """Blocks one by one, but two narrow plots together."""
+    parts: list[list[Block]] = []
+    for block in blocks:
+        before = parts[-1] if parts else []
+        if len(before) == 1 and _narrow(before[0], document) and _narrow(block, document):
+            before.append(block)
+        else:
+            parts.append([block])
+    return parts
+
+
+def _narrow(block: Block, document: Document) -> bool:
+    return isinstance(block, Plot) and not document.drawings[block.name].wide
 
 
 def _kept(blocks: tuple[Block, ...], document: Document) -> float:

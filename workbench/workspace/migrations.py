@@ -115,6 +115,14 @@ def m004_sample_tags(db: Database) -> None:
     )
 
 
+@migration()
+def m005_report_templates(db: Database) -> None:
+    db.execute(
+        "create table report_templates (template text primary key, arrangement text not null, changed text not null) "
+        "without rowid"
+    )
+
+
 def migrate(connection: Connection, path: Path | None = None) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
     db = Database(connection)
