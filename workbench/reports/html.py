@@ -1,6 +1,7 @@
 """One HTML file with everything inside: no network, and no script but the one that enlarges its pictures."""
 
 import base64
+from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
 
@@ -25,20 +26,30 @@ def page(document: Document) -> str:
     """
     folder = resources() / "templates"
     script = (folder / "report.js").read_text("utf-8")
-    environment = Environment(
-        loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters["percent"] = percent
-    environment.tests["kind"] = lambda block, name: type(block).__name__ == name
-    return environment.get_template("report.html").render(
-        document=document,
-        figures={name: _drawing(drawn) for name, drawn in document.drawings.items()},
-        picture=_picture,
-        style=Markup((folder / "report.css").read_text("utf-8")),
-        script=Markup(script),
-        script_hash=base64.b64encode(sha256(script.encode()).digest()).decode(),
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            document=document,
+            figures={name: _drawing(drawn) for name, drawn in document.drawings.items()},
+            picture=_picture,
+            style=Markup((folder / "report.css").read_text("utf-8")),
+            script=Markup(script),
+            script_hash=base64.b64encode(sha256(script.encode()).digest()).decode(),
+        )
     )
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    """The templates, read once."""
+    made = Environment(
+        loader=FileSystemLoader(resources() / "templates"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    made.filters["percent"] = percent
+    made.tests["kind"] = lambda block, name: type(block).__name__ == name
+    return made
 
 
 def _drawing(drawn: Drawing) -> str:

@@ -54,7 +54,11 @@ def lines_of(spans: Sequence[Span], size: float, width: float) -> list[list[Span
                 used, piece = 0.0, piece.lstrip()
                 wide = width_of(piece, size, span.style)
             if piece:
-                lines[-1].append(Span(piece, span.style, span.link))
+                last = lines[-1][-1] if lines[-1] else None
+                if last is not None and (last.style, last.link) == (span.style, span.link):
+                    lines[-1][-1] = Span(last.text + piece, span.style, span.link)
+                else:
+                    lines[-1].append(Span(piece, span.style, span.link))
                 used += wide
     return lines
 

@@ -20,7 +20,7 @@ GROUP_SECTIONS = {  # of all reported runs, in groups over seeds
     "differences": "Differences",
     "changed-settings": "Settings that differ",
     "all-settings": "All settings",
-    "group-published": "Beside published results",
+    "group-published": "Beside the papers",
     "runs": "Runs",
     "provenance": "How to repeat",
 }

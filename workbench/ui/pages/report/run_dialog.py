@@ -35,16 +35,19 @@ class RunDialog(QDialog):
         self.count = label("", "caption")
         self.all, self.none = button("Tick all shown", kind="quiet"), button("Untick all", kind="quiet")
         self.cancel, self.take = button("Cancel"), button("Use these runs", kind="primary")
-        foot = QHBoxLayout()
-        foot.addWidget(self.count, 1)
-        for widget in (self.all, self.none, self.cancel, self.take):
-            foot.addWidget(widget)
+        below, foot = QHBoxLayout(), QHBoxLayout()
+        below.addWidget(self.count, 1)
+        foot.addStretch(1)
+        for row, widgets in ((below, (self.all, self.none)), (foot, (self.cancel, self.take))):
+            for widget in widgets:
+                row.addWidget(widget)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(8)
         column.addWidget(label("Runs of one config with different seeds become one group.", "muted"))
         column.addWidget(self.search)
         column.addWidget(self.list, 1)
+        column.addLayout(below)
         column.addLayout(foot)
         self.search.textChanged.connect(self._filter)
         self.list.itemChanged.connect(self._tell)
