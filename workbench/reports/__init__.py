@@ -113,8 +113,14 @@ def write_bundle(workspace: Workspace, wish: "Wish", path: Path, progress: Progr
     progress("Done", len(FORMATS) + 1, len(FORMATS) + 1)
 
 
-def preview_pages(workspace: Workspace, wish: "Wish", dpi: int = 96, progress: Progress = quiet) -> list[bytes]:
-    """The pages of the PDF as PNG files in memory, for the window. Raises Problem as `write_report` does."""
+def preview_pages(
+    workspace: Workspace, wish: "Wish", dpi: int = 96, progress: Progress = quiet
+) -> tuple[list[bytes], int]:
+    """The first pages of the PDF as PNG files in memory, for the window, and how many pages there are.
+
+    Raises:
+        Problem: as in `write_report`.
+    """
     from workbench.reports import pdf
 
     made = _made(workspace, wish, progress, 2)

@@ -1,6 +1,7 @@
 """Everything about a report in one ZIP file: the report in every form, configs, tables, and a manifest."""
 
 import json
+import shlex
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -55,7 +56,8 @@ def report_command(wish: Wish) -> str:
     """The command line that makes the report again from the workspace of its runs."""
     numbers = " ".join(map(str, wish.runs))
     sections = " ".join(f"--section {key}" for key in wish.sections)
-    return f"workbench report {numbers} {sections} --metric {wish.metric} --at {wish.at} --bundle FILE --workspace DIR"
+    number = f"--metric {shlex.quote(wish.metric)} --at {wish.at}"
+    return f"workbench report {numbers} {sections} {number} --bundle FILE --workspace DIR"
 
 
 def _run(run: Run, made: Made) -> dict[str, Any]:

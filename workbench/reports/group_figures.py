@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, Summary, is_share
@@ -52,6 +53,7 @@ def _curves(metric: str, curves: list[Curve], host: Host) -> None:
             axes.fill_between(
                 curve.epochs, scale * curve.low, scale * curve.high, color=colour, alpha=0.15, linewidth=0
             )
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="Epoch", title=metric_title(metric))
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2))
 
@@ -98,4 +100,6 @@ def _limits(each: Summary) -> tuple[Any, Any]:
 
 
 def _cut(words: str, most: int) -> str:
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+    """What tells names apart often stands at their end, so the middle goes."""
+    half = (most - 1) // 2
+    return words if len(words) <= most else f"{words[: most - 1 - half]}…{words[-half:]}"

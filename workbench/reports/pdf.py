@@ -12,6 +12,7 @@ from workbench.reports.blocks import Block, Bullets, Cards, Code, Document, Head
 from workbench.reports.drawing import STYLE
 from workbench.reports.pages import CAPTION, INSIDE, MUTED, Pages
 
+MOST_SHOWN = 16  # pages of a preview: each takes a fifth of a second or more
 DPI = 300  # of what is a picture: images of queries, maps of very many points
 SIZES = {1: 10.5, 2: 9.5, 3: 9.0}
 INDENT = 0.22  # inches of a list
@@ -47,16 +48,17 @@ def encode(document: Document) -> bytes:
     return data
 
 
-def preview(document: Document, dpi: int) -> list[bytes]:
-    """Every page as PNG."""
+def preview(document: Document, dpi: int) -> tuple[list[bytes], int]:
+    """The first pages as PNG, and how many there are in all."""
     found = []
     with rc_context(STYLE):
-        for page in lay_out(document):
+        pages = lay_out(document)
+        for page in pages[:MOST_SHOWN]:
             FigureCanvasAgg(page)
             out = BytesIO()
             page.savefig(out, format="png", dpi=dpi)
             found.append(out.getvalue())
-    return found
+    return found, len(pages)
 
 
 def _set(pages: Pages, block: Block, document: Document, indent: float = 0.0) -> None:

@@ -119,7 +119,7 @@ def _published(content: Content) -> list[Block]:
 def _environment(content: Content) -> list[Block]:
     found: list[Block] = [
         Table("environment", "Where the run was made.", ("Fact", "Value"), tuple(content.environment)),
-        said(f"To repeat: {content.command}"),
+        said(f"To repeat: {content.command} (the config is in the bundle of a report, and in the run's folder)"),
     ]
     if content.left_out:
         named = "; ".join(f"{path} {reason}" for path, reason in content.left_out[:LEFT_OUT])

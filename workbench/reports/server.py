@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def preview(request: Message, report: Report) -> Message:
-    """Draw the pages of a report as PNG files into `out`, at `dpi`."""
+    """Draw the first pages of a report as PNG files into `out`, at `dpi`; `total` is how many there are."""
     out = Path(field(request, "out", str))
     with Workspace(field(request, "workspace", str)) as workspace:
-        drawn = reports.preview_pages(workspace, _wish(request), field(request, "dpi", int), report)
+        drawn, total = reports.preview_pages(workspace, _wish(request), field(request, "dpi", int), report)
     pages = []
     for number, page in enumerate(drawn, start=1):
         path = out / f"page-{number}.png"
         with files.atomic_write(path) as file:
             file.write(page)
         pages.append(str(path))
-    return {"pages": pages}
+    return {"pages": pages, "total": total}
 
 
 def write(request: Message, report: Report) -> Message:

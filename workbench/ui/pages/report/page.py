@@ -225,7 +225,9 @@ class ReportPage(QStackedWidget):
                 self._ended()
             else:
                 self._drawing = False
-                self.preview.say("")
+                rest = answer["total"] > len(images)
+                words = f"The first {len(images)} of {answer['total']} pages; the files hold all." if rest else ""
+                self.preview.say(words)
                 self.preview.show_pages(images)
 
         self.session.run_in_thread("Report preview", work, then, self._not_drawn, quiet=True)
