@@ -1,9 +1,11 @@
 """A figure that can be drawn at any width: alone as a file, or as lines and letters on a page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Literal
+from warnings import catch_warnings, filterwarnings
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -21,6 +23,14 @@ STYLE: dict[str, Any] = {
     "image.composite_image": False,
 }  # fmt: skip
 PAPER: dict[str, Any] = {**STYLE, "font.family": ["STIXGeneral", "DejaVu Sans"]}  # beside the text of a paper
+
+
+@contextmanager
+def styled(style: dict[str, Any] = STYLE) -> Iterator[None]:
+    """Draw in this style; a letter that no font has becomes a box, without a warning on the terminal."""
+    with rc_context(style), catch_warnings():
+        filterwarnings("ignore", message="Glyph .* missing from font", category=UserWarning)
+        yield
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +58,7 @@ class Drawing:
     def figure(self, width: float | None = None, style: dict[str, Any] = STYLE) -> Figure:
         """A figure of its own, `width` inches wide; letters keep their size."""
         wide = width or self.width
-        with rc_context(style):
+        with styled(style):
             made = Figure(figsize=(wide, self.height * wide / self.width))
             made.set_layout_engine("constrained" if self.laid_out else "none")
             self.paint(made)
@@ -59,7 +69,7 @@ class Drawing:
         """A file: SVG with text as text, PDF with whole fonts, PNG at 300 dots per inch."""
         out = BytesIO()
         date = {"Date": None} if kind == "svg" else ({"CreationDate": None} if kind == "pdf" else None)
-        with rc_context(style):
+        with styled(style):
             dpi = 300 if kind in ("png", "pdf") else "figure"
             self.figure(width, style).savefig(out, format=kind, dpi=dpi, metadata=date)
         return out.getvalue()
@@ -72,7 +82,7 @@ class Drawing:
             3, 3, figure=page, height_ratios=(top, height, page_height - top - height),
             width_ratios=(left, width, page_width - left - width),
         )  # fmt: skip
-        with rc_context(STYLE):
+        with styled():
             part = page.add_subfigure(grid[1, 1])
             self.paint(part)
             if self.laid_out:  # only a whole figure finds room for its labels; the part takes its places over

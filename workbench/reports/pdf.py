@@ -2,14 +2,13 @@
 
 from io import BytesIO
 
-from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
 from workbench.problem import Problem
 from workbench.reports.blocks import Block, Bullets, Cards, Code, Document, Heading, Paragraph, Plot, Span, Table
-from workbench.reports.drawing import STYLE
+from workbench.reports.drawing import styled
 from workbench.reports.pages import CAPTION, INSIDE, MUTED, Pages
 
 MOST_SHOWN = 16  # pages of a preview: each takes a fifth of a second or more
@@ -20,7 +19,7 @@ INDENT = 0.22  # inches of a list
 
 def lay_out(document: Document) -> list[Figure]:
     """The report's pages as A4 figures, for the PDF and for the preview."""
-    with rc_context(STYLE):
+    with styled():
         pages = Pages()
         pages.text([Span(document.title, "strong")], size=18, gap=0.05)
         pages.text([Span(document.subtitle)], colour=MUTED, gap=0.1)
@@ -39,7 +38,7 @@ def encode(document: Document) -> bytes:
     """The PDF. Raises Problem when what was written is not whole."""
     out = BytesIO()
     facts = {"Title": document.title, "Creator": "Workbench", "CreationDate": None}
-    with rc_context(STYLE), PdfPages(out, metadata=facts) as book:
+    with styled(), PdfPages(out, metadata=facts) as book:
         for page in lay_out(document):
             book.savefig(page, dpi=DPI)
     data = out.getvalue()
@@ -51,7 +50,7 @@ def encode(document: Document) -> bytes:
 def preview(document: Document, dpi: int) -> tuple[list[bytes], int]:
     """The first pages as PNG, and how many there are in all."""
     found = []
-    with rc_context(STYLE):
+    with styled():
         pages = lay_out(document)
         for page in pages[:MOST_SHOWN]:
             FigureCanvasAgg(page)

@@ -13,7 +13,7 @@ import pytest
 from tests.unit.comparing.compared_runs import images, store
 from workbench import cli, files, reports
 from workbench.comparing.intervals import t_interval
-from workbench.config import RunConfig, TrainingParams
+from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.problem import Problem
 from workbench.reports import html
 from workbench.reports.blocks import Paragraph, Table
@@ -75,6 +75,26 @@ def test_differences_settings_runs_and_commands_are_told(workspace, runs):
     assert every["commands"].rows[0][2] == "workbench run configs/run-1.toml --workspace DIR"
     assert "is better: the 95% interval over seeds leaves zero out" in sentences(found)
     assert set(found.document.drawings) == {"group-curves", "group-means"}
+
+
+def test_papers_rows_stand_beside_the_means_of_groups(workspace):
+    birds = {"dataset": Choice(name="cub"), "split": Choice(name="classes"), "backbone": Choice(name="resnet50")}
+    runs = [
+        store(workspace, {1: np.full(6, 0.9)}, seed=seed, metrics={"recall@1": value}, name="Birds", **birds)
+        for seed, value in enumerate((0.60, 0.62, 0.67))
+    ]
+    found = made(workspace, runs, "group-published")
+    paper = next(each for each in tables(found).values() if "Cross-Entropy" in [row[0] for row in each.rows])
+    own = paper.rows[-1]
+    assert own[:3] == ("Birds (here, n = 3)", "resnet50", "100")
+    assert own[paper.head.index("recall@1 %")] == "63.0"
+    assert paper.strong == {len(paper.rows) - 1}
+    assert "“Birds”: This run's embeddings have 100 numbers, the table's 2048." in sentences(found)
+
+
+def test_sections_of_one_run_are_about_the_first(workspace, runs):
+    found = made(workspace, runs, "summary", "groups")
+    assert [section.title for section in found.document.sections] == ["Summary (run 1)", "Results over seeds"]
 
 
 def test_one_seed_is_not_enough(workspace, runs):

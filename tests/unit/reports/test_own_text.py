@@ -82,3 +82,8 @@ def test_lists_deeper_than_latex_can_number_are_told_without_numbers():
     text = "\n".join("  " * depth + "- x" for depth in range(9))
     document = Document("t", "s", (Section("notes", "Notes", blocks_of(text)),))
     assert latex.fragment(document, {}).count(r"\begin{itemize}") == latex.DEEPEST
+
+
+def test_letters_without_a_font_are_no_trouble():
+    document = Document("漢字 \U0001f600", "s", (Section("notes", "Notes", blocks_of("**漢字** `漢` \x07")),))
+    assert pdf.encode(document).startswith(b"%PDF-")
