@@ -123,6 +123,7 @@ class ReportPage(QStackedWidget):
         self.session.run_changed.connect(self._show_run)
         self.session.evaluation_changed.connect(self._wish)
         self.session.status_changed.connect(self._wish)
+        self.session.runs_changed.connect(self._count_runs)
         self.session.workspace_changed.connect(self._forget)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -311,7 +312,7 @@ class ReportPage(QStackedWidget):
         if run is not None:
             several = many and len(numbers) > 1
             self.choices.title.setPlaceholderText(f"Comparison of {len(numbers):,} runs" if several else run.name)
-        self.runs_word.setText(f"{len(numbers):,} of {len(self.session.runs()):,} runs")
+        self._count_runs()
         if not many or not numbers:
             return
         wanted, workspace = set(numbers), self.session.workspace
@@ -325,6 +326,9 @@ class ReportPage(QStackedWidget):
             self.numbers.offer(*found)
 
         self.session.run_in_thread("Metrics of the runs", work, then, quiet=True)
+
+    def _count_runs(self) -> None:
+        self.runs_word.setText(f"{len(self.runs()):,} of {len(self.session.runs()):,} runs")
 
     def _go_to_setup(self) -> None:
         self.session.show_page("setup")
