@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from workbench import __version__, cli_exchange, compare_command, sweep_command
+from workbench import __version__, cli_exchange, compare_command, report_command, sweep_command
 from workbench import catalog as catalogs
 from workbench.changed_config import read_config
 from workbench.config import BadConfig, RunConfig, presets
@@ -23,7 +23,6 @@ KINDS = {
     "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
     "augmentations": "augmentation",
 }  # fmt: skip
-FORMATS = ("html", "pdf", "latex", "csv", "figures")
 INTERRUPTED = 130
 
 
@@ -126,22 +125,6 @@ def benchmark_methods(
             click.echo(f"## {bench}, {seeds} seeds\n\n{comparison.table(rows)}")
 
 
-@cli.command("report")
-@click.argument("run_id", metavar="RUN", type=int)
-@workspace_option
-@click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), default=("html",), show_default=True)
-@click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), default=None, help="Folder; by default the run's."
-)
-def report_run(run_id: int, folder: Path | None, formats: tuple[str, ...], out: Path | None) -> None:
-    """Write the report of run RUN (its number in `workbench list runs`)."""
-    from workbench.reports import write_report
-
-    with Workspace(folder or default_workspace()) as workspace:
-        for path in write_report(workspace, run_id, out or workspace.folder(run_id) / "report", formats=formats):
-            click.echo(path)
-
-
 @cli.command("list")
 @click.argument("what", type=click.Choice([*KINDS, "presets", "runs"]))
 @workspace_option
@@ -191,6 +174,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
 cli_exchange.add_to(cli, workspace_option, default_workspace)
 compare_command.add_to(cli, workspace_option, default_workspace)
 sweep_command.add_to(cli, workspace_option, default_workspace)
+report_command.add_to(cli, workspace_option, default_workspace)
 
 
 def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:

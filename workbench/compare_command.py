@@ -11,7 +11,7 @@ from workbench.problem import Problem
 from workbench.workspace import Workspace
 
 
-class _Place(click.ParamType):
+class Place(click.ParamType):
     """ "best", "last" or an epoch."""
 
     name = "best|last|EPOCH"
@@ -30,7 +30,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @cli.command("compare")
     @click.argument("numbers", metavar="RUN...", type=int, nargs=-1, required=True)
     @click.option("--metric", default="MAP@R", show_default=True, help="A metric that the runs have.")
-    @click.option("--at", type=_Place(), default="best", show_default=True, help="Which evaluation of each run.")
+    @click.option("--at", type=Place(), default="best", show_default=True, help="Which evaluation of each run.")
     @workspace_option
     def compare_runs(numbers: tuple[int, ...], metric: str, at: str | int, folder: Path | None) -> None:
         """Compare runs (their numbers in `workbench list runs`): runs of one config, over seeds, are one group.

@@ -1,11 +1,16 @@
 """The Report page: preview of what is ticked, export, and a place that cannot be written."""
 
+import zipfile
+
 import pytest
 from PySide6.QtCore import Qt
 
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
+from workbench.ui.pages.report.choices import KEY_ROLE
 from workbench.ui.pages.report.page import ReportPage
+from workbench.ui.pages.report.run_dialog import RunDialog
+from workbench.workspace.report_templates import arrangements
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -21,10 +26,16 @@ def page(qtbot, session, workspace, tmp_path):
     return made
 
 
+def tick_only(page, key):
+    """Untick every section but one."""
+    for row in range(page.choices.list.count()):
+        item = page.choices.list.item(row)
+        item.setCheckState(Qt.CheckState.Checked if item.data(KEY_ROLE) == key else Qt.CheckState.Unchecked)
+
+
 def test_the_preview_follows_the_ticks(page, qtbot):
     qtbot.waitUntil(lambda: page.preview.count >= 3, timeout=60_000)
-    for row in range(1, page.choices.list.count()):
-        page.choices.list.item(row).setCheckState(Qt.CheckState.Unchecked)
+    tick_only(page, "summary")
     assert page.choices.sections() == ["summary"]
     qtbot.waitUntil(lambda: page.preview.count == 1, timeout=60_000)
 
@@ -36,8 +47,9 @@ def test_export_writes_the_ticked_formats_under_the_given_title(page, qtbot, tmp
     page.folder.setText(str(tmp_path / "out"))
     page.export()
     qtbot.waitUntil(lambda: bool(page._written), timeout=60_000)
-    assert {path.name for path in page._written} == {
+    assert {path.relative_to(tmp_path / "out").as_posix() for path in page._written} == {
         "report.html", "metrics.csv", "scalars.csv", "classes.csv", "settings.csv", "queries.csv",
+        *(f"figures/{name}.csv" for name in ("ce-spce", "retrieval", "loss", "map", "worst", "best")),
     }  # fmt: skip
     assert "&lt;i&gt;My &amp; title&lt;/i&gt;" in (tmp_path / "out" / "report.html").read_text("utf-8")
     assert page.open_file.isVisible()
@@ -64,3 +76,55 @@ def test_without_a_run_there_is_a_hint(qtbot, session):
     page = ReportPage(session)
     qtbot.addWidget(page)
     assert page.currentWidget() is page.hint
+
+
+def test_sections_move_by_keyboard_and_come_back_with_the_workspace(page, session, qtbot):
+    page.choices.list.setCurrentRow(1)
+    page.choices.list.setFocus()
+    qtbot.keyClick(page.choices.list, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert page.choices.sections()[1:3] == ["settings", "summary"]
+    page.choices.move_up()
+    page.choices.move_up()
+    page.choices.notes.setPlainText("**mine**")
+    assert page.choices.sections()[:3] == ["summary", "notes", "settings"]
+    assert not page.choices.up.isEnabled()
+    qtbot.waitUntil(lambda: "one-run" in arrangements(session.workspace), timeout=30_000)
+    again = ReportPage(session)
+    qtbot.addWidget(again)
+    assert again.choices.sections()[:3] == ["summary", "notes", "settings"]
+    assert again.choices.notes.toPlainText() == "**mine**"
+    page.choices.again.click()
+    assert page.choices.sections()[:2] == ["notes", "summary"]
+    qtbot.waitUntil(lambda: "one-run" not in arrangements(session.workspace), timeout=30_000)
+
+
+def test_a_comparison_asks_for_runs_and_offers_their_metrics(page, session, workspace, qtbot, tmp_path):
+    other = trained_run(workspace, tmp_path / "cache", name="other")
+    qtbot.waitUntil(lambda: len(session.runs()) == 2, timeout=30_000)
+    page.template_box.setCurrentIndex(page.template_box.findData("comparison"))
+    page.template_box.activated.emit(1)
+    assert page.runs_button.isVisible()
+    assert page.runs() == [1, other]
+    qtbot.waitUntil(lambda: page.numbers.metric_box.count() > 3, timeout=30_000)
+    assert [page.numbers.at_box.itemText(row) for row in range(3)] == ["best epoch", "last epoch", "epoch 0"]
+    page.numbers.at_box.setCurrentIndex(2)
+    assert page.numbers.wanted() == ("MAP@R", 0)
+    page.runs_button.click()
+    dialog = page.findChild(RunDialog)
+    dialog.search.setText("other")
+    dialog.none.click()
+    assert not dialog.take.isEnabled()
+    dialog.all.click()
+    assert dialog.chosen == [other]
+    dialog.take.click()
+    assert page.runs() == [other]
+    page.choices.title.setText("Both")
+    tick_only(page, "runs")
+    for box in page.formats.boxes.values():
+        box.setChecked(False)
+    page.formats.boxes["bundle"].setChecked(True)
+    page.folder.setText(str(tmp_path / "out"))
+    page.export()
+    qtbot.waitUntil(lambda: bool(page._written), timeout=60_000)
+    assert zipfile.is_zipfile(tmp_path / "out" / "report.zip")
+    assert page._written == [tmp_path / "out" / "report.zip"]

@@ -1,111 +1,170 @@
-"""Reports of runs: one HTML file, PDF, LaTeX, CSV tables and figures for print."""
+"""Reports of runs: one HTML file, PDF, LaTeX, CSV tables, figures for print, and all of it in one ZIP file."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench import files
 from workbench.problem import Problem
-from workbench.reports.sections import FORMATS, SECTIONS
+from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
 from workbench.workspace import Workspace
 
-__all__ = ["FORMATS", "SECTIONS", "preview_pages", "write_report"]
+if TYPE_CHECKING:
+    from workbench.reports.document import Made, Wish
+
+__all__ = ["BUNDLE", "FORMATS", "SECTIONS", "preview_pages", "wish_of", "write_bundle", "write_report"]
+
+Progress = Callable[[str, int, int], None]
+
+
+def quiet(text: str, done: int, total: int) -> None:
+    """Nobody is told."""
+
+
+def wish_of(
+    runs: int | Sequence[int],
+    sections: Iterable[str] | None = None,
+    title: str = "",
+    notes: str = "",
+    metric: str = "MAP@R",
+    at: str | int = "best",
+) -> "Wish":
+    """What `write_report` and the others take; see `document.Wish`. All sections of one run by default."""
+    from workbench.reports.document import Wish
+    from workbench.reports.sections import ONE_RUN
+
+    numbers = (runs,) if isinstance(runs, int) else tuple(runs)
+    return Wish(numbers, ONE_RUN if sections is None else tuple(sections), title, notes, metric, at)
 
 
 def write_report(
     workspace: Workspace,
-    run_id: int,
+    runs: int | Sequence[int],
     out: Path,
     formats: Iterable[str] = ("html",),
     sections: Iterable[str] | None = None,
     title: str = "",
     notes: str = "",
-    progress: Callable[[str, int, int], None] = lambda text, done, total: None,
+    progress: Progress = quiet,
+    metric: str = "MAP@R",
+    at: str | int = "best",
 ) -> list[Path]:
-    """Write the report of a run; every file is whole or unchanged.
+    """Write the report of one or more runs; every file is whole or unchanged.
 
     Args:
-        workspace: where the run is.
-        run_id: its number.
+        workspace: where the runs are.
+        runs: their numbers; sections of one run are about the first.
         out: folder for the files; made when missing.
-        formats: of "html", "pdf", "latex", "csv" and "figures".
-        sections: in their order; all by default.
+        formats: of FORMATS.
+        sections: of SECTIONS, in their order; all of one run by default.
         title: the run's name when empty.
-        notes: the run's note when empty.
+        notes: own text (Markdown); the note of a single run when empty.
         progress: told before each format; may raise Cancelled.
+        metric, at: the number that a comparison is about, and "best", "last" or an epoch.
 
     Returns:
         The files, those that open as a report first.
 
     Raises:
-        Problem: no such run, unknown format or section, or a place that cannot be written.
+        Problem: no such run, format, section, metric or epoch, or a place that cannot be written.
     """
-    from workbench.reports import content as contents
-    from workbench.reports import figures, html, pdf, tables
-
-    wanted, chosen = list(formats), tuple(SECTIONS if sections is None else sections)
-    for given, known, word in ((wanted, FORMATS, "format"), (chosen, SECTIONS, "section")):
-        unknown = [each for each in given if each not in known]
-        if unknown:
-            raise Problem(f"There is no {word} {unknown[0]!r} of a report.", todo=f"Known: {', '.join(known)}.")
-    progress("Reading the run", 0, len(wanted) + 2)
-    said = contents.gather(workspace, run_id, chosen, title, notes)
-    progress("Drawing figures", 1, len(wanted) + 2)
-    drawn = figures.draw(said)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise files.explain(error, out) from error
+    wanted, wish = list(formats), wish_of(runs, sections, title, notes, metric, at)
+    unknown = [each for each in wanted if each not in FORMATS]
+    if unknown:
+        raise Problem(f"There is no format {unknown[0]!r} of a report.", todo=f"Known: {', '.join(FORMATS)}.")
+    made = _made(workspace, wish, progress, len(wanted) + 1)
+    _folder(out)
     written: list[Path] = []
-
-    def write(name: str, data: bytes) -> None:
-        path = out / name
-        path.parent.mkdir(exist_ok=True)
-        with files.atomic_write(path) as file:
-            file.write(data)
-        written.append(path)
-
-    for done, kind in enumerate(wanted, start=2):
-        progress(f"Writing {kind}", done, len(wanted) + 2)
-        match kind:
-            case "html":
-                write("report.html", html.page(said, drawn).encode())
-            case "pdf":
-                write("report.pdf", pdf.encode(said, drawn))
-            case "csv":
-                for name, text in tables.csv_tables(said, workspace).items():
-                    write(name, text.encode())
-            case "latex":
-                for name, figure in drawn.items():
-                    write(f"figures/{name}.pdf", figures.encode(figure, "pdf"))
-                write("report.tex", tables.latex(said, {name: f"figures/{name}.pdf" for name in drawn}).encode())
-            case "figures":
-                for name, figure in drawn.items():
-                    for ending in ("svg", "pdf", "png"):
-                        write(f"figures/{name}.{ending}", figures.encode(figure, ending))
+    for done, kind in enumerate(wanted, start=1):
+        progress(f"Writing {kind}", done, len(wanted) + 1)
+        for name, data in _encoded(kind, made, workspace).items():
+            path = out / name
+            _folder(path.parent)
+            with files.atomic_write(path) as file:
+                file.write(data)
+            written.append(path)
     if not workspace.read_only:
         for path in written:
             if path.suffix in (".html", ".pdf", ".tex"):
-                workspace.add_artefact(run_id, "report", path)
-    progress("Done", len(wanted) + 2, len(wanted) + 2)
+                workspace.add_artefact(made.runs[0].id, "report", path)
+    progress("Done", len(wanted) + 1, len(wanted) + 1)
     return written
 
 
-def preview_pages(
-    workspace: Workspace,
-    run_id: int,
-    sections: Iterable[str],
-    title: str = "",
-    notes: str = "",
-    dpi: int = 96,
-    progress: Callable[[str, int, int], None] = lambda text, done, total: None,
-) -> list[bytes]:
-    """The pages of the PDF as PNG files in memory, for the window. Raises Problem when there is no such run."""
-    from workbench.reports import content as contents
-    from workbench.reports import figures, pdf
+def write_bundle(workspace: Workspace, wish: "Wish", path: Path, progress: Progress = quiet) -> None:
+    """Write one ZIP file with the report in every form, the configs, the tables and a manifest.
 
-    progress("Reading the run", 0, 3)
-    said = contents.gather(workspace, run_id, tuple(sections), title, notes)
-    progress("Drawing figures", 1, 3)
-    drawn = figures.draw(said)
-    progress("Laying out pages", 2, 3)
-    return pdf.preview(said, drawn, dpi)
+    Args:
+        wish: of `wish_of`. path: the file; it is whole or unchanged. progress: may raise Cancelled.
+
+    Raises:
+        Problem: as in `write_report`.
+    """
+    from workbench.reports import bundle
+
+    made = _made(workspace, wish, progress, len(FORMATS) + 1)
+    _folder(path.parent)
+    contents: dict[str, bytes] = {}
+    for done, kind in enumerate(FORMATS, start=1):
+        progress(f"Writing {kind}", done, len(FORMATS) + 1)
+        folder = {"latex": "latex/", "csv": "csv/"}.get(kind, "")
+        contents |= {f"{folder}{name}": data for name, data in _encoded(kind, made, workspace).items()}
+    bundle.write(path, made, wish, contents)
+    progress("Done", len(FORMATS) + 1, len(FORMATS) + 1)
+
+
+def preview_pages(
+    workspace: Workspace, wish: "Wish", dpi: int = 96, progress: Progress = quiet
+) -> tuple[list[bytes], int]:
+    """The first pages of the PDF as PNG files in memory, for the window, and how many pages there are.
+
+    Raises:
+        Problem: as in `write_report`.
+    """
+    from workbench.reports import pdf
+
+    made = _made(workspace, wish, progress, 2)
+    progress("Laying out pages", 1, 2)
+    return pdf.preview(made.document, dpi)
+
+
+def _made(workspace: Workspace, wish: "Wish", progress: Progress, total: int) -> "Made":
+    from workbench.reports.document import make
+
+    progress("Reading the runs", 0, total)
+    return make(workspace, wish, lambda text, done, all_of_it: progress(text, 0, total))
+
+
+def _encoded(kind: str, made: "Made", workspace: Workspace) -> dict[str, bytes]:
+    """The files of one format by their names."""
+    from workbench.reports import html, latex, pdf, tables
+    from workbench.reports.drawing import COLUMN, FULL, PAPER
+
+    document, drawn = made.document, made.document.drawings
+    match kind:
+        case "html":
+            return {"report.html": html.page(document).encode()}
+        case "pdf":
+            return {"report.pdf": pdf.encode(document)}
+        case "csv":
+            return {name: text.encode() for name, text in tables.csv_tables(made, workspace).items()}
+        case "latex":
+            places = {name: f"figures/{name}.pdf" for name in drawn}
+            text = latex.fragment(document, places)
+            pictures = {
+                places[name]: each.encode("pdf", FULL if each.wide else COLUMN, PAPER) for name, each in drawn.items()
+            }
+            return {"report.tex": text.encode(), "main.tex": latex.MAIN.encode(), **pictures}
+        case _:
+            return {
+                f"figures/{name}.{ending}": each.encode(ending)
+                for name, each in drawn.items()
+                for ending in ("svg", "pdf", "png")
+            }
+
+
+def _folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise files.explain(error, path) from error

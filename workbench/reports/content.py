@@ -1,18 +1,17 @@
 """What a report says, as plain data: no markup, no drawing."""
 
-import shlex
 from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
 
-from workbench import __version__
 from workbench import catalog as catalogs
 from workbench.config import KINDS, RunConfig
 from workbench.events import score_of
 from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
 from workbench.published_tables import Table, beside, own_values
+from workbench.reports.provenance import command_of, facts_of
 from workbench.terminal import duration
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls
@@ -101,7 +100,6 @@ class Content:
     """Everything that one report says."""
 
     title: str
-    notes: str
     run: Run
     config: RunConfig
     sections: tuple[str, ...]
@@ -121,7 +119,7 @@ class Content:
     command: str
 
 
-def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: str, notes: str) -> Content:
+def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: str) -> Content:
     """Read everything of one run that its report says. Raises Problem when there is no such run."""
     run = workspace.run(run_id)
     config = RunConfig.recorded(run.config)
@@ -133,7 +131,6 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
     worst, finest = _cards(workspace, run, best) if best and "queries" in sections else ([], [])
     return Content(
         title=title or run.name,
-        notes=notes or run.note,
         run=run,
         config=config,
         sections=sections,
@@ -154,16 +151,8 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         finest=finest,
         environment=_environment(run),
         left_out=[(str(path), str(reason)) for path, reason in run.environment.get("data", {}).get("left_out", [])],
-        command=_command(run, config),
+        command=command_of(run),
     )
-
-
-def _command(run: Run, config: RunConfig) -> str:
-    if config.imported:
-        given = config.dataset.params
-        options = [f"--{name} {shlex.quote(str(given[name]))}" for name in ("labels", "images") if given.get(name)]
-        return " ".join(["workbench import", shlex.quote(str(given.get("embeddings", ""))), *options])
-    return f"workbench run config.toml --workspace DIR    (config.toml of run {run.id})"
 
 
 def percent(value: float) -> str:
@@ -321,20 +310,6 @@ def _cards(workspace: Workspace, run: Run, best: Evaluation) -> tuple[list[Query
 
 
 def _environment(run: Run) -> list[tuple[str, str]]:
-    facts = run.environment
-    said = [
-        ("Workbench", str(facts.get("workbench", __version__))),
-        ("Run", f"{run.id}, seed {run.seed}, created {run.created}, ended {run.ended or 'not yet'}"),
-    ]
-    for key in ("device", "torch", "cuda", "python", "system", "cores", "threads", "memory_gib", "parameters"):
-        if key in facts:
-            said.append((key.replace("_", " ").capitalize(), str(facts[key])))
-    said += [(name, str(number)) for name, number in facts.get("versions", {}).items() if name != "torch"]
-    if facts.get("weights"):
-        said.append(("Weights fingerprint", str(facts["weights"])))
-    data = facts.get("data", {})
-    if data:
-        said.append(("Data fingerprint", str(data["fingerprint"])))
-        said.append(("Images left out", str(data["left_out_count"])))
-        said += [("Warning", str(data[key])) for key in ("shared", "changed") if data.get(key)]
-    return said
+    name, version = next(iter((facts := facts_of(run)).items()))
+    told = f"{run.id}, seed {run.seed}, created {run.created}, ended {run.ended or 'not yet'}"
+    return [(name, version), ("Run", told), *list(facts.items())[1:]]

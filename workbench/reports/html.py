@@ -1,46 +1,59 @@
-"""One HTML file with everything inside: no script, no network, safe with any name."""
+"""One HTML file with everything inside: no network, and no script but the one that enlarges its pictures."""
 
 import base64
+from functools import lru_cache
+from hashlib import sha256
 from io import BytesIO
 
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from matplotlib.figure import Figure
+from markupsafe import Markup
 from PIL import Image
 
-from workbench.reports import figures
-from workbench.reports.content import Content, percent, points
-from workbench.reports.sections import SECTIONS
+from workbench.reports.blocks import Document
+from workbench.reports.content import percent
+from workbench.reports.drawing import Drawing
 from workbench.resources_path import resources
 
-CAPTIONS = {
-    "ce-spce": "CE and SPCE on the same fixed training images, in evaluation mode.",
-    "retrieval": "Retrieval metrics on the test half at each evaluation.",
-    "loss": "Loss of every batch (faint), its centred mean (bold), and the learning rate.",
-    "map": "Each point is a test image; stars are class proxies.",
-}
+LARGEST = 256  # px of an image in a card, as it opens
+SMALLEST = 64
 
 
-def page(content: Content, drawn: dict[str, Figure]) -> str:
-    """The whole report as one HTML text; figures are inline, images are data URIs."""
-    environment = Environment(
-        loader=FileSystemLoader(resources() / "templates"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters["percent"] = percent
-    environment.filters["points"] = points
-    template = environment.get_template("report.html")
-    return template.render(
-        content=content,
-        titles=SECTIONS,
-        captions=CAPTIONS,
-        figures={name: _drawing(figure) for name, figure in drawn.items() if name in CAPTIONS},
-        picture=_picture,
+def page(document: Document) -> str:
+    """The whole report as one HTML text; figures and images are data URIs.
+
+    Its policy allows the one script that comes with it, by hash, and nothing else to run or load.
+    """
+    folder = resources() / "templates"
+    script = (folder / "report.js").read_text("utf-8")
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            document=document,
+            figures={name: _drawing(drawn) for name, drawn in document.drawings.items()},
+            picture=_picture,
+            style=Markup((folder / "report.css").read_text("utf-8")),
+            script=Markup(script),
+            script_hash=base64.b64encode(sha256(script.encode()).digest()).decode(),
+        )
     )
 
 
-def _drawing(figure: Figure) -> str:
-    return _data_uri(figures.encode(figure, "svg"), "svg+xml")
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    """The templates, read once."""
+    made = Environment(
+        loader=FileSystemLoader(resources() / "templates"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    made.filters["percent"] = percent
+    made.tests["kind"] = lambda block, name: type(block).__name__ == name
+    return made
+
+
+def _drawing(drawn: Drawing) -> str:
+    return _data_uri(drawn.encode("svg"), "svg+xml") if drawn.laid_out else ""
 
 
 def _picture(image: np.ndarray | None) -> str:
@@ -48,12 +61,12 @@ def _picture(image: np.ndarray | None) -> str:
         return ""
     out = BytesIO()
     shown = Image.fromarray(image)
-    if shown.width < 64:
-        shown = shown.resize((64, 64), Image.Resampling.NEAREST)
+    if shown.width < SMALLEST:
+        shown = shown.resize((SMALLEST, SMALLEST), Image.Resampling.NEAREST)
         shown.save(out, "PNG", optimize=True)
         return _data_uri(out.getvalue(), "png")
-    shown.thumbnail((160, 160))
-    shown.save(out, "JPEG", quality=88)
+    shown.thumbnail((LARGEST, LARGEST))
+    shown.save(out, "JPEG", quality=85)
     return _data_uri(out.getvalue(), "jpeg")
 
 

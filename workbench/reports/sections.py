@@ -1,7 +1,8 @@
 """What a report can be made of, and as what."""
 
 FORMATS = ("html", "pdf", "latex", "csv", "figures")
-SECTIONS = {
+BUNDLE = "bundle"  # all of them in one ZIP file
+RUN_SECTIONS = {  # of one run: the first that is reported
     "summary": "Summary",
     "settings": "Settings",
     "curves": "Curves",
@@ -12,3 +13,16 @@ SECTIONS = {
     "queries": "Best and worst queries",
     "environment": "Environment",
 }
+GROUP_SECTIONS = {  # of all reported runs, in groups over seeds
+    "guards": "Is it fair?",
+    "groups": "Results over seeds",
+    "group-curves": "Curves over seeds",
+    "differences": "Differences",
+    "changed-settings": "Settings that differ",
+    "all-settings": "All settings",
+    "group-published": "Beside the papers",
+    "runs": "Runs",
+    "provenance": "How to repeat",
+}
+SECTIONS = {"notes": "Notes", **RUN_SECTIONS, **GROUP_SECTIONS}
+ONE_RUN = ("notes", *RUN_SECTIONS)

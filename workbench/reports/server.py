@@ -1,41 +1,56 @@
 """The process that draws reports: `python -m workbench.reports.server`; serving.py tells how it speaks.
 
 Drawing holds the interpreter for hundreds of milliseconds at a time, which a window of the same process would feel.
-Ops: preview, write.
+Ops: preview, write. Both take: workspace, runs, sections, title, notes, metric, at.
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench import files, reports, serving
 from workbench.serving import Message, Ops, Report, field
 from workbench.workspace import Workspace
 
+if TYPE_CHECKING:
+    from workbench.reports.document import Wish
+
 
 def preview(request: Message, report: Report) -> Message:
-    """Draw the pages of a run's report as PNG files into `out`: workspace, run, sections, title, notes, dpi."""
+    """Draw the first pages of a report as PNG files into `out`, at `dpi`; `total` is how many there are."""
     out = Path(field(request, "out", str))
     with Workspace(field(request, "workspace", str)) as workspace:
-        drawn = reports.preview_pages(
-            workspace, field(request, "run", int), field(request, "sections", list), field(request, "title", str),
-            field(request, "notes", str), field(request, "dpi", int), report,
-        )  # fmt: skip
+        drawn, total = reports.preview_pages(workspace, _wish(request), field(request, "dpi", int), report)
     pages = []
     for number, page in enumerate(drawn, start=1):
         path = out / f"page-{number}.png"
         with files.atomic_write(path) as file:
             file.write(page)
         pages.append(str(path))
-    return {"pages": pages}
+    return {"pages": pages, "total": total}
 
 
 def write(request: Message, report: Report) -> Message:
-    """Write a run's report into `out`: workspace, run, formats, sections, title, notes."""
+    """Write a report into `out`, in the `formats`; "bundle" among them is all of it as report.zip."""
+    wish, out = _wish(request), Path(field(request, "out", str))
+    formats = list(field(request, "formats", list))
+    plain = [kind for kind in formats if kind != reports.BUNDLE]
+    written: list[Path] = []
     with Workspace(field(request, "workspace", str)) as workspace:
-        written = reports.write_report(
-            workspace, field(request, "run", int), Path(field(request, "out", str)), field(request, "formats", list),
-            field(request, "sections", list), field(request, "title", str), field(request, "notes", str), report,
-        )  # fmt: skip
+        if plain:
+            written += reports.write_report(
+                workspace, wish.runs, out, plain, wish.sections, wish.title, wish.notes, report, wish.metric, wish.at
+            )
+        if reports.BUNDLE in formats:
+            reports.write_bundle(workspace, wish, out / "report.zip", report)
+            written.append(out / "report.zip")
     return {"files": [str(path) for path in written]}
+
+
+def _wish(request: Message) -> "Wish":
+    return reports.wish_of(
+        field(request, "runs", list), field(request, "sections", list), field(request, "title", str),
+        field(request, "notes", str), field(request, "metric", str), request["at"],
+    )  # fmt: skip
 
 
 OPS: Ops = {"preview": preview, "write": write}

@@ -1,20 +1,21 @@
-"""Tables behind the report: CSV that a spreadsheet cannot run, and LaTeX that TeX cannot be led astray by."""
+"""Tables behind a report: CSV that a spreadsheet cannot run."""
 
 from typing import Any
 
-from workbench.reports.content import Content, percent
+from workbench.reports.content import Content
+from workbench.reports.document import Made
 from workbench.spreadsheet import csv_text
 from workbench.workspace import Workspace
 
-LATEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
-    "\n": " ", "\r": " ",
-}  # fmt: skip
+
+def csv_tables(made: Made, workspace: Workspace) -> dict[str, str]:
+    """CSV texts by name: metrics, scalars, classes, settings and queries of the first run, groups of several."""
+    found = {} if made.content.sections == () and made.groups is not None else _of_run(made.content, workspace)
+    behind = {f"figures/{name}.csv": csv_text(*drawn.table) for name, drawn in made.document.drawings.items()}
+    return found | behind | _of_groups(made)
 
 
-def csv_tables(content: Content, workspace: Workspace) -> dict[str, str]:
-    """metrics.csv, scalars.csv, classes.csv, settings.csv and queries.csv, by name."""
+def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
     run_id = content.run.id
     scalars = [
         [name, step, value]
@@ -37,6 +38,31 @@ def csv_tables(content: Content, workspace: Workspace) -> dict[str, str]:
     }
 
 
+def _of_groups(made: Made) -> dict[str, str]:
+    """groups.csv and group-runs.csv: full precision, all metrics at the place asked for."""
+    if made.groups is None:
+        return {}
+    found = made.groups.found
+    groups: list[list[Any]] = []
+    runs: list[list[Any]] = []
+    for each in found.summaries:
+        over = each.interval
+        low, high = (over.low, over.high) if over.known else (None, None)
+        mean = over.mean if over.n else None
+        groups.append([each.group.title, found.metric, over.n, mean, each.spread, low, high, each.seconds, each.memory])
+        for run in each.group.runs:
+            at = found.measured[run.id].at(found.at)
+            metrics = {} if at is None else at.metrics
+            epoch = None if at is None else at.epoch
+            known = [run.id, each.group.title, run.seed, run.status, epoch]
+            runs += [[*known, name, value] for name, value in metrics.items()] or [[*known, "", ""]]
+    head = ["group", "metric", "seeds", "mean", "standard_deviation", "low_95", "high_95", "seconds", "memory_bytes"]
+    return {
+        "groups.csv": csv_text(head, groups),
+        "group-runs.csv": csv_text(["run", "group", "seed", "status", "epoch", "metric", "value"], runs),
+    }
+
+
 def _queries(content: Content, workspace: Workspace) -> list[list[Any]]:
     if content.best is None:
         return []
@@ -50,39 +76,3 @@ def _queries(content: Content, workspace: Workspace) -> list[list[Any]]:
     finally:
         reader.close()
     return [list(row) for row in rows]
-
-
-def latex_escape(text: str) -> str:
-    """Text as TeX shows it, whatever is in it."""
-    return "".join(LATEX.get(character, character) for character in text)
-
-
-def latex(content: Content, figure_files: dict[str, str]) -> str:
-    """A LaTeX fragment: booktabs table of metrics, settings that differ, and figures at column width."""
-    lines = [
-        "% Needs \\usepackage{booktabs} and \\usepackage{graphicx}.",
-        r"\begin{table}[t]",
-        r"  \centering",
-        rf"  \caption{{{latex_escape(content.title)}: retrieval on the test half, 95\% intervals over queries.}}",
-        r"  \begin{tabular}{lrrr}",
-        r"    \toprule",
-        r"    Metric & Best & 95\% interval & Last \\",
-        r"    \midrule",
-    ]
-    for row in content.metrics:
-        interval = f"{percent(row.low)} to {percent(row.high)}" if row.low == row.low else "–"
-        cells = (row.name, percent(row.best), interval, percent(row.last))
-        lines.append("    " + " & ".join(latex_escape(cell) for cell in cells) + r" \\")
-    lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}", ""]
-    for name, file in figure_files.items():
-        lines += [
-            r"\begin{figure}[t]",
-            r"  \centering",
-            rf"  \includegraphics[width=\linewidth]{{{file}}}",
-            rf"  \caption{{{latex_escape(content.title)}: {latex_escape(name)}.}}",
-            r"\end{figure}",
-            "",
-        ]
-    changed = "; ".join(f"{each.section}.{each.name} = {each.value}" for each in content.settings if each.changed)
-    lines.append(rf"\paragraph{{Settings that differ from the defaults.}} {latex_escape(changed)}.")
-    return "\n".join(lines) + "\n"

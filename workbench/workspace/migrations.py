@@ -155,6 +155,14 @@ def m008_packed_neighbours(db: Database) -> None:
     db.execute(NEIGHBOURS_VIEW)
 
 
+@migration()
+def m009_report_templates(db: Database) -> None:
+    db.execute(
+        "create table report_templates (template text primary key, arrangement text not null, changed text not null) "
+        "without rowid"
+    )
+
+
 def migrate(connection: Connection, path: Path | None = None) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
     db = Database(connection)

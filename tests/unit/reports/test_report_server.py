@@ -10,7 +10,14 @@ from workbench.workspace import Workspace
 def test_pages_and_files_are_written_and_trouble_is_an_answer(tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         run_id = trained_run(workspace, tmp_path / "cache")
-    said = {"workspace": str(tmp_path / "space"), "sections": ["summary"], "title": "", "notes": ""}
+    said = {
+        "workspace": str(tmp_path / "space"),
+        "sections": ["summary"],
+        "title": "",
+        "notes": "",
+        "metric": "MAP@R",
+        "at": "best",
+    }
     answers = SimpleQueue()
     process = AnalysisProcess(answers.put, module="workbench.reports.server")
 
@@ -21,9 +28,9 @@ def test_pages_and_files_are_written_and_trouble_is_an_answer(tmp_path):
         return answer
 
     try:
-        pages = ask("preview", run=run_id, dpi=40, out=str(tmp_path))
-        written = ask("write", run=run_id, formats=["html", "csv"], out=str(tmp_path / "out"))
-        unknown = ask("write", run=99, formats=["html"], out=str(tmp_path / "out"))
+        pages = ask("preview", runs=[run_id], dpi=40, out=str(tmp_path))
+        written = ask("write", runs=[run_id], formats=["html", "csv"], out=str(tmp_path / "out"))
+        unknown = ask("write", runs=[99], formats=["html"], out=str(tmp_path / "out"))
     finally:
         process.close()
     assert pages["pages"] == [str(tmp_path / "page-1.png")]

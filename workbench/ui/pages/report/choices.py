@@ -1,9 +1,14 @@
-"""Which sections, in which order, in the person's own words, and in which formats."""
+"""What is said, in which order, in the person's own words, of which numbers, and in which formats."""
+
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
+    QComboBox,
+    QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -12,62 +17,181 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.reports.sections import FORMATS, SECTIONS
+from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
+from workbench.reports.templates import Template
+from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import label
 
 FORMAT_WORDS = {
     "html": ("HTML", "One file with everything inside; opens anywhere, needs no network"),
     "pdf": ("PDF", "A4 pages for print"),
-    "csv": ("CSV tables", "Metrics, curves, settings and queries for a spreadsheet"),
-    "latex": ("LaTeX", "A booktabs table and figures at column width"),
+    "latex": ("LaTeX", "booktabs tables and figures at column width; main.tex compiles by itself"),
+    "csv": ("CSV tables", "The numbers behind every table and figure, for a spreadsheet"),
     "figures": ("Figures", "Every figure as SVG, PDF and PNG"),
+    BUNDLE: ("Bundle (ZIP)", "All of it with the configs and a manifest: seeds, versions, hardware, data, commands"),
 }
 AT_FIRST = ("html", "pdf")
+KEY_ROLE = Qt.ItemDataRole.UserRole
 
 
 class SectionChoices(QWidget):
-    """Sections to tick and drag; title and notes."""
+    """Sections to tick and move; title and own text. Shows one template at a time."""
+
+    changed = Signal()
+    arranged = Signal()  # order, ticks or own text: what is stored with the template
+    reset = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._template: Template | None = None
+        self._building = False
+        self.list = QListWidget()
+        self.list.setAccessibleName("Sections of the report; tick to include, drag or Alt+Up and Alt+Down to order")
+        self.list.setToolTip("Tick to include; drag, or Alt+Up and Alt+Down, to order")
+        self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.up, self.down = icon_button("arrow-up", "Move up"), icon_button("arrow-down", "Move down")
+        self.again = button("Reset", kind="quiet")
+        self.again.setToolTip("Sections, order and text as the template offers them")
+        self.title = QLineEdit()
+        self.title.setAccessibleName("Title of the report")
+        self.notes = QPlainTextEdit()
+        self.notes.setPlaceholderText("What a colleague should know. Markdown: **bold**, lists, `code`, tables")
+        self.notes.setAccessibleName("Your own text in the report, Markdown")
+        self.notes.setTabChangesFocus(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        head = QHBoxLayout()
+        head.setSpacing(4)
+        head.addWidget(label("Sections", "section"), 1)
+        for widget in (self.up, self.down, self.again):
+            head.addWidget(widget)
+        column.addLayout(head)
+        column.addWidget(self.list, 3)
+        for words, field, stretch in (("Title", self.title, 0), ("Notes", self.notes, 2)):
+            caption = label(words, "caption")
+            caption.setBuddy(field)
+            column.addWidget(caption)
+            column.addWidget(field, stretch)
+        self.list.itemChanged.connect(self._arrange)
+        self.list.model().rowsMoved.connect(self._arrange)
+        self.list.currentRowChanged.connect(self._check)
+        self.title.textChanged.connect(self._say)
+        self.notes.textChanged.connect(self._arrange)
+        self.up.clicked.connect(self.move_up)
+        self.down.clicked.connect(self.move_down)
+        self.again.clicked.connect(self.reset)
+        for keys, move in (("Alt+Up", self.move_up), ("Alt+Down", self.move_down)):
+            action = QAction(self.list)
+            action.setShortcut(QKeySequence(keys))
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            action.triggered.connect(move)
+            self.list.addAction(action)
+
+    def show_template(self, template: Template) -> None:
+        """Show its sections in their order, with its ticks and text."""
+        self._building = True
+        self._template = template
+        self.list.clear()
+        for key in template.order:
+            item = QListWidgetItem(SECTIONS[key], self.list)
+            item.setData(KEY_ROLE, key)
+            item.setFlags((item.flags() | Qt.ItemFlag.ItemIsUserCheckable) & ~Qt.ItemFlag.ItemIsDropEnabled)
+            item.setCheckState(Qt.CheckState.Checked if key in template.ticked else Qt.CheckState.Unchecked)
+        self.list.setCurrentRow(0)
+        self.notes.setPlainText(template.text)
+        self._building = False
+        self._check()
+        self.changed.emit()
+
+    def template(self) -> Template | None:
+        """What is shown, as it is arranged now; None before the first."""
+        if self._template is None:
+            return None
+        order = tuple(str(self.list.item(row).data(KEY_ROLE)) for row in range(self.list.count()))
+        text = self.notes.toPlainText()
+        return replace(self._template, order=order, ticked=frozenset(self.sections()), text=text)
+
+    def sections(self) -> list[str]:
+        """The ticked sections in their order."""
+        items = (self.list.item(row) for row in range(self.list.count()))
+        return [str(item.data(KEY_ROLE)) for item in items if item.checkState() == Qt.CheckState.Checked]
+
+    def move_up(self) -> None:
+        """The chosen section one place up."""
+        self._move(-1)
+
+    def move_down(self) -> None:
+        """The chosen section one place down."""
+        self._move(1)
+
+    def _move(self, by: int) -> None:
+        row = self.list.currentRow()
+        if row < 0 or not 0 <= row + by < self.list.count():
+            return
+        self._building = True
+        self.list.insertItem(row + by, self.list.takeItem(row))
+        self.list.setCurrentRow(row + by)
+        self._building = False
+        self._check()
+        self._arrange()
+
+    def _check(self) -> None:
+        row = self.list.currentRow()
+        self.up.setEnabled(row > 0)
+        self.down.setEnabled(0 <= row < self.list.count() - 1)
+
+    def _arrange(self) -> None:
+        if not self._building:
+            self.arranged.emit()
+            self.changed.emit()
+
+    def _say(self) -> None:
+        self.changed.emit()
+
+
+class NumberChoices(QWidget):
+    """Which metric a comparison is about, and which evaluation of each run."""
 
     changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.list = QListWidget()
-        self.list.setAccessibleName("Sections of the report; tick to include, drag to order")
-        self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        for key, word in SECTIONS.items():
-            item = QListWidgetItem(word, self.list)
-            item.setData(Qt.ItemDataRole.UserRole, key)
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            item.setCheckState(Qt.CheckState.Checked)
-        self.title = QLineEdit()
-        self.title.setPlaceholderText("The run's name")
-        self.title.setAccessibleName("Title of the report")
-        self.notes = QPlainTextEdit()
-        self.notes.setPlaceholderText("What a colleague should know")
-        self.notes.setAccessibleName("Your own text in the report")
-        self.notes.setTabChangesFocus(True)
+        self.metric_box, self.at_box = QComboBox(), QComboBox()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(label("Sections", "section"))
-        column.addWidget(self.list, 3)
-        column.addWidget(label("Title", "caption"))
-        column.addWidget(self.title)
-        column.addWidget(label("Notes", "caption"))
-        column.addWidget(self.notes, 2)
-        self.list.itemChanged.connect(self._say)
-        self.list.model().rowsMoved.connect(self._say)
-        self.title.textChanged.connect(self._say)
-        self.notes.textChanged.connect(self._say)
+        column.setSpacing(4)
+        column.addWidget(label("Numbers", "section"))
+        for words, box, name in (
+            ("Metric", self.metric_box, "Metric of the comparison"),
+            ("At", self.at_box, "Which evaluation of each run"),
+        ):
+            caption = label(words, "caption")
+            caption.setBuddy(box)
+            box.setAccessibleName(name)
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            column.addWidget(caption)
+            column.addWidget(box)
+        self.offer(["MAP@R"], [])
+        self.metric_box.activated.connect(self._say)
+        self.at_box.activated.connect(self._say)
 
-    def sections(self) -> list[str]:
-        """The ticked sections in their order."""
-        items = (self.list.item(row) for row in range(self.list.count()))
-        return [
-            str(item.data(Qt.ItemDataRole.UserRole)) for item in items if item.checkState() == Qt.CheckState.Checked
-        ]
+    def offer(self, metrics: list[str], epochs: list[int]) -> None:
+        """What the runs have; the choice stays where it is still there."""
+        chosen = self.metric_box.currentText(), self.at_box.currentText()
+        self.metric_box.clear()
+        self.metric_box.addItems(metrics or ["MAP@R"])
+        self.at_box.clear()
+        for words, place in (("best epoch", "best"), ("last epoch", "last"), *((f"epoch {e}", e) for e in epochs)):
+            self.at_box.addItem(words, place)
+        for box, words in zip((self.metric_box, self.at_box), chosen, strict=True):
+            box.setCurrentIndex(max(0, box.findText(words)))
+
+    def wanted(self) -> tuple[str, str | int]:
+        """The metric; "best", "last" or an epoch."""
+        place = self.at_box.currentData()
+        return self.metric_box.currentText(), place if isinstance(place, int) else str(place)
 
     def _say(self) -> None:
         self.changed.emit()
@@ -84,7 +208,7 @@ class FormatChoices(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
         self.boxes: dict[str, QCheckBox] = {}
-        for key in FORMATS:
+        for key in (*FORMATS, BUNDLE):
             word, tip = FORMAT_WORDS[key]
             box = QCheckBox(word)
             box.setToolTip(tip)

@@ -6,25 +6,31 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTemporaryDir, QTimer, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication, QImage, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QFileDialog, QHBoxLayout, QLineEdit, QStackedWidget, QWidget
 
+from workbench.comparing.measures import common_epochs, metric_names, read_measures
 from workbench.problem import Problem
-from workbench.ui.pages.report.choices import FormatChoices, SectionChoices
+from workbench.reports.templates import Template, templates
+from workbench.ui.pages.report.choices import FormatChoices, NumberChoices, SectionChoices
 from workbench.ui.pages.report.preview import Preview
+from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.workspace import Workspace
+from workbench.workspace.report_templates import arrangements, store_arrangement
 
 SETTLE = 600  # ms without a change before the preview is drawn anew
 DPI = 110
-SIDE = 216  # px, the columns beside the preview
+SIDE = 232  # px, the columns beside the preview
+AT_FIRST = 24  # runs of a comparison before any are chosen
 
 
 class ReportPage(QStackedWidget):
-    """Reports the shown run. Pages are drawn in a process of their own, one wish after the other; the newest wins."""
+    """Reports the shown run, or chosen ones. Pages are drawn in a process of their own, one wish after the other."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,9 +38,13 @@ class ReportPage(QStackedWidget):
         self._drawing = False
         self._stale = True
         self._written: list[Path] = []
+        self._templates = templates()
+        self._chosen: list[int] = []  # runs that a person ticked
         self._build()
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
+        self._keep = QTimer(self, interval=SETTLE, singleShot=True)
         self._connect()
+        self._read_templates()
         self._show_run()
 
     def _build(self) -> None:
@@ -43,7 +53,15 @@ class ReportPage(QStackedWidget):
             "The report of a run stands here: settings, curves, metrics, map, best and worst queries. Choose a run.",
             "Set up a run",
         )
+        self.template_box = QComboBox()
+        self.template_box.setAccessibleName("Template of the report")
+        for key, each in self._templates.items():
+            self.template_box.addItem(each.title, key)
+            self.template_box.setItemData(self.template_box.count() - 1, each.help, Qt.ItemDataRole.ToolTipRole)
+        self.runs_word = label("", "caption")
+        self.runs_button = button("Choose runs…")
         self.choices = SectionChoices()
+        self.numbers = NumberChoices()
         self.preview = Preview()
         self.formats = FormatChoices()
         self.folder = QLineEdit()
@@ -55,7 +73,14 @@ class ReportPage(QStackedWidget):
         self.open_folder = button("Open folder", kind="quiet")
         self.copy_path = button("Copy path", kind="quiet")
         left, right = Card(), Card()
-        left.body.addWidget(self.choices)
+        left.body.setContentsMargins(12, 12, 12, 12)
+        right.body.setContentsMargins(12, 12, 12, 12)
+        caption = label("Template", "section")
+        caption.setBuddy(self.template_box)
+        for above in (caption, self.template_box, self.runs_word, self.runs_button):
+            left.body.addWidget(above)
+        left.body.addWidget(self.choices, 1)
+        right.body.addWidget(self.numbers)
         for widget in (
             label("Formats", "section"), self.formats, label("Folder", "caption"), self.folder, self.browse,
             self.export_button, self.done, self.open_file, self.open_folder, self.copy_path,
@@ -81,7 +106,13 @@ class ReportPage(QStackedWidget):
     def _connect(self) -> None:
         self._timer.timeout.connect(self._draw)
         self.hint.pressed.connect(self._go_to_setup)
+        self._keep.timeout.connect(self._store)
+        self.template_box.activated.connect(self._show_template)
+        self.runs_button.clicked.connect(self._choose_runs)
         self.choices.changed.connect(self._wish)
+        self.choices.arranged.connect(self._keep.start)
+        self.choices.reset.connect(self._reset)
+        self.numbers.changed.connect(self._wish)
         self.formats.changed.connect(self._check)
         self.browse.clicked.connect(self._browse)
         self.export_button.clicked.connect(self.export)
@@ -92,6 +123,8 @@ class ReportPage(QStackedWidget):
         self.session.run_changed.connect(self._show_run)
         self.session.evaluation_changed.connect(self._wish)
         self.session.status_changed.connect(self._wish)
+        self.session.runs_changed.connect(self._count_runs)
+        self.session.workspace_changed.connect(self._forget)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -104,15 +137,34 @@ class ReportPage(QStackedWidget):
         formats = self.formats.formats()
         if run_id is None or not formats or not out:
             return
-        fields = {**self._wanted(), "run": run_id, "out": str(Path(out).expanduser()), "formats": formats}
+        fields = {**self._wanted(), "out": str(Path(out).expanduser()), "formats": formats}
         self.export_button.setEnabled(False)
         ProcessWork(
             self.session, self.session.drawing, "Export report", "write", fields,
             self._exported, self._not_exported, self._check,
         )  # fmt: skip
 
+    def runs(self) -> list[int]:
+        """Runs that the report is about: the shown one, or for a comparison those ticked."""
+        shown = self.session.run()
+        if shown is None:
+            return []
+        if not self._template().many:
+            return [shown.id]
+        there = {run.id for run in self.session.runs()}
+        kept = [number for number in self._chosen if number in there]
+        alike = [run.id for run in self.session.runs() if run.dataset == shown.dataset][:AT_FIRST]
+        return kept or sorted({shown.id, *alike})
+
+    def _template(self) -> Template:
+        return self._templates[self.template_box.currentData()]
+
     def _wanted(self) -> dict[str, Any]:
+        metric, at = self.numbers.wanted()
         return {
+            "runs": self.runs(),
+            "metric": metric,
+            "at": at,
             "sections": self.choices.sections(),
             "title": self.choices.title.text().strip(),
             "notes": self.choices.notes.toPlainText().strip(),
@@ -134,9 +186,9 @@ class ReportPage(QStackedWidget):
         self.done.setText("")
         if run is not None:
             self.folder.setText(str(self.session.workspace.folder(run.id) / "report"))
-            self.choices.title.setPlaceholderText(run.name)
             self.preview.show_pages([])
         self._check()
+        self._tell_runs()
         self._wish()
 
     def _check(self) -> None:
@@ -157,7 +209,7 @@ class ReportPage(QStackedWidget):
         self._stale, self._drawing = False, True
         self.preview.say("Drawing the pages…")
         folder = QTemporaryDir()
-        fields = {**self._wanted(), "run": run_id, "out": folder.path(), "dpi": DPI}
+        fields = {**self._wanted(), "out": folder.path(), "dpi": DPI}
         done = partial(self._drawn, folder)
         ProcessWork(
             self.session, self.session.drawing, "Report preview", "preview", fields,
@@ -174,7 +226,9 @@ class ReportPage(QStackedWidget):
                 self._ended()
             else:
                 self._drawing = False
-                self.preview.say("")
+                rest = answer["total"] > len(images)
+                words = f"The first {len(images)} of {answer['total']} pages; the files hold all." if rest else ""
+                self.preview.say(words)
                 self.preview.show_pages(images)
 
         self.session.run_in_thread("Report preview", work, then, self._not_drawn, quiet=True)
@@ -192,6 +246,89 @@ class ReportPage(QStackedWidget):
         self.preview.say("")
         if self._stale and self.isVisible():
             self._timer.start(0)
+
+    # Templates and runs
+
+    def _read_templates(self) -> None:
+        stored = arrangements(self.session.workspace)
+        self._templates = {
+            key: each.arranged(stored[key]) if key in stored else each for key, each in templates().items()
+        }
+        self.choices.show_template(self._template())
+
+    def _show_template(self) -> None:
+        before = self.choices.template()
+        if before is not None:
+            self._templates[before.key] = before
+        self.choices.show_template(self._template())
+        self._tell_runs()
+
+    def _store(self) -> None:
+        """Keep the arrangement with the workspace, on a thread: a training run may be writing."""
+        shown = self.choices.template()
+        if shown is None or self.session.workspace.read_only:
+            return
+        self._templates[shown.key] = shown
+        self._write(shown.key, shown.arrangement())
+
+    def _reset(self) -> None:
+        key = self._template().key
+        self._keep.stop()
+        self._templates[key] = templates()[key]
+        self.choices.show_template(self._templates[key])
+        if not self.session.workspace.read_only:
+            self._write(key, None)
+
+    def _write(self, key: str, arrangement: dict[str, Any] | None) -> None:
+        def work(progress: Progress, workspace: Workspace = self.session.workspace) -> None:
+            store_arrangement(workspace, key, arrangement)
+
+        self.session.run_in_thread("Report template", work, quiet=True)
+
+    def _forget(self) -> None:
+        """Another workspace has other runs and other arrangements."""
+        self._keep.stop()
+        self._chosen = []
+        self._read_templates()
+
+    def _choose_runs(self) -> None:
+        dialog = RunDialog(self.session.runs(), self.runs(), self)
+        dialog.finished.connect(partial(self._take_runs, dialog))
+        dialog.open()
+
+    def _take_runs(self, dialog: RunDialog, result: int) -> None:
+        if result == QDialog.DialogCode.Accepted:
+            self._chosen = dialog.chosen
+            self._tell_runs()
+            self._wish()
+        dialog.deleteLater()
+
+    def _tell_runs(self) -> None:
+        """Say which runs are meant, and offer the metrics and epochs that they have."""
+        many, numbers = self._template().many, self.runs()
+        for widget in (self.runs_word, self.runs_button, self.numbers):
+            widget.setVisible(many)
+        run = self.session.run()
+        if run is not None:
+            several = many and len(numbers) > 1
+            self.choices.title.setPlaceholderText(f"Comparison of {len(numbers):,} runs" if several else run.name)
+        self._count_runs()
+        if not many or not numbers:
+            return
+        wanted, workspace = set(numbers), self.session.workspace
+        runs = [each for each in self.session.runs() if each.id in wanted]
+
+        def work(progress: Progress) -> tuple[list[str], list[int]]:
+            measured = read_measures(workspace, runs).values()
+            return metric_names(measured), common_epochs(measured)
+
+        def then(found: tuple[list[str], list[int]]) -> None:
+            self.numbers.offer(*found)
+
+        self.session.run_in_thread("Metrics of the runs", work, then, quiet=True)
+
+    def _count_runs(self) -> None:
+        self.runs_word.setText(f"{len(self.runs()):,} of {len(self.session.runs()):,} runs")
 
     def _go_to_setup(self) -> None:
         self.session.show_page("setup")

@@ -1,0 +1,232 @@
+"""Reports of several runs: what workbench/comparing finds, said in full and honest about what is missing."""
+
+import csv
+import io
+import json
+import zipfile
+from hashlib import sha256
+from statistics import fmean, stdev
+
+import numpy as np
+import pytest
+
+from tests.unit.comparing.compared_runs import images, store
+from workbench import cli, files, reports
+from workbench.comparing.intervals import t_interval
+from workbench.config import Choice, RunConfig, TrainingParams
+from workbench.problem import Problem
+from workbench.reports import html
+from workbench.reports.blocks import Paragraph, Table
+from workbench.reports.document import make
+from workbench.reports.sections import GROUP_SECTIONS
+from workbench.workspace import Workspace
+
+EVIL = "=1+1 <script>alert(1)</script> \\input{x}"
+FIRST, SECOND = (0.90, 0.92, 0.97), (0.50, 0.61, 0.70)
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.catalog.current", dict)
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+@pytest.fixture
+def runs(workspace):
+    """Two groups of three seeds."""
+    found = []
+    for seed, (one, other) in enumerate(zip(FIRST, SECOND, strict=True)):
+        found.append(store(workspace, {0: np.full(6, 0.1), 1: np.full(6, one)}, seed=seed, name=EVIL))
+        lr = TrainingParams(lr=0.5)
+        found.append(store(workspace, {0: np.full(6, 0.1), 1: np.full(6, other)}, seed=seed, name="B", training=lr))
+    return found
+
+
+def made(workspace, runs, *sections, **wish):
+    return make(workspace, reports.wish_of(runs, sections or tuple(GROUP_SECTIONS), **wish), reports.quiet)
+
+
+def tables(found):
+    return {
+        block.key: block for section in found.document.sections for block in section.blocks if isinstance(block, Table)
+    }
+
+
+def sentences(found):
+    blocks = (block for section in found.document.sections for block in section.blocks)
+    return " ".join(span.text for block in blocks if isinstance(block, Paragraph) for span in block.spans)
+
+
+def test_groups_have_mean_deviation_and_interval_over_seeds(workspace, runs):
+    rows = tables(made(workspace, runs, "groups"))["groups"].rows
+    for row, values in zip(rows, (FIRST, SECOND), strict=True):
+        over = t_interval(values)
+        limits = f"[{100 * over.low:.2f}, {100 * over.high:.2f}]"
+        assert row[1:5] == (f"{100 * fmean(values):.2f}", f"{100 * stdev(values):.2f}", limits, "3")
+
+
+def test_differences_settings_runs_and_commands_are_told(workspace, runs):
+    found = made(workspace, runs)
+    every = tables(found)
+    assert every["difference-1"].rows[-1][0] == "All seeds"
+    assert every["changed-settings-1"].rows == (("training.lr", "0.001", "0.5"),)
+    assert [row[0] for row in every["runs"].rows] == ["1", "3", "5", "2", "4", "6"]
+    assert every["commands"].rows[0][2] == "workbench run configs/run-1.toml --workspace DIR"
+    assert "is better: the 95% interval over seeds leaves zero out" in sentences(found)
+    assert set(found.document.drawings) == {"group-curves", "group-means"}
+
+
+def test_papers_rows_stand_beside_the_means_of_groups(workspace):
+    birds = {"dataset": Choice(name="cub"), "split": Choice(name="classes"), "backbone": Choice(name="resnet50")}
+    runs = [
+        store(workspace, {1: np.full(6, 0.9)}, seed=seed, metrics={"recall@1": value}, name="Birds", **birds)
+        for seed, value in enumerate((0.60, 0.62, 0.67))
+    ]
+    found = made(workspace, runs, "group-published")
+    paper = next(each for each in tables(found).values() if "Cross-Entropy" in [row[0] for row in each.rows])
+    own = paper.rows[-1]
+    assert own[:3] == ("Birds (here, n = 3)", "resnet50", "100")
+    assert own[paper.head.index("recall@1 %")] == "63.0"
+    assert paper.strong == {len(paper.rows) - 1}
+    assert "“Birds”: This run's embeddings have 100 numbers, the table's 2048." in sentences(found)
+
+
+def test_sections_of_one_run_are_about_the_first(workspace, runs):
+    found = made(workspace, runs, "summary", "groups")
+    assert [section.title for section in found.document.sections] == ["Summary (run 1)", "Results over seeds"]
+
+
+def test_one_seed_is_not_enough(workspace, runs):
+    found = made(workspace, runs[:2], "groups", "differences")
+    assert [row[3] for row in tables(found)["groups"].rows] == ["not enough seeds"] * 2
+    assert "Not enough seeds (n = 1)" in sentences(found)
+    assert "better: the 95%" not in sentences(found)
+
+
+def test_other_data_and_an_unfinished_run_are_told(workspace, runs):
+    other = store(workspace, {1: np.ones(6)}, shown=images(6, "other"), name="C", status="interrupted")
+    said = sentences(made(workspace, [runs[0], other], "guards", "differences"))
+    assert "The runs saw different data" in said
+    assert f"Not finished, so the numbers may not be the last: run {other} (interrupted" in said
+    assert said.count("The runs saw different data") == 2
+
+
+def test_a_metric_or_epoch_that_no_run_has_is_named(workspace, runs):
+    with pytest.raises(Problem, match=r"None of these runs has NMI\. They have MAP@R"):
+        made(workspace, runs, "groups", metric="NMI")
+    with pytest.raises(Problem, match=r"has MAP@R at epoch 7\. Epochs of all runs: 0, 1\."):
+        made(workspace, runs, "groups", at=7)
+
+
+def test_a_metric_missing_in_some_runs_is_a_dash_and_a_sentence(workspace, runs):
+    extra = store(workspace, {1: np.ones(6)}, metrics={"NMI": 0.5}, name="C", training=TrainingParams(lr=0.2))
+    found = made(workspace, [*runs, extra], "guards", "groups", "runs", metric="NMI", at="last")
+    assert "Without NMI: runs 1, 3, 5, 2, 4 and 1 more." in sentences(found)
+    assert [row[1] for row in tables(found)["groups"].rows] == ["–", "–", "50.00"]
+
+
+def test_runs_without_any_evaluation_are_said_to_have_none(workspace):
+    runs = [workspace.create_run(RunConfig(name="young", seed=seed)) for seed in range(2)]
+    found = made(workspace, runs)
+    assert "None of these runs has an evaluation yet." in sentences(found)
+    assert not found.document.drawings
+    assert "young" in html.page(found.document)
+
+
+def test_two_hundred_runs_are_one_report(workspace):
+    runs = [
+        store(workspace, {1: np.full(6, 0.5)}, name=f"run {number}", training=TrainingParams(lr=0.1 * (number + 1)))
+        for number in range(10)
+    ]
+    for number in range(190):
+        config = RunConfig(name=f"later {number}", training=TrainingParams(lr=0.00011 * (number + 1)))
+        runs.append(workspace.create_run(config))
+    found = made(workspace, runs, *(key for key in GROUP_SECTIONS if key != "differences"))
+    assert len(tables(found)["groups"].rows) == 200
+    assert "Drawn are the first 8 of 10 groups" in sentences(found)
+    assert "176 more groups are not listed" in sentences(found)
+    assert len(html.page(found.document)) < 3_000_000
+
+
+def test_the_bundle_says_how_each_run_is_made_again(workspace, runs, tmp_path):
+    wish = reports.wish_of(runs, ("notes", "groups", "group-curves"), notes="**own** text")
+    reports.write_bundle(workspace, wish, tmp_path / "out" / "all.zip")
+    with zipfile.ZipFile(tmp_path / "out" / "all.zip") as packed:
+        assert packed.testzip() is None
+        held = {name: packed.read(name) for name in packed.namelist()}
+    told = json.loads(held["manifest.json"])
+    assert {each["name"] for each in told["files"]} == set(held) - {"manifest.json"}
+    assert all(sha256(held[each["name"]]).hexdigest() == each["sha256"] for each in told["files"])
+    assert {"report.html", "report.pdf", "latex/main.tex", "latex/figures/group-curves.pdf", "csv/groups.csv"} <= set(
+        held
+    )
+    for run, each in zip(runs, told["runs"], strict=True):
+        assert held[each["config"]].decode() == workspace.run(run).config
+        assert each["seed"] == workspace.run(run).seed
+        assert each["command"] == f"workbench run {each['config']} --workspace DIR"
+        assert each["evaluated"]["metrics"]["MAP@R"] == pytest.approx(workspace.run(run).best["MAP@R"])
+        assert {"versions", "hardware", "data", "weights_fingerprint"} <= set(each)
+    assert "<strong>own</strong> text" in held["report.html"].decode()
+    assert told["report"]["command"].startswith("workbench report 1 2 3 4 5 6 --section notes --section groups")
+
+
+def test_csv_of_groups_and_figures_hold_no_formula_and_full_precision(workspace, runs, tmp_path):
+    reports.write_report(workspace, runs, tmp_path, ["csv"], ("groups", "group-curves"))
+    assert {path.name for path in tmp_path.rglob("*.csv")} == {
+        "groups.csv", "group-runs.csv", "group-curves.csv", "group-means.csv",
+    }  # fmt: skip
+    for path in tmp_path.rglob("*.csv"):
+        for row in csv.reader(io.StringIO(path.read_text("utf-8"))):
+            assert not [cell for cell in row if cell[:1] in "=+@" and cell]
+    rows = list(csv.DictReader((tmp_path / "groups.csv").read_text("utf-8").splitlines()))
+    assert rows[0]["group"] == f"'{EVIL}"
+    assert float(rows[0]["mean"]) == fmean(FIRST)
+
+
+def test_a_name_is_text_in_every_format(workspace, runs, tmp_path):
+    written = reports.write_report(workspace, runs, tmp_path, ["html", "latex"], tuple(GROUP_SECTIONS))
+    page, tex = (path.read_text("utf-8") for path in written[:2])
+    assert page.count("<script>") == 1
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "\\input" not in tex
+    assert "\\textbackslash{}input" in tex
+
+
+def test_a_full_disk_keeps_the_old_bundle(workspace, runs, tmp_path, monkeypatch):
+    place = tmp_path / "all.zip"
+    place.write_bytes(b"before")
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(
+        Problem, match=r"There is no space left to write .*all\.zip\. What was there before is unchanged\."
+    ):
+        reports.write_bundle(workspace, reports.wish_of(runs, ("runs",)), place)
+    assert place.read_bytes() == b"before"
+    assert [path.name for path in tmp_path.glob("*all*")] == ["all.zip"]
+
+
+def test_a_report_that_another_program_holds_open_is_said(workspace, runs, tmp_path, monkeypatch):
+    def held(path, target):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(files.Path, "replace", held)
+    with pytest.raises(Problem, match="close the program that holds it"):
+        reports.write_report(workspace, runs, tmp_path / "out", ["csv"], ("runs",))
+    assert list((tmp_path / "out").rglob("*.*")) == []
+
+
+def test_the_command_line_takes_several_runs_a_template_and_own_text(workspace, runs, tmp_path, capsys):
+    (tmp_path / "own.md").write_text("# Mine\n", "utf-8")
+    said = ["report", *map(str, runs[:2]), "--template", "comparison", "--text", str(tmp_path / "own.md")]
+    status = cli.main([*said, "--workspace", str(workspace.path), "--out", str(tmp_path / "out"), "--at", "last"])
+    assert status == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / "out" / "report.html")
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "<h3>Mine</h3>" in page
+    assert "last epoch of each run" in page
+    assert cli.main([*said, "--workspace", str(workspace.path), "--metric", "none"]) == 1
+    assert "None of these runs has none." in capsys.readouterr().err

@@ -1,0 +1,88 @@
+"""LaTeX: every letter is shown, none is obeyed; and what is written compiles where there is a compiler."""
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.comparing.compared_runs import store
+from workbench import reports
+from workbench.reports.blocks import Document, Section, Table, heading, said
+from workbench.reports.latex import ESCAPED, MAIN, TYPESET, escaped, fragment
+from workbench.workspace import Workspace
+
+SPECIALS = "\\{}$&#_%~^<>|\"`[]*-'"
+ALLOWED = re.compile(
+    r"\\[{}$&#_%]|\\(?:textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|textquotedbl"
+    r"|textasciigrave|textbullet|ldots)\{\}|\{[\[\]*]\}|\{\}|\\ensuremath\{(?:\\[A-Za-z]+|-)\}"
+    r"|\\wbunicode\{[0-9A-F]{4,6}\}\{[^\\{}$&#_%~^]\}|[^\\{}$&#_%^]"
+)
+EVIL = "\\input{/etc/passwd} \\write18{id} $x_1$ 100% #1 & ^^5c ~ `` [x] * --seed <<a>> \\\\ }{ =1+1 漢字 ✓ é α"
+
+
+@pytest.mark.parametrize("letter", SPECIALS)
+def test_each_special_is_shown(letter):
+    assert ALLOWED.fullmatch(escaped(letter))
+    if letter not in "-'":
+        assert escaped(letter) == ESCAPED[letter]
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(SPECIALS)))
+def test_no_text_holds_a_command_of_its_own(text):
+    rest = escaped(text)
+    while rest:
+        found = ALLOWED.match(rest)
+        assert found, rest
+        rest = rest[found.end() :]
+
+
+def test_words_stay_as_they_are():
+    assert escaped("MAP@R 97.1, run 3: Caltech-101 (é)") == "MAP@R 97.1, run 3: Caltech-101 (é)"
+    assert escaped("--seed") == "-{}-seed"
+    assert escaped("a\nb\tc\0") == "a b c "
+    assert escaped("漢") == r"\wbunicode{6F22}{漢}"
+
+
+def test_long_tables_break_over_pages_and_wide_ones_wrap():
+    rows = tuple((f"name_{row}", "long words " * 20) for row in range(60))
+    text = fragment(Document("t", "s", (Section("runs", "Runs", (Table("runs", "All", ("A", "B"), rows),)),)), {})
+    assert r"\begin{longtable}" in text
+    assert "in}" in text
+    assert text.count(r"\\") >= 60
+    assert r"\label{tab:runs}" in text
+
+
+def compiled(folder):
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "main.tex"]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    return done.stdout
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
+def test_every_letter_compiles(tmp_path):
+    every = "".join(sorted(TYPESET | set(ESCAPED))) + EVIL
+    table = Table(
+        "x", EVIL, ("[a", "*b"), (("[1]", "*"), ("* x", "[2]"), (EVIL, every)), frozenset({1}), frozenset({0})
+    )
+    document = Document(EVIL, EVIL, (Section("notes", EVIL, (heading(EVIL), said(every), table)),))
+    (tmp_path / "report.tex").write_text(fragment(document, {}), "utf-8")
+    (tmp_path / "main.tex").write_text(MAIN, "utf-8")
+    compiled(tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
+def test_a_comparison_compiles_with_its_figures(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.catalog.current", dict)
+    notes = f"# Notes\n\n{EVIL}\n\n1. one\n   1. two\n\n9. nine\n\n```\n a\n\n b\n```\n"
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        runs = [store(workspace, {1: np.linspace(0, 1, 8)}, seed=seed, name=EVIL) for seed in range(3)]
+        sections = ("notes", "groups", "group-curves", "runs", "provenance", "all-settings")
+        reports.write_report(workspace, runs, tmp_path / "out", ["latex"], sections, EVIL, notes)
+    assert "Overfull" not in compiled(tmp_path / "out")

@@ -1,0 +1,71 @@
+"""`workbench report`: the reports of the Report page, from the command line."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.compare_command import Place
+from workbench.reports.sections import FORMATS, SECTIONS
+from workbench.workspace import Workspace
+
+TEMPLATES = ("one-run", "comparison", "paper-appendix")
+
+
+def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
+    """Add the command to the command line, with the workspace option that all commands share."""
+
+    @cli.command("report")
+    @click.argument("numbers", metavar="RUN...", type=int, nargs=-1, required=True)
+    @workspace_option
+    @click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), help="By default html.")
+    @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; by default the first run's.")
+    @click.option(
+        "--template", type=click.Choice(TEMPLATES), help="By default one-run, and comparison for more than one run."
+    )
+    @click.option(
+        "--section", "sections", multiple=True, type=click.Choice(tuple(SECTIONS)), help="Instead of the template's."
+    )
+    @click.option("--title", default="", help="By default the run's name.")
+    @click.option(
+        "--text", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Your own text, a Markdown file."
+    )
+    @click.option("--metric", default="MAP@R", show_default=True, help="What a comparison is about.")
+    @click.option("--at", type=Place(), default="best", show_default=True, help="Which evaluation of each run.")
+    @click.option(
+        "--bundle", type=click.Path(path_type=Path, dir_okay=False),
+        help="A ZIP file: the report in every format, configs, tables and a manifest. Without --format nothing else.",
+    )  # fmt: skip
+    def report_runs(
+        numbers: tuple[int, ...],
+        folder: Path | None,
+        formats: tuple[str, ...],
+        out: Path | None,
+        template: str | None,
+        sections: tuple[str, ...],
+        title: str,
+        text: Path | None,
+        metric: str,
+        at: str | int,
+        bundle: Path | None,
+    ) -> None:
+        """Write the report of runs (their numbers in `workbench list runs`)."""
+        from workbench import reports
+        from workbench.reports import templates
+
+        key = template or ("one-run" if len(numbers) == 1 else "comparison")
+        chosen = sections or templates.template(key).sections
+        notes = "" if text is None else text.read_text("utf-8", errors="replace")
+        wanted = formats or (() if bundle else ("html",))
+        with Workspace(folder or default_workspace()) as workspace:
+            place = out or workspace.folder(numbers[0]) / "report"
+            if wanted:
+                for path in reports.write_report(
+                    workspace, numbers, place, wanted, chosen, title, notes, metric=metric, at=at
+                ):
+                    click.echo(path)
+            if bundle is not None:
+                wish = reports.wish_of(numbers, chosen, title, notes, metric, at)
+                reports.write_bundle(workspace, wish, bundle)
+                click.echo(bundle)

@@ -1,0 +1,90 @@
+"""Everything about a report in one ZIP file: the report in every form, configs, tables, and a manifest."""
+
+import json
+import shlex
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from workbench import __version__, files
+from workbench.reports.document import Made, Wish
+from workbench.reports.provenance import command_of, config_name
+from workbench.workspace.rows import Run
+
+FORMAT = "workbench report bundle 1"
+STAMP = (1980, 1, 1, 0, 0, 0)  # the same report is the same file
+MANIFEST = "manifest.json"
+
+
+def write(path: Path, made: Made, wish: Wish, contents: Mapping[str, bytes]) -> None:
+    """Write the bundle; it is whole or unchanged.
+
+    Args:
+        path: the ZIP file.
+        made: what the report says. wish: what was asked for.
+        contents: files of the report by their place in the bundle.
+
+    Raises:
+        Problem: the disk is full, or the place cannot be written.
+    """
+    every = {**contents, **{config_name(run): run.config.encode() for run in made.runs}}
+    every[MANIFEST] = json.dumps(manifest(made, wish, every), indent=2, ensure_ascii=False, default=str).encode()
+    with files.atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in sorted(every, key=lambda each: (each != MANIFEST, each)):
+            packed.writestr(zipfile.ZipInfo(name, STAMP), every[name], zipfile.ZIP_DEFLATED)
+
+
+def manifest(made: Made, wish: Wish, contents: Mapping[str, bytes]) -> dict[str, Any]:
+    """What is in the bundle and how each run is made again, as JSON knows it."""
+    return {
+        "format": FORMAT,
+        "workbench": __version__,
+        "title": made.document.title,
+        "report": {**asdict(wish), "command": report_command(wish)},
+        "runs": [_run(run, made) for run in made.runs],
+        "files": [
+            {"name": name, "bytes": len(data), "sha256": sha256(data).hexdigest()}
+            for name, data in sorted(contents.items())
+        ],
+    }
+
+
+def report_command(wish: Wish) -> str:
+    """The command line that makes the report again from the workspace of its runs."""
+    numbers = " ".join(map(str, wish.runs))
+    sections = " ".join(f"--section {key}" for key in wish.sections)
+    number = f"--metric {shlex.quote(wish.metric)} --at {wish.at}"
+    return f"workbench report {numbers} {sections} {number} --bundle FILE --workspace DIR"
+
+
+def _run(run: Run, made: Made) -> dict[str, Any]:
+    facts = run.environment
+    data = facts.get("data", {})
+    at = None if made.groups is None else made.groups.found.measured[run.id].at(made.groups.found.at)
+    hardware = ("device", "cuda", "cores", "threads", "memory_gib")
+    return {
+        "run": run.id,
+        "name": run.name,
+        "note": run.note,
+        "seed": run.seed,
+        "status": run.status,
+        "epochs_done": run.epoch,
+        "epochs": run.epochs,
+        "created": run.created,
+        "ended": run.ended,
+        "config": config_name(run),
+        "command": command_of(run),
+        "data": {"name": run.dataset, **{key: value for key, value in data.items() if key != "left_out"}},
+        "weights_fingerprint": facts.get("weights", ""),
+        "versions": {
+            "workbench": facts.get("workbench", ""), "python": facts.get("python", ""), **facts.get("versions", {})
+        },
+        "hardware": {"system": facts.get("system", ""), **{key: facts[key] for key in hardware if key in facts}},
+        "seconds": run.seconds,
+        "memory_bytes": run.memory_bytes,
+        "evaluated": None if at is None else {"epoch": at.epoch, "distance": at.distance, "metrics": at.metrics},
+        "best": {"epoch": run.best_epoch, "metrics": run.best},
+    }  # fmt: skip

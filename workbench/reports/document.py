@@ -1,0 +1,99 @@
+"""From a wish to a document: reads the runs and says every section, in order."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from workbench.comparing.measures import BEST, At
+from workbench.problem import Problem
+from workbench.reports import figures, group_figures
+from workbench.reports.blocks import Block, Document, Section
+from workbench.reports.content import Content, gather
+from workbench.reports.drawing import Drawing
+from workbench.reports.group_content import GroupContent, gather_groups
+from workbench.reports.group_sections import group_blocks
+from workbench.reports.markdown import blocks_of
+from workbench.reports.run_sections import section_blocks
+from workbench.reports.sections import GROUP_SECTIONS, ONE_RUN, RUN_SECTIONS, SECTIONS
+from workbench.reports.templates import check_sections
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Run
+
+Tell = Callable[[str, int, int], None]
+METRIC = "MAP@R"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be reported.
+
+    Args:
+        runs: their numbers; sections of one run are about the first.
+        sections: of SECTIONS, in their order.
+        title: the first run's name when empty, or "Comparison of … runs".
+        notes: own text (Markdown); the first run's note when empty.
+        metric, at: the number that a comparison is about, and "best", "last" or an epoch.
+    """
+
+    runs: tuple[int, ...]
+    sections: tuple[str, ...] = ONE_RUN
+    title: str = ""
+    notes: str = ""
+    metric: str = METRIC
+    at: At = BEST
+
+    def check(self) -> None:
+        """Raises Problem when a section is not known, or there is no run."""
+        check_sections(self.sections)
+        if not self.runs:
+            raise Problem("No run is chosen.", todo="Choose one or more.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """A document, with what its tables are written from."""
+
+    document: Document
+    runs: tuple[Run, ...]
+    content: Content  # of the first run
+    groups: GroupContent | None  # None where no section is about groups
+
+
+def make(workspace: Workspace, wish: Wish, tell: Tell) -> Made:
+    """Read and say it all. Takes seconds: not on the window's thread.
+
+    Raises:
+        Problem: an unknown section, a run that is not there, or a metric or epoch that no run has.
+    """
+    wish.check()
+    runs = tuple(workspace.run(number) for number in dict.fromkeys(wish.runs))
+    of_run = tuple(key for key in wish.sections if key in RUN_SECTIONS)
+    of_groups = tuple(key for key in wish.sections if key in GROUP_SECTIONS)
+    title = wish.title or (runs[0].name if len(runs) == 1 else f"Comparison of {len(runs):,} runs")
+    content = gather(workspace, runs[0].id, of_run, title)
+    drawn: dict[str, Drawing] = figures.draw(content)
+    groups = None
+    if of_groups:
+        groups = gather_groups(workspace, runs, of_groups, wish.metric, wish.at, tell)
+        drawn |= group_figures.draw(groups.found, of_groups)
+    sections = []
+    for key in wish.sections:
+        blocks: list[Block] | tuple[Block, ...]
+        if key == "notes":
+            blocks = blocks_of(wish.notes or (runs[0].note if len(runs) == 1 else ""))
+        elif key in RUN_SECTIONS:
+            blocks = section_blocks(key, content)
+        elif groups is not None:
+            blocks = group_blocks(key, groups, drawn)
+        if blocks:
+            named = f"{SECTIONS[key]} (run {runs[0].id})" if key in RUN_SECTIONS and len(runs) > 1 else SECTIONS[key]
+            sections.append(Section(key, named, tuple(blocks)))
+    return Made(Document(title, _subtitle(runs), tuple(sections), drawn), runs, content, groups)
+
+
+def _subtitle(runs: tuple[Run, ...]) -> str:
+    if len(runs) == 1:
+        return f"Workbench report of run {runs[0].id}, {runs[0].created}"
+    shown = ", ".join(str(run.id) for run in runs[:12])
+    rest = f" and {len(runs) - 12} more" if len(runs) > 12 else ""
+    created = sorted(run.created for run in runs)
+    return f"Workbench report of runs {shown}{rest}, {created[0]} to {created[-1]}"

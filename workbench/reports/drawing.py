@@ -1,0 +1,92 @@
+"""A figure that can be drawn at any width: alone as a file, or as lines and letters on a page."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any, Literal
+from warnings import catch_warnings, filterwarnings
+
+from matplotlib import rc_context
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.gridspec import GridSpec
+
+COLUMN, FULL = 3.25, 6.75  # inches: a column and the full width of a two-column paper
+Format = Literal["svg", "pdf", "png"]
+Host = Figure | SubFigure
+STYLE: dict[str, Any] = {
+    "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7,
+    "ytick.labelsize": 7, "lines.linewidth": 1.2, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.grid": True, "grid.alpha": 0.25, "grid.linewidth": 0.5, "svg.fonttype": "none", "pdf.fonttype": 42,
+    "legend.frameon": False, "axes.unicode_minus": True, "svg.hashsalt": "workbench", "text.parse_math": False,
+    "image.composite_image": False,
+}  # fmt: skip
+PAPER: dict[str, Any] = {**STYLE, "font.family": ["STIXGeneral", "DejaVu Sans"]}  # beside the text of a paper
+
+
+@contextmanager
+def styled(style: dict[str, Any] = STYLE) -> Iterator[None]:
+    """Draw in this style; a letter that no font has becomes a box, without a warning on the terminal."""
+    with rc_context(style), catch_warnings():
+        filterwarnings("ignore", message="Glyph .* missing from font", category=UserWarning)
+        yield
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawing:
+    """What is drawn, and its size.
+
+    Args:
+        paint: draws on an empty figure or on part of a page.
+        width, height: inches.
+        laid_out: whether axes move so that their labels fit; off where `paint` places all itself.
+        table: header and rows of the numbers that are drawn.
+    """
+
+    paint: Callable[[Host], None]
+    width: float
+    height: float
+    table: tuple[list[str], list[list[Any]]]
+    laid_out: bool = True
+
+    @property
+    def wide(self) -> bool:
+        """Whether it needs more than a column."""
+        return self.width > COLUMN
+
+    def figure(self, width: float | None = None, style: dict[str, Any] = STYLE) -> Figure:
+        """A figure of its own, `width` inches wide; letters keep their size."""
+        wide = width or self.width
+        with styled(style):
+            made = Figure(figsize=(wide, self.height * wide / self.width))
+            made.set_layout_engine("constrained" if self.laid_out else "none")
+            self.paint(made)
+            FigureCanvasAgg(made)
+        return made
+
+    def encode(self, kind: Format, width: float | None = None, style: dict[str, Any] = STYLE) -> bytes:
+        """A file: SVG with text as text, PDF with whole fonts, PNG at 300 dots per inch."""
+        out = BytesIO()
+        date = {"Date": None} if kind == "svg" else ({"CreationDate": None} if kind == "pdf" else None)
+        with styled(style):
+            dpi = 300 if kind in ("png", "pdf") else "figure"
+            self.figure(width, style).savefig(out, format=kind, dpi=dpi, metadata=date)
+        return out.getvalue()
+
+    def place(self, page: Figure, left: float, top: float, width: float) -> None:
+        """Draw it on a page, in inches from its upper left corner."""
+        page_width, page_height = page.get_size_inches()
+        height = self.height * width / self.width
+        grid = GridSpec(
+            3, 3, figure=page, height_ratios=(top, height, page_height - top - height),
+            width_ratios=(left, width, page_width - left - width),
+        )  # fmt: skip
+        with styled():
+            part = page.add_subfigure(grid[1, 1])
+            self.paint(part)
+            if self.laid_out:  # only a whole figure finds room for its labels; the part takes its places over
+                whole = self.figure(width)
+                whole.draw_without_rendering()
+                for mine, other in zip(part.axes, whole.axes, strict=True):
+                    mine.set_position(other.get_position())

@@ -1,0 +1,105 @@
+"""What a report of several runs draws: curves with a band, and means with their intervals."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from workbench.comparing.intervals import FEWEST_SEEDS
+from workbench.comparing.measures import Curve, Summary, is_share
+from workbench.comparing.overview import Overview
+from workbench.comparing.words import metric_title
+from workbench.reports.drawing import COLUMN, FULL, Drawing, Host
+from workbench.reports.figures import COLOURS
+
+LINES = ("-", "--", "-.", ":")
+MARKERS = "osD^vPX*"
+MOST_CURVES = 8  # more lines cannot be told apart
+MOST_MEANS = 40  # rows that one page holds
+SHORT, LONG = 34, 60  # letters of a title in the figure of a column, and of a page
+
+
+def draw(found: Overview, sections: tuple[str, ...]) -> dict[str, Drawing]:
+    """ "group-curves" and "group-means", where they are told and there is something to draw."""
+    drawn: dict[str, Drawing] = {}
+    every = [each for each in found.curves if each.runs]
+    if "group-curves" in sections and every:
+        curves = every[:MOST_CURVES]
+        height = 2.2 + 0.13 * len(curves)
+        drawn["group-curves"] = Drawing(partial(_curves, found.metric, curves), COLUMN, height, _points(every))
+    summaries = [each for each in found.summaries if each.values][:MOST_MEANS]
+    if "groups" in sections and len(summaries) > 1:
+        width = COLUMN if len(summaries) <= MOST_CURVES else FULL
+        height = 0.75 + 0.3 * len(summaries) if width == COLUMN else 0.6 + 0.2 * len(summaries)
+        paint = partial(_means, found.metric, summaries, SHORT if width == COLUMN else LONG)
+        drawn["group-means"] = Drawing(paint, width, height, _means_table(summaries))
+    return drawn
+
+
+def _curves(metric: str, curves: list[Curve], host: Host) -> None:
+    axes = host.add_subplot()
+    scale = 100 if is_share(metric) else 1
+    for place, curve in enumerate(curves):
+        colour, line = COLOURS[place % len(COLOURS)], LINES[place % len(LINES)]
+        for _, epochs, values in curve.runs:
+            axes.plot(epochs, scale * values, color=colour, alpha=0.25, linewidth=0.6)
+        title = f"{_cut(curve.group.title, SHORT)} (n = {len({run.seed for run, _, _ in curve.runs})})"
+        axes.plot(
+            curve.epochs, scale * curve.mean, line, color=colour, label=title,
+            marker=MARKERS[place], markersize=2.5,
+        )  # fmt: skip
+        if np.isfinite(curve.low).any():
+            axes.fill_between(
+                curve.epochs, scale * curve.low, scale * curve.high, color=colour, alpha=0.15, linewidth=0
+            )
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set(xlabel="Epoch", title=metric_title(metric))
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2))
+
+
+def _means(metric: str, summaries: list[Summary], letters: int, host: Host) -> None:
+    axes = host.add_subplot()
+    scale = 100 if is_share(metric) else 1
+    for place, each in enumerate(summaries):
+        colour, interval = COLOURS[place % len(COLOURS)], each.interval
+        values = [scale * value for value in each.by_seed.values()]
+        axes.plot(values, [place] * len(values), "o", color=colour, markersize=3, alpha=0.4, markeredgewidth=0)
+        if interval.known:
+            axes.plot([scale * interval.low, scale * interval.high], [place, place], color=colour, linewidth=1.4)
+        axes.plot([scale * interval.mean], [place], MARKERS[place % len(MARKERS)], color=colour, markersize=5)
+    axes.set_yticks(range(len(summaries)), [_cut(each.group.title, letters // 2) for each in summaries])
+    axes.set(title=metric_title(metric), ylim=(len(summaries) - 0.5, -0.5))
+
+
+def _points(curves: list[Curve]) -> tuple[list[str], list[list[Any]]]:
+    rows: list[list[Any]] = []
+    for curve in curves:
+        for run, epochs, values in curve.runs:
+            rows += [
+                [curve.group.title, run.id, run.seed, epoch, value, "", ""]
+                for epoch, value in zip(epochs.tolist(), values.tolist(), strict=True)
+            ]
+        columns = (curve.epochs, curve.mean, curve.low, curve.high)
+        means = zip(*(column.tolist() for column in columns), strict=True)
+        rows += [[curve.group.title, "mean", "", *cells] for cells in means]
+    return ["group", "run", "seed", "epoch", "value", "low_95", "high_95"], rows
+
+
+def _means_table(summaries: list[Summary]) -> tuple[list[str], list[list[Any]]]:
+    rows: list[list[Any]] = [
+        [each.group.title, each.interval.n, each.interval.mean, each.spread, *_limits(each),
+         " ".join(f"{seed}:{value!r}" for seed, value in each.by_seed.items())]
+        for each in summaries
+    ]  # fmt: skip
+    return ["group", "seeds", "mean", "standard_deviation", "low_95", "high_95", "value_by_seed"], rows
+
+
+def _limits(each: Summary) -> tuple[Any, Any]:
+    return (each.interval.low, each.interval.high) if each.interval.n >= FEWEST_SEEDS else ("", "")
+
+
+def _cut(words: str, most: int) -> str:
+    """What tells names apart often stands at their end, so the middle goes."""
+    half = (most - 1) // 2
+    return words if len(words) <= most else f"{words[: most - 1 - half]}…{words[-half:]}"

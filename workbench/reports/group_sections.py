@@ -1,0 +1,226 @@
+"""What the sections of several runs say, as blocks, in the words of the Compare page."""
+
+from collections.abc import Sequence
+
+from workbench.comparing import words
+from workbench.comparing.groups import Group
+from workbench.comparing.intervals import FEWEST_SEEDS
+from workbench.comparing.pairing import Comparison
+from workbench.comparing.settings import written
+from workbench.reports.blocks import NO_VALUE, Block, Plot, Table, heading, said
+from workbench.reports.content import points
+from workbench.reports.drawing import Drawing
+from workbench.reports.group_content import GroupContent
+from workbench.reports.group_figures import MOST_CURVES, MOST_MEANS
+from workbench.reports.provenance import command_of, facts_of
+from workbench.workspace.rows import Run
+
+UNMEASURED = "None of these runs has an evaluation yet."
+ACROSS = 4  # groups beside each other in one table
+MOST_SET = 24  # groups whose settings are listed
+
+
+def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
+    """The blocks of one of GROUP_SECTIONS; a sentence where there is nothing to say."""
+    found = content.found
+    match section:
+        case "guards":
+            told: list[Block] = [said(sentence) for sentence in found.guards]
+            return told or [said("Nothing was found that makes this comparison unfair.")]
+        case "changed-settings":
+            if len(found.groups) < 2:
+                return [said("There is one group of runs, so no settings differ.", muted=True)]
+            if not found.differences:
+                return [said("The settings are the same but for seed and fold.", muted=True)]
+            fields = [(row.field, list(map(written, row.values))) for row in found.differences]
+            return _across("changed-settings", "Settings in which the groups differ", found.groups, fields)
+        case "all-settings":
+            names = dict.fromkeys(name for group in found.groups for name in group.settings)
+            fields = [(name, [written(group.settings.get(name)) for group in found.groups]) for name in names]
+            return _across("all-settings", "Every setting", found.groups, fields)
+        case "runs":
+            return _runs(content)
+        case "provenance":
+            return _provenance(content.runs)
+    if not found.metrics:
+        return [said(UNMEASURED, muted=True)]
+    match section:
+        case "groups":
+            return _groups(content, drawn)
+        case "group-curves":
+            return _curves(content, drawn)
+        case "differences":
+            return _differences(content)
+        case _:
+            return _published(content)
+
+
+def _where(content: GroupContent) -> str:
+    return f"{words.metric_title(content.found.metric)}, {words.at_title(content.found.at)}"
+
+
+def _groups(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
+    found = content.found
+    head = ("Group", "Mean", "SD", "95% over seeds", "n", "Seconds", "MB")
+    rows = tuple(
+        (
+            each.group.title, words.number(each.interval.mean, found.metric), words.number(each.spread, found.metric),
+            words.over_seeds(each.interval, found.metric), str(each.interval.n), *words.cost(each),
+        )
+        for each in found.summaries
+    )  # fmt: skip
+    told = (
+        "n counts seeds; SD is the standard deviation over them; the interval is Student's t, from "
+        f"{FEWEST_SEEDS} seeds on. Seconds of work are a mean over runs, MB the most that one took."
+    )
+    blocks: list[Block] = [
+        Table("groups", f"{_where(content)}.", head, rows, frozenset(range(1, len(head)))),
+        said(told, muted=True),
+    ]
+    if "group-means" in drawn:
+        caption = f"{_where(content)}: mean with 95% interval over seeds (from {FEWEST_SEEDS} on); dots are seeds."
+        blocks.append(Plot("group-means", caption))
+        shown = sum(bool(each.values) for each in found.summaries)
+        if shown > MOST_MEANS:
+            blocks.append(said(f"Drawn are the first {MOST_MEANS} of {shown:,} groups.", muted=True))
+    return blocks
+
+
+def _curves(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
+    if "group-curves" not in drawn:
+        return [said(f"No run has {content.found.metric} over epochs.", muted=True)]
+    caption = (
+        f"{words.metric_title(content.found.metric)}: each run (thin), mean (bold), 95% interval over seeds (band)."
+    )
+    blocks: list[Block] = [Plot("group-curves", caption)]
+    shown = sum(bool(each.runs) for each in content.found.curves)
+    if shown > MOST_CURVES:
+        blocks.append(
+            said(f"Drawn are the first {MOST_CURVES} of {shown:,} groups; group-curves.csv has them.", muted=True)
+        )
+    return blocks
+
+
+def _differences(content: GroupContent) -> list[Block]:
+    if len(content.found.groups) < 2:
+        return [said("There is one group of runs: nothing to set against it.", muted=True)]
+    blocks: list[Block] = []
+    first = content.found.groups[0]
+    for number, pair in enumerate(content.pairs, start=1):
+        if isinstance(pair, Comparison):
+            blocks += _pair(pair, number)
+        else:
+            blocks += [heading(f"{pair[0].title} minus {first.title}"), said(pair[1])]
+    if content.unpaired:
+        blocks.append(
+            said(f"{content.unpaired:,} more groups were not set against the first: choose fewer.", muted=True)
+        )
+    return blocks
+
+
+def _pair(pair: Comparison, number: int) -> list[Block]:
+    metric, title = pair.metric, f"{pair.second.title} minus {pair.first.title}"
+    head = ("Seed", "Runs", "First", "Second", "Difference", "95%", "n")
+    rows = [
+        (
+            f"{each.seed}, fold {each.fold}" if each.fold else str(each.seed), f"{each.first_run}, {each.second_run}",
+            words.number(each.first, metric), words.number(each.second, metric),
+            words.number(each.over_queries.mean, metric, signed=True),
+            words.limits(each.over_queries, metric, signed=True),
+            f"{each.over_queries.n:,} queries" if each.over_queries.n else NO_VALUE,
+        )
+        for each in pair.seeds
+    ]  # fmt: skip
+    total = pair.over_seeds
+    seeds = f"{total.n} {'seed' if total.n == 1 else 'seeds'}"
+    mean, limits = words.number(total.mean, metric, signed=True), words.over_seeds(total, metric, signed=True)
+    last = ("All seeds", "", "", "", mean, limits, seeds)
+    caption = (
+        f"{words.metric_title(metric)}: {title}; within a seed over queries (bootstrap), in the last row over seeds."
+    )
+    told = [pair.verdict, *pair.notes, words.queries_told(pair)]
+    return [
+        heading(title),
+        Table(f"difference-{number}", caption, head, (*rows, last), frozenset(range(2, 7)), frozenset({len(rows)})),
+        *(said(sentence) for sentence in told if sentence),
+    ]
+
+
+def _across(key: str, caption: str, groups: Sequence[Group], fields: list[tuple[str, list[str]]]) -> list[Block]:
+    """Groups as columns, a few in each table."""
+    shown = min(len(groups), MOST_SET)
+    blocks: list[Block] = []
+    for start in range(0, shown, ACROSS):
+        part = groups[start : min(start + ACROSS, shown)]
+        rows = tuple((name, *values[start : start + len(part)]) for name, values in fields)
+        head = ("Setting", *(group.title for group in part))
+        which = "." if shown <= ACROSS else f": groups {start + 1} to {start + len(part)}."
+        blocks.append(Table(f"{key}-{start // ACROSS + 1}", caption + which, head, rows))
+    if len(groups) > shown:
+        blocks.append(said(f"{len(groups) - shown:,} more groups are not listed: choose fewer.", muted=True))
+    return blocks
+
+
+def _published(content: GroupContent) -> list[Block]:
+    if not content.published:
+        return [said("None of the papers' tables has these data sets under these protocols.", muted=True)]
+    blocks: list[Block] = []
+    for number, each in enumerate(content.published, start=1):
+        table = each.table
+        head = ("Method", "Backbone", "d", *(f"{name} %" for name in table.metrics))
+        papers = [
+            (row.method, row.backbone or NO_VALUE, str(row.dim or NO_VALUE), *map(points, row.values))
+            for row in table.rows
+        ]
+        ours = [
+            (f"{row.group.title} (here, n = {row.seeds})", row.group.runs[0].backbone,
+             str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(points, row.values))
+            for row in each.rows
+        ]  # fmt: skip
+        caption = f"{table.title} ({table.paper}, {table.source}) beside means over seeds of the groups."
+        strong = frozenset(range(len(papers), len(papers) + len(ours)))
+        blocks += [
+            heading(table.title),
+            said(f"{table.paper}, {table.source}", muted=True),
+            Table(f"group-published-{number}", caption, head, (*papers, *ours), frozenset(range(2, len(head))), strong),
+            *(said(sentence, muted=True) for sentence in each.differences),
+        ]
+    return blocks
+
+
+def _runs(content: GroupContent) -> list[Block]:
+    found = content.found
+    rows = tuple(
+        (
+            str(run.id), group.title, str(run.seed), run.status, f"{run.epoch} of {run.epochs}",
+            str(at.epoch) if (at := found.measured[run.id].at(found.at)) is not None else NO_VALUE,
+            words.number(found.measured[run.id].value(found.metric, found.at), found.metric),
+        )
+        for group in found.groups
+        for run in group.runs
+    )  # fmt: skip
+    head = ("Run", "Group", "Seed", "Status", "Epochs", "Taken at", words.metric_title(found.metric))
+    return [Table("runs", f"The runs; {_where(content)}.", head, rows, frozenset({0, 2, 4, 5, 6}))]
+
+
+def _provenance(runs: Sequence[Run]) -> list[Block]:
+    """Facts that all runs share once, the others run by run, and the commands."""
+    facts = {run.id: facts_of(run) for run in runs}
+    names = list(dict.fromkeys(name for each in facts.values() for name in each))
+    values = {name: {each.get(name, NO_VALUE) for each in facts.values()} for name in names}
+    shared = tuple((name, next(iter(found))) for name, found in values.items() if len(found) == 1)
+    blocks: list[Block] = []
+    if shared:
+        blocks.append(Table("shared-facts", "What all runs share.", ("Fact", "Value"), shared))
+    apart = [name for name in names if len(values[name]) > 1]
+    if apart:
+        rows = tuple((str(run.id), name, facts[run.id].get(name, NO_VALUE)) for run in runs for name in apart)
+        blocks.append(
+            Table("unlike-facts", "What differs between the runs.", ("Run", "Fact", "Value"), rows, frozenset({0}))
+        )
+    commands = tuple((str(run.id), str(run.seed), command_of(run)) for run in runs)
+    blocks.append(
+        Table("commands", "One command for each run; the config files are in the bundle of the report.",
+              ("Run", "Seed", "Command"), commands, frozenset({0, 1}))
+    )  # fmt: skip
+    return blocks

@@ -1,0 +1,42 @@
+"""Where a run was made and how it is made again."""
+
+import shlex
+
+from workbench import __version__
+from workbench.config import RunConfig
+from workbench.workspace.rows import Run
+
+FACTS = ("device", "torch", "cuda", "python", "system", "cores", "threads", "memory_gib", "parameters")
+
+
+def config_name(run: Run) -> str:
+    """The run's config in a bundle."""
+    return f"configs/run-{run.id}.toml"
+
+
+def facts_of(run: Run) -> dict[str, str]:
+    """Versions, hardware and fingerprints by their titles, as the run's environment has them."""
+    facts = run.environment
+    said = {"Workbench": str(facts.get("workbench", __version__))}
+    said |= {key.replace("_", " ").capitalize(): str(facts[key]) for key in FACTS if key in facts}
+    said |= {name: str(number) for name, number in facts.get("versions", {}).items() if name != "torch"}
+    if facts.get("weights"):
+        said["Weights fingerprint"] = str(facts["weights"])
+    data = facts.get("data", {})
+    if data:
+        said["Data fingerprint"] = str(data["fingerprint"])
+        said["Images left out"] = str(data["left_out_count"])
+        for key, title in (("shared", "Warning: shared images"), ("changed", "Warning: changed data")):
+            if data.get(key):
+                said[title] = str(data[key])
+    return said
+
+
+def command_of(run: Run) -> str:
+    """The command line that repeats the run from its config in a bundle; for embeddings, that imports them again."""
+    config = RunConfig.recorded(run.config)
+    if config.imported:
+        given = config.dataset.params
+        options = [f"--{name} {shlex.quote(str(given[name]))}" for name in ("labels", "images") if given.get(name)]
+        return " ".join(["workbench import", shlex.quote(str(given.get("embeddings", ""))), *options])
+    return f"workbench run {config_name(run)} --workspace DIR"

@@ -1,0 +1,128 @@
+"""What the sections of one run say, as blocks."""
+
+from workbench.reports.blocks import NO_VALUE, Block, Cards, Plot, Table, heading, said
+from workbench.reports.content import ClassRow, Content, percent, points
+
+UNMEASURED = "There is no evaluation yet."
+EXTREMES = 10  # classes at either end
+LEFT_OUT = 20  # images by name
+CAPTIONS = {
+    "ce-spce": "CE and SPCE on the same fixed training images, in evaluation mode.",
+    "retrieval": "Retrieval metrics on the test half at each evaluation.",
+    "loss": "Loss of every batch (faint), its centred mean (bold), and the learning rate.",
+}
+
+
+def section_blocks(section: str, content: Content) -> list[Block]:
+    """The blocks of one of RUN_SECTIONS; a sentence where the run has nothing to say there."""
+    match section:
+        case "summary":
+            return [said(sentence) for sentence in content.summary]
+        case "settings":
+            return _settings(content)
+        case "curves":
+            return [Plot(name, caption) for name, caption in CAPTIONS.items() if _drawn(name, content)] or [
+                said("Nothing has been measured yet.", muted=True)
+            ]
+        case "metrics":
+            return _metrics(content)
+        case "classes":
+            return _classes(content)
+        case "published":
+            return _published(content)
+        case "map" if content.map is not None:
+            return [Plot("map", f"Each point is a test image; stars are class proxies. {content.map.caption}.")]
+        case "queries" if content.worst:
+            return [
+                Cards("worst", "Lowest average precision", tuple(content.worst)),
+                Cards("best", "Highest average precision", tuple(content.finest)),
+            ]
+        case "environment":
+            return _environment(content)
+    return [said(UNMEASURED, muted=True)]
+
+
+def _drawn(name: str, content: Content) -> bool:
+    return {"ce-spce": "probe/spce", "retrieval": "test/MAP@R", "loss": "batch/loss"}[name] in content.curves
+
+
+def _settings(content: Content) -> list[Block]:
+    rows = tuple((each.section, each.name.replace("_", " "), each.value) for each in content.settings)
+    changed = frozenset(row for row, each in enumerate(content.settings) if each.changed)
+    caption = "Settings of the run; in bold those that differ from their default."
+    return [Table("settings", caption, ("Part", "Field", "Value"), rows, strong=changed)]
+
+
+def _metrics(content: Content) -> list[Block]:
+    best, last = content.best, content.last
+    if best is None or last is None:
+        return [said(UNMEASURED, muted=True)]
+    head = ("Metric ↑", f"Best (epoch {best.epoch})", "95% interval over queries", f"Last (epoch {last.epoch})")
+    rows = tuple(
+        (row.name, percent(row.best), f"{percent(row.low)} to {percent(row.high)}" if row.low == row.low else NO_VALUE,
+         percent(row.last))
+        for row in content.metrics
+    )  # fmt: skip
+    queries, left_out = best.metrics.get("queries", 0), best.metrics.get("queries/left_out", 0)
+    told = (
+        f"{queries:,.0f} queries, {left_out:,.0f} left out because their class has one image; "
+        f"distance: {best.distance}. The intervals are over queries of one run, not over seeds."
+    )
+    return [
+        Table("metrics", f"{content.title}: retrieval on the test half.", head, rows, frozenset({1, 2, 3})),
+        said(told, muted=True),
+    ]
+
+
+def _classes(content: Content) -> list[Block]:
+    if not content.classes:
+        return [said(UNMEASURED, muted=True)]
+    low, high = content.classes[:EXTREMES], content.classes[::-1][:EXTREMES]
+    return [
+        _class_table("lowest-classes", "Lowest MAP@R", low),
+        _class_table("highest-classes", "Highest MAP@R", high),
+        said(f"{len(content.classes):,} classes in all; classes.csv holds every one.", muted=True),
+    ]
+
+
+def _class_table(key: str, title: str, rows: list[ClassRow]) -> Table:
+    cells = tuple((row.name, f"{row.queries:,}", percent(row.map_at_r), percent(row.recall_at_1)) for row in rows)
+    head = (title, "Queries", "MAP@R", "R@1")
+    return Table(key, f"The {len(rows)} classes of {title.lower()[:-5]}MAP@R.", head, cells, frozenset({1, 2, 3}))
+
+
+def _published(content: Content) -> list[Block]:
+    if not content.published:
+        return [said("None of the papers' tables has this data set under this protocol.", muted=True)]
+    found: list[Block] = []
+    for number, each in enumerate(content.published, start=1):
+        table = each.table
+        rows = [
+            (row.method, row.backbone or NO_VALUE, str(row.dim or NO_VALUE), *map(points, row.values))
+            for row in table.rows
+        ]
+        dim = str(content.config.embedding.dim or NO_VALUE)
+        own = (f"This run ({content.run.loss})", content.run.backbone, dim, *map(points, each.own))
+        head = ("Method", "Backbone", "d", *(f"{name} %" for name in table.metrics))
+        found += [
+            heading(table.title),
+            said(f"{table.paper}, {table.source}", muted=True),
+            Table(
+                f"published-{number}", f"{table.title} ({table.paper}, {table.source}) beside this run.", head,
+                (*rows, own), frozenset(range(2, len(head))), frozenset({len(rows)}),
+            ),
+            *(said(sentence, muted=True) for sentence in each.differences),
+        ]  # fmt: skip
+    return found
+
+
+def _environment(content: Content) -> list[Block]:
+    found: list[Block] = [
+        Table("environment", "Where the run was made.", ("Fact", "Value"), tuple(content.environment)),
+        said(f"To repeat: {content.command} (the config is in the bundle of a report, and in the run's folder)"),
+    ]
+    if content.left_out:
+        named = "; ".join(f"{path} {reason}" for path, reason in content.left_out[:LEFT_OUT])
+        rest = len(content.left_out) - LEFT_OUT
+        found.append(said(f"Images left out: {named}{f'; and {rest} more' if rest > 0 else ''}.", muted=True))
+    return found
