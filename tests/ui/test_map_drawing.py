@@ -10,8 +10,9 @@ from PySide6.QtGui import QColor, QImage
 from workbench.ui import theme
 from workbench.ui.pages.map import cloud
 from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.colouring import class_colours, grouped, rgb
 from workbench.ui.pages.map.hover_card import GAP, beside
-from workbench.ui.pages.map.map_data import Groups, MapData, class_colours, grouped, inside, rgb
+from workbench.ui.pages.map.map_data import Groups, MapData, inside
 
 
 def data_of(points, labels=None, ap=None, right=None, proxies=None):

@@ -11,25 +11,33 @@ import numpy as np
 from workbench import files, serving
 from workbench.problem import Problem
 from workbench.projection.maps import Map, make_map
+from workbench.projection.subset import among, mark, rows_of
 from workbench.serving import Message, Ops, Report, field
 
 
 def project(request: Message, report: Report) -> Message:
-    """Map an evaluation of a workspace and store it there: workspace, evaluation, method, params, seed."""
+    """Map an evaluation of a workspace and store it there: workspace, evaluation, method, params, seed.
+
+    With `only`, ids of samples, these alone are mapped; the others are stored without a place.
+    """
     from workbench.workspace import Workspace
 
     started = time.monotonic()
     evaluation, method, seed = field(request, "evaluation", int), field(request, "method", str), _seed(request)
     params = field({"params": {}, **request}, "params", dict)
     with Workspace(field(request, "workspace", str)) as workspace:
-        _, _, embeddings = workspace.embeddings(evaluation)
+        ids, labels, embeddings = workspace.embeddings(evaluation)
         proxies = workspace.proxies(evaluation)
-        found = make_map(embeddings, proxies and proxies[0], method, params, seed, report)
+        rows = rows_of(ids, request.get("only"))
+        vectors = embeddings if len(rows) == len(ids) else embeddings[rows]
+        found = make_map(vectors, proxies and proxies[0], method, params, seed, report, labels[rows])
+        told = found.params if request.get("only") is None else {**found.params, "only": mark(request["only"])}
         report("Storing the map", 0, 0)
         trustworthiness = found.trust.trustworthiness if found.trust else None
         number = workspace.add_projection(
-            evaluation, method, found.params, seed, found.points, found.proxies, trustworthiness, found.versions
-        )
+            evaluation, method, told, seed, among(found.points, rows, len(ids)), found.proxies, trustworthiness,
+            found.versions,
+        )  # fmt: skip
     return {"projection": number, **_told(found, started)}
 
 

@@ -63,6 +63,7 @@ def umap_map(
     seed: int,
     report: Report = quiet,
     epochs: int | None = None,
+    labels: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Lay out points, then place proxies among them without moving them.
 
@@ -72,12 +73,13 @@ def umap_map(
         seed: of the layout; the same seed gives the same map on one machine.
         report: told of each stage; may raise Cancelled.
         epochs: of the layout; by default 200 to 500, more for fewer points.
+        labels: [n] int, when params.target_weight is not 0: points of different classes are then held apart.
 
     Returns:
         points [n, 2] and proxies [p, 2] float32, or None.
 
     Raises:
-        Problem: more than 200,000 points.
+        Problem: more than 200,000 points, or a target weight without labels.
     """
     count = len(vectors)
     if count > MOST_POINTS:
@@ -85,6 +87,8 @@ def umap_map(
             f"UMAP of {count:,} points would take too much time and memory; the limit is {MOST_POINTS:,}.",
             todo="Use PCA for this evaluation.",
         )
+    if params.target_weight and labels is None:
+        raise Problem("A supervised map needs the classes of its points.", todo="Set the target weight to 0.")
     pca = fit_pca(vectors)
     start = pca.transform(vectors)
     if count < FEWEST_POINTS or np.abs(start).max() == 0:  # nothing to lay out, or all points are one
@@ -97,6 +101,9 @@ def umap_map(
     rows, distances = _with_self_first(*search.nearest(vectors, neighbours, report))
     report("Weighing neighbours", 0, 0)
     graph, _, _ = umap.fuzzy_simplicial_set(vectors, neighbours, random, params.metric, {}, rows, distances)
+    if params.target_weight and labels is not None:
+        far = 2.5 / (1 - params.target_weight)  # as umap-learn does for its categorical target metric
+        graph = umap.discrete_metric_simplicial_set_intersection(graph, labels, far_dist=far)
     points, _ = umap.simplicial_set_embedding(
         vectors, graph, n_components=2, initial_alpha=1.0, a=a, b=b, gamma=1.0, negative_sample_rate=NEGATIVES,
         n_epochs=epochs, init=_start(start, random), random_state=random, metric=params.metric, metric_kwds={},

@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.problem import Problem
 from workbench.workspace.connection import DatabaseError, explain
+from workbench.workspace.recorder import SIMILARITY_UNIT
 from workbench.workspace.workspace import Workspace
 
 
@@ -36,6 +37,12 @@ def read_first_hits(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarra
     """Sample ids [n] int64 and ranks [n] int32 of their first true neighbours. Raises Problem as `read_ranking`."""
     columns = _columns(workspace, evaluation_id, ("sample_ids", "first_hit"))
     return columns["sample_ids"], columns["first_hit"]
+
+
+def read_similarities(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sample ids [n] int64 and similarities [n, k] float64 of their neighbours, best first; raises Problem."""
+    columns = _columns(workspace, evaluation_id, ("sample_ids", "similarities"))
+    return columns["sample_ids"], columns["similarities"] / SIMILARITY_UNIT
 
 
 def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:

@@ -12,6 +12,7 @@ from workbench.ui import theme
 from workbench.ui.pages.map.cloud import Cloud, bounds, on_screen
 from workbench.ui.pages.map.map_data import Groups, MapData, inside
 from workbench.ui.pages.map.marks import Marks
+from workbench.ui.pages.map.origin import Origin
 
 REACH = 12  # px around a point in which it is hovered or clicked
 STEP = 2.5  # px between two corners of a lasso
@@ -102,6 +103,7 @@ class MapCanvas(pg.GraphicsView):
         self.cloud, self.marks = Cloud(), Marks()
         self.box.addItem(self.cloud)
         self.box.addItem(self.marks, ignoreBounds=True)
+        self.origin = Origin(self.box)
         self.data: MapData | None = None
         self.groups: Groups | None = None
         self.hidden: frozenset[int] = frozenset()
@@ -116,6 +118,7 @@ class MapCanvas(pg.GraphicsView):
         self._unhover()
         self.cloud.show(data, groups, hidden)
         self.marks.show(data, groups, hidden, bounds(data))
+        self.origin.show(data.method == "plane", self.marks.tokens)
         if fit:
             self.fit()
 

@@ -6,20 +6,22 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction, QActionGroup, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
 from workbench.ui import theme
-from workbench.ui.pages.map import export
 from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.exporting import MapExport
+from workbench.ui.pages.map.history import MapHistory, Names
 from workbench.ui.pages.map.hover_card import HoverCard
 from workbench.ui.pages.map.legend import Legend
 from workbench.ui.pages.map.making import MapMaker
-from workbench.ui.pages.map.map_data import COLOURINGS, MapData, grouped
-from workbench.ui.pages.map.settings import MapSettings, chooser
+from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.point_colours import PointColours
+from workbench.ui.pages.map.settings import MapSettings
 from workbench.ui.pages.map.tool_pill import GAP, MakingStrip, ToolPill, tool_action
+from workbench.ui.pages.map.trail import Trail
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.epoch_chooser import EpochChooser
@@ -40,9 +42,12 @@ class MapPage(QStackedWidget):
         super().__init__(parent)
         self.session = session
         self.maker = MapMaker(session, self)
+        self.colours = PointColours(session, self)
         self._data: MapData | None = None
         self._mapped: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation asked for last
         self._build()
+        self.history = MapHistory(session, self._hide_named, self)
+        self.undo_stack = self.history.stack  # the Edit menu follows it
         self._connect()
         self._show_evaluation()
 
@@ -65,11 +70,14 @@ class MapPage(QStackedWidget):
         self.legend = Legend()
         self.legend.setFixedWidth(LEGEND)
         self.settings = MapSettings()
-        self.colouring = chooser(COLOURINGS, "Colour of the points")
+        self.colouring = self.colours.chooser
+        self.trail = Trail(self.canvas)
         self.epochs = EpochChooser(self.session)
         self.caption = ElidedLabel("", "caption")
         self.export = button("Export", "export", "quiet")
-        self.export.setMenu(self._export_menu())
+        self.exports = MapExport(self.session, self._shown, (self.canvas, self.colours), self)
+        self.export.setMenu(QMenu(self.export))
+        self.exports.fill(self.export.menu())
         top = row_of(label("Colour by", "caption"), self.colouring, self.settings)
         top.addStretch(1)
         top.addWidget(self.export)
@@ -103,24 +111,21 @@ class MapPage(QStackedWidget):
         self._choosing["pan"].setChecked(True)
         self.canvas.set_tool("pan")
         self.fit = tool_action(self, "Fit all points", "F", "corners-out")
+        self.isolate = tool_action(self, "Isolate the selection", "I", "frame-corners")
         self.clear = tool_action(self, "Clear the selection", "Esc", "x-circle")
         self.earlier = tool_action(self, "Earlier evaluation", "[", "caret-left")
         self.later = tool_action(self, "Later evaluation", "]", "caret-right")
         line = QAction(self)
         line.setSeparator(True)
-        return [*self._choosing.values(), line, self.fit, self.clear]
-
-    def _export_menu(self) -> QMenu:
-        menu = QMenu(self.export)
-        for ending, words in export.FORMATS.items():
-            menu.addAction(words).triggered.connect(partial(self._ask_export, ending))
-        return menu
+        return [*self._choosing.values(), line, self.fit, self.isolate, self.clear]
 
     def _connect(self) -> None:
         session = self.session
         self.hint.pressed.connect(self._go_to_train)
         self.fit.triggered.connect(self.canvas.fit)
+        self.isolate.triggered.connect(self._isolate)
         self.clear.triggered.connect(self._clear)
+        self.trail.changed.connect(self._make)
         self.earlier.triggered.connect(self.epochs.earlier)
         self.later.triggered.connect(self.epochs.later)
         self.canvas.selected.connect(self._select)
@@ -129,7 +134,8 @@ class MapPage(QStackedWidget):
         self.canvas.resized.connect(self._place_floating)
         self.legend.hidden_changed.connect(self.canvas.set_hidden)
         self.legend.proxies_toggled.connect(self._show_proxies)
-        self.colouring.activated.connect(self._recolour)
+        self.legend.acted.connect(self._hidden)
+        self.colours.changed.connect(self._recolour)
         self.settings.changed.connect(self._make)
         self.strip.cancelled.connect(self.maker.cancel)
         self.maker.made.connect(self._show_map)
@@ -161,18 +167,23 @@ class MapPage(QStackedWidget):
         if self.isVisible() and self._mapped != now:
             if self._mapped is None or self._mapped[:2] != now[:2]:
                 self.settings.set_metric(evaluation.distance)
+                self.trail.clear()
             self._mapped = now
             self._make()
 
     def _make(self) -> None:
         if self.session.evaluation_id is not None:
-            self.maker.make(self.session.evaluation_id, self.settings.wanted())
+            only = self.trail.only
+            self.maker.make(
+                self.session.evaluation_id, self.settings.wanted() | ({} if only is None else {"only": only})
+            )
 
     def _show_map(self, data: MapData) -> None:
         before, self._data = self._data, data
         self.trouble.hide()
         self.caption.setText(data.caption)
-        same = before is not None and (before.method, len(before.ids)) == (data.method, len(data.ids))
+        self.settings.set_width(data.width)
+        same = before is not None and (before.method, *places(before)) == (data.method, *places(data))
         self._colour(fit=not same or data.method != "pca")
         self._show_selection()
         self._show_query()
@@ -193,8 +204,8 @@ class MapPage(QStackedWidget):
 
     def _colour(self, *, fit: bool) -> None:
         if self._data is not None:
-            groups = grouped(self._data, self.colouring.currentData(), theme.current())
-            stars = 0 if self._data.proxies is None else len(self._data.proxies)
+            groups = self.colours.groups(self._data)
+            stars = 0 if self._data.proxies is None else int(np.isfinite(self._data.proxies).all(1).sum())
             self.legend.show_groups(groups, stars)
             self.canvas.show_data(self._data, groups, self.legend.hidden, fit=fit)
 
@@ -221,6 +232,7 @@ class MapPage(QStackedWidget):
 
     def _place_floating(self) -> None:
         self.pill.place()
+        self.trail.place(self.canvas.left_margin)
         self.strip.place()
         self.trouble.setGeometry(self.canvas.rect().adjusted(self.canvas.left_margin, 16, -16, -16))
 
@@ -253,35 +265,35 @@ class MapPage(QStackedWidget):
     def _go_to_train(self) -> None:
         self.session.show_page("train")
 
-    def _ask_export(self, ending: str) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Export the map", f"map.{ending}", export.FORMATS[ending])
-        if name:
-            self.export_to(Path(name) if Path(name).suffix else Path(f"{name}.{ending}"))
+    def _isolate(self) -> None:
+        """Map the selected points alone."""
+        chosen = np.empty(0, np.int64) if self._data is None else self._data.ids[self.canvas.cloud.visible_rows()]
+        chosen = np.intersect1d(chosen, self.session.selection)
+        if len(chosen):
+            self.trail.isolate(chosen)
+        else:
+            self.session.notify("Select some points of the map first: isolate maps them alone.")
+
+    def _hidden(self, names: tuple[Names, Names], row: int, alone: bool, words: str) -> None:
+        self.history.hidden(self.colours.key, names, row, alone, words)
+
+    def _hide_named(self, colouring: str, names: Names) -> None:
+        if colouring != self.colours.key:
+            self.colours.choose(colouring)
+            self._recolour()
+        self.legend.hide_named(names)
+
+    def _shown(self) -> MapData | None:
+        return self._data
 
     def export_to(self, path: Path) -> None:
-        """Write the map as .png, .svg or .csv; what goes wrong is told in the message bar."""
-        data = self._data
-        if data is None:
-            self.session.notify("There is no map to export yet.")
-            return
-        try:
-            ending = export.check_ending(path)
-        except Problem as problem:
-            self.session.notify(problem)
-            return
-        content = b""
-        if ending != "csv":
-            paper = export.on_paper(self.canvas, self.colouring.currentData())
-            content = (export.png if ending == "png" else export.svg)(paper, data.caption)
-            paper.deleteLater()
+        """Write the map as .png, .svg, .pdf or .csv; what goes wrong is told in the message bar."""
+        self.exports.write(path)
 
-        def work(progress: Progress) -> None:
-            export.write(path, content or export.table(data))
 
-        self.session.run_in_thread("Export the map", work, partial(self._exported, path))
-
-    def _exported(self, path: Path, _: None) -> None:
-        self.session.notify(f"The map was written to {path}.")
+def places(data: MapData) -> tuple[int, int]:
+    """How many points a map has, and how many of them have a place."""
+    return len(data.ids), int(np.isfinite(data.points).all(1).sum())
 
 
 def row_of(*widgets: QWidget) -> QHBoxLayout:
