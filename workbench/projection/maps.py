@@ -47,7 +47,7 @@ def make_map(
         labels: [n] int, for a supervised UMAP alone.
 
     Raises:
-        Problem: unknown method, bad parameters, empty or non-finite vectors, widths that differ, no labels to supervise.
+        Problem: unknown method, bad parameters, empty or non-finite vectors, widths that differ, missing labels.
     """
     chosen = read_params(method, params)
     assert isinstance(chosen, PcaParams | UmapParams | TsneParams)

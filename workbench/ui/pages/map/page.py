@@ -1,6 +1,6 @@
 """The Map page: the test embeddings in two dimensions, by PCA at once and by UMAP when it is ready."""
 
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,8 @@ from workbench.ui.pages.map.legend import Legend
 from workbench.ui.pages.map.making import MapMaker
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.point_colours import PointColours
+from workbench.ui.pages.map.selection_store import SelectionStore
+from workbench.ui.pages.map.selections_dialog import SelectionsDialog
 from workbench.ui.pages.map.settings import MapSettings
 from workbench.ui.pages.map.tool_pill import GAP, MakingStrip, ToolPill, tool_action
 from workbench.ui.pages.map.trail import Trail
@@ -48,6 +50,7 @@ class MapPage(QStackedWidget):
         self._build()
         self.history = MapHistory(session, self._hide_named, self)
         self.undo_stack = self.history.stack  # the Edit menu follows it
+        self.store = SelectionStore(session, self.undo_stack, self)
         self._connect()
         self._show_evaluation()
 
@@ -74,12 +77,15 @@ class MapPage(QStackedWidget):
         self.trail = Trail(self.canvas)
         self.epochs = EpochChooser(self.session)
         self.caption = ElidedLabel("", "caption")
+        self.selections = button("Selections", "bookmarks-simple", "quiet")
+        self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
         self.export = button("Export", "export", "quiet")
         self.exports = MapExport(self.session, self._shown, (self.canvas, self.colours), self)
         self.export.setMenu(QMenu(self.export))
         self.exports.fill(self.export.menu())
         top = row_of(label("Colour by", "caption"), self.colouring, self.settings)
         top.addStretch(1)
+        top.addWidget(self.selections)
         top.addWidget(self.export)
         middle = row_of(self.canvas, self.legend)
         middle.setStretch(0, 1)
@@ -113,6 +119,8 @@ class MapPage(QStackedWidget):
         self.fit = tool_action(self, "Fit all points", "F", "corners-out")
         self.isolate = tool_action(self, "Isolate the selection", "I", "frame-corners")
         self.clear = tool_action(self, "Clear the selection", "Esc", "x-circle")
+        self.show_named = tool_action(self, "Named selections…", "N", "bookmarks-simple")
+        self.save_selection = tool_action(self, "Save the selection", "Ctrl+Shift+D", "floppy-disk")
         self.earlier = tool_action(self, "Earlier evaluation", "[", "caret-left")
         self.later = tool_action(self, "Later evaluation", "]", "caret-right")
         line = QAction(self)
@@ -126,6 +134,9 @@ class MapPage(QStackedWidget):
         self.isolate.triggered.connect(self._isolate)
         self.clear.triggered.connect(self._clear)
         self.trail.changed.connect(self._make)
+        self.selections.clicked.connect(self._show_named)
+        self.show_named.triggered.connect(self._show_named)
+        self.save_selection.triggered.connect(self._save_selection)
         self.earlier.triggered.connect(self.epochs.earlier)
         self.later.triggered.connect(self.epochs.later)
         self.canvas.selected.connect(self._select)
@@ -158,6 +169,7 @@ class MapPage(QStackedWidget):
         """Ask for the map of another evaluation, once the page is looked at."""
         evaluation = self.session.evaluation()
         self.setCurrentIndex(0 if evaluation is None else 1)
+        self._show_dataset()
         if evaluation is None:
             self.maker.forget()
             self._mapped = None
@@ -170,6 +182,12 @@ class MapPage(QStackedWidget):
                 self.trail.clear()
             self._mapped = now
             self._make()
+
+    def _show_dataset(self) -> None:
+        run = self.session.run()
+        dataset_id = None if run is None else run.dataset_id
+        if dataset_id != self.store.dataset_id:
+            self.store.show_dataset(dataset_id)
 
     def _make(self) -> None:
         if self.session.evaluation_id is not None:
@@ -273,6 +291,19 @@ class MapPage(QStackedWidget):
             self.trail.isolate(chosen)
         else:
             self.session.notify("Select some points of the map first: isolate maps them alone.")
+
+    @cached_property
+    def named(self) -> SelectionsDialog:
+        """The window of named selections, made when it is first wanted."""
+        return SelectionsDialog(self.session, self.store, self)
+
+    def _show_named(self) -> None:
+        self.named.show()
+        self.named.raise_()
+
+    def _save_selection(self) -> None:
+        self._show_named()
+        self.named.save_selection()
 
     def _hidden(self, names: tuple[Names, Names], row: int, alone: bool, words: str) -> None:
         self.history.hidden(self.colours.key, names, row, alone, words)

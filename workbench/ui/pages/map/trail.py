@@ -1,7 +1,7 @@
 """The breadcrumb of isolated points: All, some of them, some of those; each is a way back."""
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from workbench.ui.widgets.buttons import button
@@ -67,12 +67,17 @@ class Trail(QFrame):
             step.setToolTip(f"Back to {'all points' if place == 0 else f'the {word}'}")
             step.setProperty("place", place)
             step.clicked.connect(self._pressed)
-            self._row.addWidget(step)
-            self._row.addWidget(label("›", "muted"))
-        self._row.addWidget(label(now, "strong"), 0, Qt.AlignmentFlag.AlignVCenter)
+            self._add(step)
+            self._add(label("›", "muted"))
+        self._add(label(now, "strong"))
         self.setVisible(bool(self._steps))
+        self._row.activate()
         self.adjustSize()
         self.raise_()
+
+    def _add(self, widget: QWidget) -> None:
+        self._row.addWidget(widget)
+        widget.show()  # now, not at the next turn of the event loop: the trail takes the size of what is shown
 
     def _pressed(self) -> None:
         pressed = self.sender()
