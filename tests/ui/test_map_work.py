@@ -328,3 +328,86 @@ def test_the_map_is_written_as_pdf_and_the_embeddings_for_the_projector(qtbot, p
     assert vectors.shape == (60, 6)
     np.testing.assert_allclose(vectors, blobs(LABELS, 0.2, 0), rtol=1e-6)
     assert len((tmp_path / "metadata.tsv").read_text("utf-8").splitlines()) == 61
+
+
+# Side by side
+
+
+@pytest.fixture
+def beside(qtbot, page):
+    """The two maps: epoch 2 and epoch 1 of one run."""
+    page.resize(1200, 640)
+    page.tools["pan"].setFocus()
+    qtbot.keyClick(page.canvas, Qt.Key.Key_B)
+    qtbot.waitUntil(lambda: page.second.data is not None, timeout=TIME)
+    return page.second
+
+
+def test_the_second_map_is_of_another_epoch_and_b_closes_it(qtbot, page, beside):
+    assert beside.isVisible()
+    assert (page._data.evaluation, beside.data.evaluation) == tuple(reversed(page.run.evaluations))
+    assert beside.epochs.currentText() == "epoch 1"
+    assert "60 of 60" in beside.caption.text()
+    choose(beside.epochs, page.run.evaluations[1])
+    qtbot.waitUntil(lambda: beside.data.evaluation == page.run.evaluations[1], timeout=TIME)
+    qtbot.keyClick(page.canvas, Qt.Key.Key_B)
+    assert not beside.isVisible()
+    assert beside.data is None
+
+
+def test_what_is_selected_on_one_map_is_selected_on_the_other(qtbot, page, beside, session):
+    qtbot.keyClick(page.canvas, Qt.Key.Key_R)
+    rows = np.flatnonzero(LABELS == 3)
+    places = np.array([(beside.canvas.place_of(row).x(), beside.canvas.place_of(row).y()) for row in rows])
+    drag(beside.canvas, [around(places)[0], around(places)[2]])
+    assert set(page.run.ids[rows]) <= set(session.selection)
+    np.testing.assert_array_equal(page.canvas.cloud.selected, np.isin(page.run.ids, session.selection))
+    np.testing.assert_array_equal(beside.canvas.cloud.selected, page.canvas.cloud.selected)
+    lasso(page, 0, Qt.KeyboardModifier.ShiftModifier)
+    assert set(page.run.ids[np.isin(LABELS, (0, 3))]) <= set(session.selection)
+    assert beside.canvas.cloud.selected.sum() == len(session.selection)
+
+
+def test_a_point_hovered_on_one_map_is_ringed_on_the_other(page, beside):
+    page.canvas.hovered.emit(7, page.canvas.place_of(7))
+    assert beside.canvas.marks.hovered == 7
+    beside.canvas.hovered.emit(9, beside.canvas.place_of(9))
+    assert page.canvas.marks.hovered == 9
+    assert beside.card.sample == page.run.ids[9]
+    beside.canvas.hovered.emit(None, None)
+    assert page.canvas.marks.hovered is None
+
+
+def test_hidden_classes_and_the_scale_of_colours_are_the_first_maps(qtbot, page, beside):
+    click_row(qtbot, page.legend, 1)
+    assert beside.canvas.cloud.visible_rows().tolist() == (LABELS != 1).tolist()
+    choose(page.colouring, "radius")
+    qtbot.waitUntil(
+        lambda: all(map_.groups is not None and map_.groups.scale is not None for map_ in (page.canvas, beside.canvas)),
+        timeout=TIME,
+    )
+    qtbot.waitUntil(lambda: len(page.colours._columns) == 2, timeout=TIME)
+    one, two = page.canvas.groups.scale, beside.canvas.groups.scale
+    assert (one.low, one.high) == (two.low, two.high)
+
+
+def test_another_run_of_the_data_set_can_stand_beside_and_one_of_another_cannot(
+    qtbot, page, beside, session, workspace
+):
+    again = store_run(workspace, LABELS)
+    other = store_run(workspace, LABELS[:30], name="Other")
+    session._runs = None
+    beside.offer()
+    offered = [beside.runs.itemData(place) for place in range(beside.runs.count())]
+    assert sorted(offered) == [page.run.run_id, again.run_id]
+    assert other.run_id not in offered
+    choose(beside.runs, again.run_id)
+    qtbot.waitUntil(lambda: beside.data is not None and beside.data.evaluation == again.evaluations[-1], timeout=TIME)
+
+
+def test_the_second_map_takes_method_and_isolated_points(qtbot, page, beside, session):
+    session.select(page.run.ids[LABELS < 2])
+    page._isolate()
+    qtbot.waitUntil(lambda: "30 of 60" in beside.caption.text(), timeout=TIME)
+    choose(page.settings.distance, "l2")
+    qtbot.waitUntil(lambda: "PCA (l2)" in beside.caption.text(), timeout=TIME)

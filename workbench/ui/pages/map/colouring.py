@@ -32,11 +32,18 @@ ON_LIGHT, ON_DARK = (0.0, 0.86), (0.24, 1.0)  # shares of the scale that stand o
 LONELY = "No other of its class"
 
 
-def grouped(data: MapData, colouring: str, tokens: theme.Tokens | None = None, column: Column | None = None) -> Groups:
+def grouped(
+    data: MapData,
+    colouring: str,
+    tokens: theme.Tokens | None = None,
+    column: Column | None = None,
+    limits: tuple[float, float] | None = None,
+) -> Groups:
     """The points by a key of COLOURINGS, in the colours of a theme: the one on screen unless one is given.
 
     Args:
         column: what the colouring is of, unless it is one of OWN; without it the points are grouped by class.
+        limits: least and greatest value of a scale, for two maps side by side; those of the points unless given.
 
     Groups that hold none of the points that have a place are left out where only some points have one.
     """
@@ -50,7 +57,7 @@ def grouped(data: MapData, colouring: str, tokens: theme.Tokens | None = None, c
     elif column.words or colouring in ("split", "tag"):
         groups = _by_words(column, column.of(data.ids), tokens)
     else:
-        groups = _by_number(column, column.of(data.ids), np.isfinite(data.points).all(1), tokens)
+        groups = _by_number(column, column.of(data.ids), np.isfinite(data.points).all(1), tokens, limits)
     placed = np.isfinite(data.points).all(1)
     return groups if placed.all() else _of_placed(groups, placed)
 
@@ -101,11 +108,17 @@ def _by_words(column: Column, found: np.ndarray, tokens: theme.Tokens) -> Groups
     return _without_empty(Groups(of, [*column.words, f"No {column.title.lower()}"], inks))
 
 
-def _by_number(column: Column, found: np.ndarray, placed: np.ndarray, tokens: theme.Tokens) -> Groups:
-    """Equal steps from the least to the greatest value on the map."""
+def _by_number(
+    column: Column,
+    found: np.ndarray,
+    placed: np.ndarray,
+    tokens: theme.Tokens,
+    limits: tuple[float, float] | None,
+) -> Groups:
+    """Equal steps from the least to the greatest value on the map, or between the limits."""
     good = np.isfinite(found)
     shown = found[good & placed]
-    low, high = (float(shown.min()), float(shown.max())) if len(shown) else (0.0, 0.0)
+    low, high = limits or ((float(shown.min()), float(shown.max())) if len(shown) else (0.0, 0.0))
     wide = high - low
     share = (np.where(good, found, low) - low) / wide if wide > 0 else np.zeros(len(found))
     of = np.where(good, np.clip((share * STEPS).astype(int), 0, STEPS - 1), STEPS)

@@ -16,7 +16,7 @@ from workbench.ui.pages.map.map_data import Groups, MapData
 
 FORMATS = {"png": "Picture (PNG)", "svg": "Drawing (SVG)", "pdf": "Drawing (PDF)", "csv": "Coordinates (CSV)"}
 FINE = 2  # pixels of a picture for one on screen
-CAPTION = 24  # px under the map
+CAPTION = 36  # px under the map, for two lines
 
 
 def check_ending(path: Path) -> str:
@@ -113,7 +113,7 @@ def _render(painter: QPainter, paper: MapCanvas, caption: str) -> None:
     painter.setFont(font)
     painter.setPen(QColor(theme.LIGHT.muted))
     line = QRectF(8, paper.height(), paper.width() - 16, CAPTION)
-    painter.drawText(line, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), caption)
+    painter.drawText(line, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap), caption)
 
 
 def table(data: MapData) -> bytes:

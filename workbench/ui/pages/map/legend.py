@@ -119,6 +119,11 @@ class Legend(QWidget):
         """Numbers of the groups that are hidden."""
         return self.model.hidden
 
+    @property
+    def hidden_names(self) -> frozenset[str]:
+        """Names of the groups that are hidden."""
+        return self._names(self.model.hidden)
+
     def show_groups(self, groups: Groups | None, proxies: int) -> None:
         """Other groups; those of the same name stay hidden. `proxies` are the stars on the map."""
         before = self.model.groups

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, Q
 
 from workbench.problem import Problem
 from workbench.ui import theme
+from workbench.ui.pages.map.beside import SecondMap
 from workbench.ui.pages.map.canvas import MapCanvas
 from workbench.ui.pages.map.exporting import MapExport
 from workbench.ui.pages.map.history import MapHistory, Names
@@ -61,6 +62,7 @@ class MapPage(QStackedWidget):
             "Go to Train",
         )
         self.canvas = MapCanvas()
+        self.second = SecondMap(self.session, self.colours)
         self.canvas.setAccessibleName("Map of the test embeddings; export it as CSV to read it as a table")
         self.trouble = label("", "muted", wrap=True, parent=self.canvas)
         self.trouble.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -87,8 +89,9 @@ class MapPage(QStackedWidget):
         top.addStretch(1)
         top.addWidget(self.selections)
         top.addWidget(self.export)
-        middle = row_of(self.canvas, self.legend)
+        middle = row_of(self.canvas, self.second, self.legend)
         middle.setStretch(0, 1)
+        middle.setStretch(1, 1)
         middle.setSpacing(12)
         earlier = icon_button("caret-left", "Earlier evaluation ([)")
         later = icon_button("caret-right", "Later evaluation (])")
@@ -111,26 +114,33 @@ class MapPage(QStackedWidget):
         group = QActionGroup(self)
         self._choosing = {name: tool_action(self, words, keys, drawn, group) for name, words, keys, drawn in TOOLS}
         for name, action in self._choosing.items():
-            action.triggered.connect(partial(self.canvas.set_tool, name))
+            action.triggered.connect(partial(self._set_tool, name))
             if name != "pan":
                 action.setToolTip(f"{action.toolTip()}: {SELECTING}")
         self._choosing["pan"].setChecked(True)
-        self.canvas.set_tool("pan")
+        self._set_tool("pan")
         self.fit = tool_action(self, "Fit all points", "F", "corners-out")
         self.isolate = tool_action(self, "Isolate the selection", "I", "frame-corners")
         self.clear = tool_action(self, "Clear the selection", "Esc", "x-circle")
         self.show_named = tool_action(self, "Named selections…", "N", "bookmarks-simple")
         self.save_selection = tool_action(self, "Save the selection", "Ctrl+Shift+D", "floppy-disk")
+        self.beside = tool_action(self, "Two maps side by side", "B", "columns")
+        self.beside.setCheckable(True)
         self.earlier = tool_action(self, "Earlier evaluation", "[", "caret-left")
         self.later = tool_action(self, "Later evaluation", "]", "caret-right")
         line = QAction(self)
         line.setSeparator(True)
-        return [*self._choosing.values(), line, self.fit, self.isolate, self.clear]
+        return [*self._choosing.values(), line, self.fit, self.isolate, self.clear, self.beside]
 
     def _connect(self) -> None:
         session = self.session
         self.hint.pressed.connect(self._go_to_train)
         self.fit.triggered.connect(self.canvas.fit)
+        self.fit.triggered.connect(self.second.canvas.fit)
+        self.beside.toggled.connect(self._show_beside)
+        self.second.selected.connect(self._select_ids)
+        self.second.opened.connect(self._open_sample)
+        self.second.hovered.connect(self._ring)
         self.isolate.triggered.connect(self._isolate)
         self.clear.triggered.connect(self._clear)
         self.trail.changed.connect(self._make)
@@ -143,7 +153,7 @@ class MapPage(QStackedWidget):
         self.canvas.opened.connect(self._open)
         self.canvas.hovered.connect(self._hover)
         self.canvas.resized.connect(self._place_floating)
-        self.legend.hidden_changed.connect(self.canvas.set_hidden)
+        self.legend.hidden_changed.connect(self._hide)
         self.legend.proxies_toggled.connect(self._show_proxies)
         self.legend.acted.connect(self._hidden)
         self.colours.changed.connect(self._recolour)
@@ -180,6 +190,8 @@ class MapPage(QStackedWidget):
             if self._mapped is None or self._mapped[:2] != now[:2]:
                 self.settings.set_metric(evaluation.distance)
                 self.trail.clear()
+                if self.beside.isChecked():
+                    self.second.offer()
             self._mapped = now
             self._make()
 
@@ -192,9 +204,9 @@ class MapPage(QStackedWidget):
     def _make(self) -> None:
         if self.session.evaluation_id is not None:
             only = self.trail.only
-            self.maker.make(
-                self.session.evaluation_id, self.settings.wanted() | ({} if only is None else {"only": only})
-            )
+            wanted = self.settings.wanted() | ({} if only is None else {"only": only})
+            self.maker.make(self.session.evaluation_id, wanted)
+            self.second.make(wanted)
 
     def _show_map(self, data: MapData) -> None:
         before, self._data = self._data, data
@@ -226,17 +238,21 @@ class MapPage(QStackedWidget):
             stars = 0 if self._data.proxies is None else int(np.isfinite(self._data.proxies).all(1).sum())
             self.legend.show_groups(groups, stars)
             self.canvas.show_data(self._data, groups, self.legend.hidden, fit=fit)
+            self._colour_beside()
 
     def _restyle(self) -> None:
         self.canvas.set_tokens(theme.current())
+        self.second.set_tokens()
         self._colour(fit=False)
 
     def _show_proxies(self, shown: bool) -> None:
-        self.canvas.marks.proxies_shown = shown
-        self.canvas.marks.update()
+        for canvas in (self.canvas, self.second.canvas):
+            canvas.marks.proxies_shown = shown
+            canvas.marks.update()
 
     def _show_selection(self) -> None:
         chosen = self.session.selection
+        self.second.show_selection()
         if self._data is None:
             return
         among = np.isin(self._data.ids, chosen)
@@ -247,6 +263,7 @@ class MapPage(QStackedWidget):
     def _show_query(self) -> None:
         found = [] if self._data is None else np.flatnonzero(self._data.ids == self.session.query).tolist()
         self.canvas.set_query(found[0] if found else None)
+        self.second.show_query()
 
     def _place_floating(self) -> None:
         self.pill.place()
@@ -257,9 +274,11 @@ class MapPage(QStackedWidget):
     # What the person does
 
     def _select(self, rows: np.ndarray, way: str) -> None:
-        if self._data is None:
-            return
-        ids, now = self._data.ids[rows], self.session.selection
+        if self._data is not None:
+            self._select_ids(self._data.ids[rows], way)
+
+    def _select_ids(self, ids: np.ndarray, way: str) -> None:
+        now = self.session.selection
         if way == "add":
             ids = np.union1d(now, ids)
         elif way == "remove":
@@ -274,11 +293,40 @@ class MapPage(QStackedWidget):
 
     def _open(self, row: int) -> None:
         if self._data is not None:
-            self.session.show_query(int(self._data.ids[row]))
-            self.session.show_page("retrieval")
+            self._open_sample(int(self._data.ids[row]))
+
+    def _open_sample(self, sample: int) -> None:
+        self.session.show_query(sample)
+        self.session.show_page("retrieval")
 
     def _hover(self, row: int | None, at: QPointF | None) -> None:
         self.hover_card.hover(self._data, row, at)
+        self.second.ring(None if row is None or self._data is None else int(self._data.ids[row]))
+
+    def _ring(self, sample: int | None) -> None:
+        """The point of a sample that is hovered on the second map."""
+        found = [] if self._data is None or sample is None else np.flatnonzero(self._data.ids == sample).tolist()
+        self.canvas.marks.hover(found[0] if found else None)
+
+    def _set_tool(self, name: str) -> None:
+        for canvas in (self.canvas, self.second.canvas):
+            canvas.set_tool(name)
+
+    def _show_beside(self, shown: bool) -> None:
+        self.second.setVisible(shown)
+        if shown:
+            self.second.offer()
+            self._make()
+        else:
+            self.second.stop()
+
+    def _hide(self, hidden: frozenset[int]) -> None:
+        self.canvas.set_hidden(hidden)
+        self._colour_beside()
+
+    def _colour_beside(self) -> None:
+        scale = None if self.canvas.groups is None else self.canvas.groups.scale
+        self.second.recolour(self.legend.hidden_names, None if scale is None else (scale.low, scale.high))
 
     def _go_to_train(self) -> None:
         self.session.show_page("train")

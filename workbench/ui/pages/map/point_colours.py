@@ -45,15 +45,17 @@ class PointColours(QObject):
         """Colour by this; `changed` is not emitted."""
         self.chooser.setCurrentIndex(self.chooser.findData(key))
 
-    def groups(self, data: MapData, tokens: theme.Tokens | None = None) -> Groups:
-        """The groups of a map, by class while their column is on its way."""
+    def groups(
+        self, data: MapData, tokens: theme.Tokens | None = None, scale: tuple[float, float] | None = None
+    ) -> Groups:
+        """The groups of a map, by class while their column is on its way; `scale` as `grouped` takes it."""
         if self.key in OWN:
             return grouped(data, self.key, tokens)
         column = self._columns.get((data.evaluation, self.key))
         if column is None:
             self._read((data.evaluation, self.key))
             column = self._last[1] if self._last is not None and self._last[0] == self.key else None
-        return grouped(data, self.key if column is not None else "class", tokens, column)
+        return grouped(data, self.key if column is not None else "class", tokens, column, scale)
 
     def forget(self, colouring: str = "") -> None:
         """Read columns anew when they are next wanted: those of one colouring, or all."""

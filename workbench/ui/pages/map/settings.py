@@ -71,8 +71,8 @@ class MapSettings(QWidget):
         self._show_rows()
 
     def _parameters(self) -> QMenu:
-        form = QWidget()
-        self._rows = QFormLayout(form)
+        self._form = QWidget()
+        self._rows = QFormLayout(self._form)
         self._rows.setContentsMargins(12, 8, 12, 8)
         self._rows.addRow(self.supervised)
         for name, box in (
@@ -86,10 +86,18 @@ class MapSettings(QWidget):
             box.setFixedWidth(96)
             self._rows.addRow(label(name), box)
         menu = QMenu(self.more)
-        holder = QWidgetAction(menu)
-        holder.setDefaultWidget(form)
-        menu.addAction(holder)
+        self._holder = QWidgetAction(menu)
+        self._holder.setDefaultWidget(self._form)
+        menu.addAction(self._holder)
+        menu.aboutToShow.connect(self._fit_menu)
         return menu
+
+    def _fit_menu(self) -> None:
+        """The menu keeps the size of the rows that it first showed, until its action changes."""
+        self._rows.activate()
+        self._form.setMinimumSize(self._rows.sizeHint())
+        self._holder.setVisible(False)
+        self._holder.setVisible(True)
 
     def set_metric(self, metric: str) -> None:
         """Choose the distance that an evaluation was made with; `changed` is not emitted."""
