@@ -48,6 +48,14 @@ def lasso(page, label, keys=Qt.KeyboardModifier.NoModifier):
     drag(page.canvas, [box[0], box[2]], keys)
 
 
+def test_everything_fits_a_narrow_window(qtbot, page):
+    page.resize(640, 480)
+    choose(page.settings.method, "umap")
+    assert page.minimumSizeHint().width() <= 640
+    for widget in (page.export, page.selections, page.settings.more, page.legend):
+        assert page.rect().contains(widget.rect().translated(widget.mapTo(page, widget.rect().topLeft())))
+
+
 # Undo and redo
 
 

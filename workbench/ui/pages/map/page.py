@@ -28,6 +28,7 @@ from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.epoch_chooser import EpochChooser
+from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace import Workspace
@@ -85,10 +86,13 @@ class MapPage(QStackedWidget):
         self.exports = MapExport(self.session, self._shown, (self.canvas, self.colours), self)
         self.export.setMenu(QMenu(self.export))
         self.exports.fill(self.export.menu())
-        top = row_of(label("Colour by", "caption"), self.colouring, self.settings)
-        top.addStretch(1)
-        top.addWidget(self.selections)
-        top.addWidget(self.export)
+        self._colour_by = QWidget()
+        inside = row_of(label("Colour by", "caption"), self.colouring)
+        inside.setContentsMargins(0, 0, 0, 0)
+        self._colour_by.setLayout(inside)
+        top = FlowLayout()  # two lines in a narrow window
+        for widget in (self._colour_by, self.settings, self.selections, self.export):
+            top.addWidget(widget)
         middle = row_of(self.canvas, self.second, self.legend)
         middle.setStretch(0, 1)
         middle.setStretch(1, 1)
@@ -172,6 +176,7 @@ class MapPage(QStackedWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._colour_by.setMinimumHeight(self.settings.sizeHint().height())  # one line of one height
         self._show_evaluation()
         self.canvas.setFocus()
 
