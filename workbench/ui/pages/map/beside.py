@@ -38,8 +38,8 @@ class SecondMap(QWidget):
         self._asked: tuple[int, dict[str, Any]] | None = None  # evaluation and parameters
         self._hidden: frozenset[str] = frozenset()
         self._scale: tuple[float, float] | None = None
-        self._build()
-        self._connect()
+        self._tool, self._proxies_shown = "pan", True
+        self._built = False  # a second plot costs what many windows never need
         self.hide()
 
     def _build(self) -> None:
@@ -86,6 +86,12 @@ class SecondMap(QWidget):
 
     def offer(self) -> None:
         """List the runs of the shown data set; at first the shown run, before it was trained or at its first epoch."""
+        if not self._built:
+            self._built = True
+            self._build()
+            self._connect()
+            self.set_tool(self._tool)
+            self.show_proxies(self._proxies_shown)
         shown = self.session.run()
         self.runs.clear()
         if shown is None or shown.dataset_id is None:
@@ -108,6 +114,24 @@ class SecondMap(QWidget):
         self._asked = None
         self._empty("")
 
+    def set_tool(self, tool: str) -> None:
+        """Take the first map's tool: "pan", "lasso" or "rectangle"."""
+        self._tool = tool
+        if self._built:
+            self.canvas.set_tool(tool)
+
+    def show_proxies(self, shown: bool) -> None:
+        """Show or hide the stars."""
+        self._proxies_shown = shown
+        if self._built:
+            self.canvas.marks.proxies_shown = shown
+            self.canvas.marks.update()
+
+    def fit(self) -> None:
+        """All points into view."""
+        if self._built:
+            self.canvas.fit()
+
     def recolour(self, hidden: frozenset[str], scale: tuple[float, float] | None) -> None:
         """Take the first map's hidden groups, by name, and its scale, so that a colour means the same on both."""
         self._hidden, self._scale = hidden, scale
@@ -121,16 +145,19 @@ class SecondMap(QWidget):
 
     def ring(self, sample: int | None) -> None:
         """Ring the point that is hovered on the first map."""
-        self.canvas.marks.hover(self._row(sample))
+        if self.data is not None:
+            self.canvas.marks.hover(self._row(sample))
 
     def show_query(self) -> None:
         """Mark the session's query."""
-        self.canvas.set_query(self._row(self.session.query))
+        if self.data is not None:
+            self.canvas.set_query(self._row(self.session.query))
 
     def set_tokens(self) -> None:
         """Take the colours of the theme on screen."""
-        self.canvas.set_tokens(theme.current())
-        self._colour(fit=False)
+        if self._built:
+            self.canvas.set_tokens(theme.current())
+            self._colour(fit=False)
 
     def _run_chosen(self) -> None:
         self._fill_epochs()
@@ -155,10 +182,10 @@ class SecondMap(QWidget):
             self.epochs.setCurrentIndex(max(0, self.epochs.findData(shown)))
 
     def _make(self) -> None:
-        evaluation = self.epochs.currentData()
-        if evaluation is None or not self._wanted or self.isHidden():
+        if not self._built or not self._wanted or self.isHidden():
             return
-        if self._asked != (evaluation, self._wanted):
+        evaluation = self.epochs.currentData()
+        if evaluation is not None and self._asked != (evaluation, self._wanted):
             self._asked = (evaluation, self._wanted)
             self.maker.make(evaluation, self._wanted)
 

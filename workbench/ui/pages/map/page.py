@@ -140,7 +140,7 @@ class MapPage(QStackedWidget):
         session = self.session
         self.hint.pressed.connect(self._go_to_train)
         self.fit.triggered.connect(self.canvas.fit)
-        self.fit.triggered.connect(self.second.canvas.fit)
+        self.fit.triggered.connect(self.second.fit)
         self.beside.toggled.connect(self._show_beside)
         self.second.selected.connect(self._select_ids)
         self.second.opened.connect(self._open_sample)
@@ -251,9 +251,9 @@ class MapPage(QStackedWidget):
         self._colour(fit=False)
 
     def _show_proxies(self, shown: bool) -> None:
-        for canvas in (self.canvas, self.second.canvas):
-            canvas.marks.proxies_shown = shown
-            canvas.marks.update()
+        self.canvas.marks.proxies_shown = shown
+        self.canvas.marks.update()
+        self.second.show_proxies(shown)
 
     def _show_selection(self) -> None:
         chosen = self.session.selection
@@ -314,8 +314,8 @@ class MapPage(QStackedWidget):
         self.canvas.marks.hover(found[0] if found else None)
 
     def _set_tool(self, name: str) -> None:
-        for canvas in (self.canvas, self.second.canvas):
-            canvas.set_tool(name)
+        self.canvas.set_tool(name)
+        self.second.set_tool(name)
 
     def _show_beside(self, shown: bool) -> None:
         self.second.setVisible(shown)
