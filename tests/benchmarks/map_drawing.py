@@ -23,7 +23,8 @@ from PySide6.QtWidgets import QApplication
 
 from workbench.ui import theme
 from workbench.ui.pages.map.canvas import MapCanvas
-from workbench.ui.pages.map.map_data import MapData, class_colours, grouped
+from workbench.ui.pages.map.colouring import class_colours, grouped
+from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.sample_rows import SampleRows
 from workbench.ui.pages.map.spatial import PointIndex
 

@@ -10,8 +10,9 @@ from PySide6.QtGui import QColor, QImage
 from workbench.ui import theme
 from workbench.ui.pages.map import cloud, export, stamps
 from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.colouring import class_colours, grouped, rgb
 from workbench.ui.pages.map.hover_card import GAP, beside
-from workbench.ui.pages.map.map_data import Groups, MapData, class_colours, grouped, rgb
+from workbench.ui.pages.map.map_data import Groups, MapData
 from workbench.ui.pages.map.spatial import inside
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -345,16 +346,16 @@ def colours_in(canvas):
 
 
 def test_a_drawing_holds_shapes_up_to_a_limit_and_beyond_it_a_picture_and_says_so(crowd, monkeypatch):
-    shapes = export.svg(export.on_paper(crowd, "class"), "The caption").decode()
+    shapes = export.svg(export.on_paper(crowd, crowd.groups), "The caption").decode()
     assert "<image" not in shapes
     assert "too many for shapes" not in shapes
     for place in (cloud, export):
         monkeypatch.setattr(place, "SHAPES_UP_TO", 399)
-    picture = export.svg(export.on_paper(crowd, "class"), "The caption").decode()
+    picture = export.svg(export.on_paper(crowd, crowd.groups), "The caption").decode()
     assert "<image" in picture
     assert "too many for shapes" in picture
     crowd.set_hidden(frozenset({1}))
-    assert "<image" not in export.svg(export.on_paper(crowd, "class"), "").decode(), "300 are drawn"
+    assert "<image" not in export.svg(export.on_paper(crowd, crowd.groups), "").decode(), "300 are drawn"
 
 
 def test_points_are_drawn_larger_where_the_view_is_nearer_and_never_by_how_many_happen_to_be_in_view(qtbot):

@@ -12,8 +12,9 @@ from PySide6.QtTest import QTest
 from tests.ui.trained import CLASSES, trained_run
 from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.colouring import grouped
 from workbench.ui.pages.map.inspector import InspectorPanel
-from workbench.ui.pages.map.map_data import MapData, grouped
+from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.page import MapPage
 from workbench.ui.pages.map.spatial import inside
 

@@ -9,9 +9,9 @@ from small_run import blobs, store_run
 
 from workbench.problem import Problem
 from workbench.ui.pages.map import MapPage
+from workbench.ui.pages.map.colouring import grouped
 from workbench.ui.pages.map.course import BETWEEN, read_course
 from workbench.ui.pages.map.doubts import sentence
-from workbench.ui.pages.map.map_data import grouped
 from workbench.ui.pages.map.settings import fits
 from workbench.ui.pages.map.time_bar import STEPS
 from workbench.workspace.stored_maps import Measured, longest_chain, maps_of, store_map

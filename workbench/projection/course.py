@@ -7,10 +7,13 @@ chain is the same pictures.
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from workbench.problem import Problem
 from workbench.projection.align import matched
 from workbench.projection.maps import Map, make_map
 from workbench.projection.params import read_params
+from workbench.projection.subset import among, mark, rows_of
 from workbench.projection.vectors import Report, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Projection
@@ -26,11 +29,16 @@ class Wanted:
     method: str
     params: dict[str, Any]  # missing ones are the defaults
     seed: int
+    only: list[int] | None = None  # ids of the samples that are mapped; None: all
 
     def fits(self, made: Projection) -> bool:
-        """Whether a stored map is of this method, these parameters and this seed. Raises Problem for bad parameters."""
-        whole = read_params(self.method, self.params).model_dump()
+        """Whether a stored map is of these samples, method, parameters and seed. Raises Problem for bad parameters."""
+        whole = self.stored(read_params(self.method, self.params).model_dump())
         return (made.method, made.seed, made.params) == (self.method, self.seed, whole)
+
+    def stored(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Parameters as they are stored: with a mark of the samples where these are not all."""
+        return params if self.only is None else {**params, "only": mark(self.only)}
 
 
 def draw(
@@ -41,22 +49,38 @@ def draw(
     Raises:
         Problem: as make_map; a workspace that cannot be written; a start whose file is missing.
     """
-    ids, _, embeddings = workspace.embeddings(evaluation_id)
+    ids, labels, embeddings = workspace.embeddings(evaluation_id)
+    rows = rows_of(ids, wanted.only)
+    vectors = embeddings if len(rows) == len(ids) else embeddings[rows]
     proxies = workspace.proxies(evaluation_id)
     before = None
     if start is not None:
-        before = matched(ids, workspace.queries(start.evaluation_id).sample_ids, workspace.coordinates(start.id)[0])
-    found = make_map(embeddings, proxies and proxies[0], wanted.method, wanted.params, wanted.seed, report, before)
+        known = workspace.queries(start.evaluation_id).sample_ids
+        before = matched(ids[rows], known, workspace.coordinates(start.id)[0])
+    found = make_map(
+        vectors, proxies and proxies[0], wanted.method, wanted.params, wanted.seed, report, before, labels[rows]
+    )
     report("Storing the map", 0, 0)
-    measured = Measured(kept=found.kept, doubts=tuple(each.plain() for each in found.doubts))
+    measured = Measured(
+        kept=None if found.kept is None else _among(found.kept, rows, len(ids)),
+        doubts=tuple(each.plain() for each in found.doubts),
+    )
     if found.trust is not None:
         trust = found.trust
         measured = Measured(trust.trustworthiness, trust.continuity, trust.queries, measured.kept, measured.doubts)
     number = store_map(
-        workspace, evaluation_id, wanted.method, found.params, wanted.seed, found.points, found.proxies,
-        found.versions, measured, None if start is None else start.id,
+        workspace, evaluation_id, wanted.method, wanted.stored(found.params), wanted.seed,
+        among(found.points, rows, len(ids)), found.proxies, found.versions, measured,
+        None if start is None else start.id,
     )  # fmt: skip
     return number, found
+
+
+def _among(values: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+    """Values [m] at their rows among `count`, float32; NaN elsewhere."""
+    every = np.full(count, np.nan, np.float32)
+    every[rows] = values
+    return every
 
 
 def latest_before(workspace: Workspace, evaluation_id: int, wanted: Wanted) -> Projection | None:

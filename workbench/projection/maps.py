@@ -1,4 +1,4 @@
-"""One map from embeddings to points, proxies and trust, by either method."""
+"""One map from embeddings to points, proxies and trust, by any method."""
 
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -8,12 +8,16 @@ import numpy as np
 
 from workbench.projection.align import align
 from workbench.projection.neighbourhoods import Doubt, doubts, kept_share, map_neighbours, true_neighbours
-from workbench.projection.params import PcaParams, UmapParams, read_params
+from workbench.projection.params import PcaParams, TsneParams, UmapParams, read_params
 from workbench.projection.pca import fit_pca
 from workbench.projection.trust import Trust, trust
 from workbench.projection.vectors import Report, prepared, quiet
 
-LIBRARIES = {"pca": ("numpy",), "umap": ("umap-learn", "faiss-cpu", "numba", "numpy")}
+LIBRARIES = {
+    "pca": ("numpy",),
+    "umap": ("umap-learn", "faiss-cpu", "numba", "numpy"),
+    "tsne": ("openTSNE", "faiss-cpu", "numpy"),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,28 +41,35 @@ def make_map(
     seed: int = 0,
     report: Report = quiet,
     before: np.ndarray | None = None,
+    labels: np.ndarray | None = None,
 ) -> Map:
     """Draw embeddings [n, d] and proxies [p, d] on one map.
 
     Args:
-        method: "pca" or "umap".
-        params: fields of PcaParams or UmapParams; missing ones are the defaults.
+        method: "pca", "umap" or "tsne".
+        params: fields of PcaParams, UmapParams or TsneParams; missing ones are the defaults.
         report: told of each stage; may raise Cancelled.
         before: [n, 2] the places of the same samples in an earlier map, NaN where there is none: UMAP starts from
             them, and every map is turned, reflected and shifted to lie over them.
+        labels: [n] int, for a supervised UMAP alone.
 
     Raises:
-        Problem: unknown method, bad parameters, empty or non-finite vectors, widths that differ.
+        Problem: unknown method, bad parameters, empty or non-finite vectors, widths that differ, missing labels.
     """
     chosen = read_params(method, params)
-    assert isinstance(chosen, PcaParams | UmapParams)
+    assert isinstance(chosen, PcaParams | UmapParams | TsneParams)
     vectors = prepared(embeddings, chosen.metric)
     stars = None if proxies is None else prepared(proxies, chosen.metric, "proxies", vectors.shape[1])
     if isinstance(chosen, UmapParams):
         report("Loading UMAP", 0, 0)
         from workbench.projection.umap_map import umap_map  # three seconds of imports, which PCA does not need
 
-        points, placed = umap_map(vectors, stars, chosen, seed, report, before=before)
+        points, placed = umap_map(vectors, stars, chosen, seed, report, before=before, labels=labels)
+    elif isinstance(chosen, TsneParams):
+        report("Loading t-SNE", 0, 0)
+        from workbench.projection.tsne_map import tsne_map
+
+        points, placed = tsne_map(vectors, stars, chosen, seed, report)
     else:
         pca = fit_pca(vectors)
         points, placed = pca.transform(vectors), None if stars is None else pca.transform(stars)

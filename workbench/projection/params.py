@@ -20,9 +20,22 @@ class UmapParams(Params):
     n_neighbors: int = param(15, ge=2, le=200, help="Neighbours per point: few show detail, many the whole.")
     min_dist: float = param(0.1, ge=0.0, le=0.99, help="Smallest distance between points of the map.")
     metric: Literal["cosine", "l2"] = param("cosine", help="Distance between embeddings.")
+    target_weight: float = param(
+        0.0,
+        ge=0.0,
+        le=0.99,
+        help="Supervised by class: how much the classes pull, as in umap-learn; 0 leaves them out.",
+    )
 
 
-METHODS: dict[str, type[Params]] = {"pca": PcaParams, "umap": UmapParams}
+class TsneParams(Params):
+    """t-SNE (van der Maaten and Hinton, 2008), by openTSNE."""
+
+    perplexity: float = param(30.0, ge=2.0, le=200.0, help="About how many neighbours each point keeps near.")
+    metric: Literal["cosine", "l2"] = param("cosine", help="Distance between embeddings.")
+
+
+METHODS: dict[str, type[Params]] = {"pca": PcaParams, "umap": UmapParams, "tsne": TsneParams}
 
 
 def read_params(method: str, values: dict[str, Any]) -> Params:

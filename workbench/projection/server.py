@@ -18,13 +18,14 @@ from workbench.serving import Message, Ops, Report, field
 def project(request: Message, report: Report) -> Message:
     """Map an evaluation of a workspace and store it there: workspace, evaluation, method, params, seed.
 
-    It starts from the newest such map of the nearest earlier evaluation of the run that has one, and lies over it.
+    It starts from the newest such map of the nearest earlier evaluation of the run that has one, and lies over it. With
+    `only`, ids of samples, these alone are mapped; the others are stored without a place.
     """
     from workbench.projection.course import Wanted, draw, latest_before
     from workbench.workspace import Workspace
 
     started = time.monotonic()
-    evaluation, wanted = field(request, "evaluation", int), Wanted(*_wanted(request))
+    evaluation, wanted = field(request, "evaluation", int), Wanted(*_wanted(request), _only(request))
     with Workspace(field(request, "workspace", str)) as workspace:
         number, found = draw(workspace, evaluation, wanted, latest_before(workspace, evaluation, wanted), report)
     return {"projection": number, **_told(found, started)}
@@ -37,7 +38,7 @@ def project_epochs(request: Message, report: Report) -> Message:
     from workbench.workspace import Workspace
 
     started = time.monotonic()
-    wanted = Wanted(*_wanted(request))
+    wanted = Wanted(*_wanted(request), _only(request))
     with Workspace(field(request, "workspace", str)) as workspace:
         numbers, made = draw_all(workspace, field(request, "evaluation", int), wanted, report)
     return {"projections": numbers, "made": made, "seconds": time.monotonic() - started}
@@ -88,6 +89,11 @@ OPS: Ops = {
 def _wanted(request: Message) -> tuple[str, dict[str, Any], int]:
     """Method, params and seed of a request."""
     return field(request, "method", str), field({"params": {}, **request}, "params", dict), _seed(request)
+
+
+def _only(request: Message) -> list[int] | None:
+    """Ids of the samples that are mapped; None for all."""
+    return field(request, "only", list) if request.get("only") is not None else None
 
 
 def _seed(request: Message) -> int:

@@ -65,6 +65,7 @@ def umap_map(
     report: Report = quiet,
     epochs: int | None = None,
     before: np.ndarray | None = None,
+    labels: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Lay out points, then place proxies among them without moving them.
 
@@ -76,12 +77,13 @@ def umap_map(
         epochs: of the layout; by default 200 to 500, more for fewer points.
         before: [n, 2] the places of the points in an earlier map, from which the layout then starts instead of from
             PCA; NaN for points that it had not, which start amid those of their neighbours that it had.
+        labels: [n] int, when params.target_weight is not 0: points of different classes are then held apart.
 
     Returns:
         points [n, 2] and proxies [p, 2] float32, or None.
 
     Raises:
-        Problem: more than 200,000 points.
+        Problem: more than 200,000 points, or a target weight without labels.
     """
     count = len(vectors)
     if count > MOST_POINTS:
@@ -89,6 +91,8 @@ def umap_map(
             f"UMAP of {count:,} points would take too much time and memory; the limit is {MOST_POINTS:,}.",
             todo="Use PCA for this evaluation.",
         )
+    if params.target_weight and labels is None:
+        raise Problem("A supervised map needs the classes of its points.", todo="Set the target weight to 0.")
     pca = fit_pca(vectors)
     start = pca.transform(vectors)
     if count < FEWEST_POINTS or np.abs(start).max() == 0:  # nothing to lay out, or all points are one
@@ -104,6 +108,9 @@ def umap_map(
     warm = before is not None and bool(np.isfinite(before).all(1).any())
     if before is not None and warm:
         start = _filled(before, rows)
+    if params.target_weight and labels is not None:
+        far = 2.5 / (1 - params.target_weight)  # as umap-learn does for its categorical target metric
+        graph = umap.discrete_metric_simplicial_set_intersection(graph, labels, far_dist=far)
     points, _ = umap.simplicial_set_embedding(
         vectors, graph, n_components=2, initial_alpha=WARM_RATE if warm else 1.0, a=a, b=b, gamma=1.0,
         negative_sample_rate=NEGATIVES, n_epochs=epochs, init=_start(start, random), random_state=random,

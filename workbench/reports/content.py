@@ -264,7 +264,7 @@ def _published(config: RunConfig, best: Evaluation | None) -> list[Beside]:
 def _map(workspace: Workspace, run: Run, best: Evaluation) -> Map:
     ids, labels, embeddings = workspace.embeddings(best.id)
     names = workspace.dataset(run.dataset_id).class_names if run.dataset_id is not None else ()
-    stored = [each for each in workspace.projections(best.id) if each.method == "umap"]
+    stored = [each for each in workspace.projections(best.id) if each.method == "umap" and "only" not in each.params]
     of_all = f"{len(ids):,} of {len(ids):,} test images, epoch {best.epoch}"
     if stored:
         made = stored[-1]

@@ -27,6 +27,7 @@ from workbench.ui.session import Session
 from workbench.ui.shortcuts_dialog import ShortcutsDialog
 from workbench.ui.status_bar import StatusBar
 from workbench.ui.tab_order import order_regions
+from workbench.ui.undo import UndoCommands
 from workbench.ui.welcome import Welcome, dropped_path
 from workbench.workspace import Workspace
 
@@ -102,6 +103,7 @@ class MainWindow(QMainWindow):
         add("file.open-images", "Use a folder of images…", self._open_images, "", "image")
         add("file.open-workspace", "Open or make a workspace…", self._ask_workspace, "Ctrl+O", "folder-open")
         add("file.quit", "Quit", self.close, "Ctrl+Q")
+        self.undo = UndoCommands(self.commands, self)
         add("edit.find-run", "Find a run", self._find_run, "Ctrl+F", "magnifying-glass")
         add("edit.palette", "Command palette…", self.show_palette, "Ctrl+Shift+P", "command")
         add("edit.shortcuts", "Keyboard shortcuts…", self.show_shortcuts, "F1", "keyboard")
@@ -129,7 +131,7 @@ class MainWindow(QMainWindow):
         menus.file.addMenu(self._recent_workspaces)
         menus.file.addMenu(self._recent_images)
         add(menus.file, "", "file.quit")
-        add(menus.edit, "edit.find-run", "edit.palette", "edit.shortcuts")
+        add(menus.edit, "edit.undo", "edit.redo", "", "edit.find-run", "edit.palette", "edit.shortcuts")
         add(menus.view, *(f"view.{info.name}" for info in PAGES), "")
         add(menus.view, "view.dock-runs", "view.dock-inspector", "view.dock-activity", "view.welcome", "")
         add(menus.view, "view.reset-layout", "view.full-screen", "")
@@ -163,6 +165,7 @@ class MainWindow(QMainWindow):
         info = next(info for info in PAGES if info.name == name)
         self.commands[f"view.{name}"].setChecked(True)
         self.menus.show_page_actions(f"&{info.title}", self.pages.page(name).actions())
+        self.undo.follow(self.pages.page(name))
         self._adapt_welcome()
 
     def make_ready(self) -> None:
@@ -170,6 +173,8 @@ class MainWindow(QMainWindow):
         self._ready.start()
 
     def _make_next(self) -> None:
+        if self.session.closed:
+            return
         if self.inspector.empty:
             self._make_inspector()
             self._ready.start()

@@ -270,6 +270,11 @@ class Session(QObject):
         self.noticed.emit(what)
 
     @property
+    def closed(self) -> bool:
+        """Whether `close` was called: a page on its way out may still ask."""
+        return self._closed
+
+    @property
     def busy(self) -> bool:
         """Whether a run of this window works or waits in line."""
         return self.queue.busy

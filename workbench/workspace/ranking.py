@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.problem import Problem
 from workbench.workspace.connection import DatabaseError, explain
+from workbench.workspace.recorder import SIMILARITY_UNIT
 from workbench.workspace.workspace import Workspace
 
 
@@ -47,6 +48,12 @@ def read_scores(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, n
 def read_labels(workspace: Workspace, evaluation_id: int) -> np.ndarray:
     """Labels [n] int64 in the order of the embeddings. Raises Problem as `read_ranking`."""
     return _columns(workspace, evaluation_id, ("labels",))["labels"]
+
+
+def read_similarities(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sample ids [n] int64 and similarities [n, k] float64 of their neighbours, best first; raises Problem."""
+    columns = _columns(workspace, evaluation_id, ("sample_ids", "similarities"))
+    return columns["sample_ids"], columns["similarities"] / SIMILARITY_UNIT
 
 
 def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:

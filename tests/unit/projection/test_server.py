@@ -163,7 +163,7 @@ def test_a_problem_passes_in_its_own_words(running, arrays, tmp_path):
         ({"embeddings": str(tmp_path / "text.npy")}, "cannot be read as an array"),
         ({"embeddings": str(tmp_path / "none.npy")}, "cannot be read as an array"),
         ({"embeddings": 7}, "'embeddings' as str"),
-        ({"method": "tsne"}, "no map method"),
+        ({"method": "isomap"}, "no map method"),
         ({"params": {"metric": 3}}, "metric"),
         ({"params": []}, "'params' as dict"),
         ({"seed": -1}, "seed"),

@@ -60,7 +60,7 @@ def test_classes_lie_apart_and_proxies_lie_in_their_class(blobs):
     assert to_means.argmin(1).tolist() == list(range(6))
     assert to_means.min(1).max() < 2 * spread < np.sort(to_means, axis=1)[:, 1].min()
     assert found.trust.trustworthiness > 0.9
-    assert found.params == {"n_neighbors": 15, "min_dist": 0.1, "metric": "cosine"}
+    assert found.params == {"n_neighbors": 15, "min_dist": 0.1, "metric": "cosine", "target_weight": 0.0}
 
 
 def test_a_seed_gives_one_map_and_proxies_move_nothing(blobs):

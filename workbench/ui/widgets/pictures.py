@@ -69,6 +69,8 @@ class PictureLoader(QObject):
 
     def request(self, place: str, sample_ids: list[int], size: int) -> None:
         """What `place` shows now: load it next, in this order."""
+        if self._session.closed:
+            return
         self._see_dataset()
         self._wishes.pop(place, None)
         self._wishes[place] = [(each, size) for each in sample_ids]

@@ -13,6 +13,7 @@ from workbench.ui.pages.map.cloud import CROWD, Cloud, box_of
 from workbench.ui.pages.map.level_note import LevelNote, words_of
 from workbench.ui.pages.map.map_data import Groups, MapData
 from workbench.ui.pages.map.marks import Marks
+from workbench.ui.pages.map.origin import Origin
 from workbench.ui.pages.map.stamps import on_screen
 from workbench.ui.pages.map.thumbnails import Loader, Thumbnails
 
@@ -114,6 +115,7 @@ class MapCanvas(pg.GraphicsView):
         self.box.addItem(self.cloud)
         self.box.addItem(self.thumbnails, ignoreBounds=True)
         self.box.addItem(self.marks, ignoreBounds=True)
+        self.origin = Origin(self.box)
         self.data: MapData | None = None
         self.groups: Groups | None = None
         self.hidden: frozenset[int] = frozenset()
@@ -130,6 +132,7 @@ class MapCanvas(pg.GraphicsView):
         self.thumbnails.show(data, groups)
         self.marks.show(data, groups, hidden, self.cloud.boundingRect())
         self._rest.start()
+        self.origin.show(data.method == "plane", self.marks.tokens)
         if fit:
             self.fit()
 

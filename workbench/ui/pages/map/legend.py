@@ -15,6 +15,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPixmap
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QListView, QVBoxLayout, QWidget
 
+from workbench.ui.pages.map.colour_bar import ColourBar
 from workbench.ui.pages.map.map_data import Groups
 from workbench.ui.widgets.labels import label
 
@@ -70,6 +71,7 @@ class Legend(QWidget):
     """Right of the map."""
 
     hidden_changed = Signal(object)  # frozenset of group numbers
+    acted = Signal(object, int, bool, str)  # a person's: names (before, after), the row, whether alone, in words
     proxies_toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -89,7 +91,9 @@ class Legend(QWidget):
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.setAccessibleName("Legend: groups with their counts")
         self.list.installEventFilter(self)
-        self.count = label("", "caption")
+        self.scale_title = label("", "caption", wrap=True)
+        self.bar = ColourBar()
+        self.count = label("", "caption", wrap=True)
         self.proxies = QCheckBox()
         self.proxies.setChecked(True)
         column = QVBoxLayout(self)
@@ -97,9 +101,14 @@ class Legend(QWidget):
         column.setSpacing(8)
         column.addWidget(self.search)
         column.addWidget(self.list, 1)
+        column.addWidget(self.scale_title)
+        column.addWidget(self.bar, 1)
         column.addWidget(self.count)
         column.addWidget(self.proxies)
-        column.addWidget(label("Click hides, double-click solos", "caption", wrap=True))
+        self.how = label("Click hides, double-click solos", "caption", wrap=True)
+        column.addWidget(self.how)
+        column.addStretch(0)
+        self._show_kind(None)
         self.search.textChanged.connect(self._found.setFilterFixedString)
         self.list.clicked.connect(self._toggle)
         self.list.doubleClicked.connect(self._solo)
@@ -110,6 +119,11 @@ class Legend(QWidget):
         """Numbers of the groups that are hidden."""
         return self.model.hidden
 
+    @property
+    def hidden_names(self) -> frozenset[str]:
+        """Names of the groups that are hidden."""
+        return self._names(self.model.hidden)
+
     def show_groups(self, groups: Groups | None, proxies: int) -> None:
         """Other groups; those of the same name stay hidden. `proxies` are the stars on the map."""
         before = self.model.groups
@@ -117,6 +131,7 @@ class Legend(QWidget):
         now = [] if groups is None else groups.names
         hidden = frozenset(row for row, name in enumerate(now) if name in names) if names else frozenset()
         self.model.show(groups, hidden if len(hidden) < len(now) else frozenset())
+        self._show_kind(groups)
         self.proxies.setVisible(proxies > 0)
         self.proxies.setText(f"★ Class proxies  {proxies:,}")
         self._tell_count()
@@ -134,21 +149,54 @@ class Legend(QWidget):
 
     def _toggle(self, index: QModelIndex) -> None:
         row = self._found.mapToSource(index).row()
-        self._hide(self.model.hidden ^ {row})
+        word = "showing" if row in self.model.hidden else "hiding"
+        self._act(self.model.hidden ^ {row}, row, False, f"{word} {self._name(row)}")
 
     def _solo(self, index: QModelIndex) -> None:
         """Only this group; all again when it stands alone already. The first click of the two has toggled it."""
         row = self._found.mapToSource(index).row()
         others = frozenset(range(self.model.rowCount())) - {row}
         alone = bool(others) and self.model.hidden in (others, others | {row})
-        self._hide(frozenset() if alone else others)
+        words = "showing all groups" if alone else f"showing {self._name(row)} alone"
+        self._act(frozenset() if alone else others, row, True, words)
+
+    def hide_named(self, names: frozenset[str]) -> None:
+        """Hide the groups of these names and show all others."""
+        shown = [] if self.model.groups is None else self.model.groups.names
+        self._hide(frozenset(row for row, name in enumerate(shown) if name in names))
+
+    def _act(self, hidden: frozenset[int], row: int, alone: bool, words: str) -> None:
+        before = self._names(self.model.hidden)
+        self._hide(hidden)
+        self.acted.emit((before, self._names(hidden)), row, alone, words)
+
+    def _names(self, rows: frozenset[int]) -> frozenset[str]:
+        return frozenset(self._name(row) for row in rows)
+
+    def _name(self, row: int) -> str:
+        return "" if self.model.groups is None else self.model.groups.names[row]
 
     def _hide(self, hidden: frozenset[int]) -> None:
         self.model.set_hidden(hidden)
         self._tell_count()
         self.hidden_changed.emit(hidden)
 
+    def _show_kind(self, groups: Groups | None) -> None:
+        """A list of groups, or a scale of colours."""
+        scale = None if groups is None else groups.scale
+        of_list: list[QWidget] = [self.search, self.list, self.how]
+        of_scale: list[QWidget] = [self.scale_title, self.bar]
+        for widget in of_list + of_scale:
+            widget.setVisible((widget in of_scale) == (scale is not None))
+        if groups is not None and scale is not None:
+            self.scale_title.setText(scale.title)
+            self.bar.show_scale(groups)
+
     def _tell_count(self) -> None:
+        if self.model.groups is not None and self.model.groups.scale is not None:
+            without = self.model.groups.scale.without
+            self.count.setText(f"{without:,} without a value, in grey" if without else "")
+            return
         every = self.model.rowCount()
         hidden = len(self.model.hidden)
         self.count.setText(f"{every - hidden:,} of {every:,} groups shown" if hidden else f"{every:,} groups")

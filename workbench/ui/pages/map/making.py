@@ -8,7 +8,7 @@ from workbench.problem import Problem
 from workbench.ui.activity import ActivityItem
 from workbench.ui.analysis import Request
 from workbench.ui.pages.map import map_data
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.map_data import AT_ONCE, METHODS, MapData
 from workbench.ui.pages.map.settings import fits
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
@@ -42,7 +42,7 @@ class MapMaker(QObject):
         self._settle.stop()
         stored = self._stored()
         self._load(stored)
-        if stored is None and wanted["method"] != "pca":
+        if stored is None and wanted["method"] not in AT_ONCE:
             self._settle.start()
 
     def forget(self) -> None:
@@ -75,7 +75,7 @@ class MapMaker(QObject):
         def work(progress: Progress) -> tuple[int, Wanted, MapData]:
             if projection is not None:
                 return evaluation, wanted, map_data.stored(workspace, evaluation, projection)
-            return evaluation, wanted, map_data.by_pca(workspace, evaluation, wanted["params"]["metric"])
+            return evaluation, wanted, map_data.at_once(workspace, evaluation, wanted)
 
         def failed(problem: Problem) -> None:
             if (evaluation, wanted) == (self._evaluation, self._wanted):
@@ -102,14 +102,14 @@ class MapMaker(QObject):
         except Problem as problem:
             self._session.notify(problem)
             return
-        self._item = self._session.activity.add("UMAP of the test embeddings", self.cancel)
-        self.working.emit("UMAP: starting", 0, 0)
+        self._item = self._session.activity.add(f"{self._title()} of the test embeddings", self.cancel)
+        self.working.emit(f"{self._title()}: starting", 0, 0)
 
     def _progress(self, answer: dict[str, Any]) -> None:
         words, done, total = answer["text"], answer["done"], answer["total"]
         if self._item is not None:
             self._item.progress(done, total, words)
-        self.working.emit(f"UMAP: {words}", done, total)
+        self.working.emit(f"{self._title()}: {words}", done, total)
 
     def _projected(self, answer: dict[str, Any]) -> None:
         if self._item is not None:
@@ -131,8 +131,12 @@ class MapMaker(QObject):
             self._ask_again()
 
     def _ask_again(self) -> None:
-        if self._evaluation is not None and self._wanted["method"] != "pca" and self._stored() is None:
+        if self._evaluation is not None and self._wanted["method"] not in AT_ONCE and self._stored() is None:
             self._ask()
+
+    def _title(self) -> str:
+        """Of the method that was asked for."""
+        return METHODS["umap" if self._asked is None else self._asked[1]["method"]]
 
     def _end_request(self) -> None:
         self._request = self._item = self._asked = None

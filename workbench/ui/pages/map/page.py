@@ -1,35 +1,42 @@
 """The Map page: the test embeddings in two dimensions, by PCA at once and by UMAP when it is ready."""
 
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction, QActionGroup, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
 from workbench.ui import theme
-from workbench.ui.pages.map import export
+from workbench.ui.pages.map.beside import SecondMap
 from workbench.ui.pages.map.canvas import MapCanvas
 from workbench.ui.pages.map.class_table import ClassTableOpener
 from workbench.ui.pages.map.doubts import DoubtsButton, zoom_to
+from workbench.ui.pages.map.exporting import MapExport
+from workbench.ui.pages.map.history import MapHistory, Names
 from workbench.ui.pages.map.hover_card import HoverCard
 from workbench.ui.pages.map.legend import Legend
 from workbench.ui.pages.map.locating import LocateStrip
 from workbench.ui.pages.map.making import MapMaker
-from workbench.ui.pages.map.map_data import COLOURINGS, MapData, grouped
+from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.playback import Playback
+from workbench.ui.pages.map.point_colours import PointColours
 from workbench.ui.pages.map.sample_rows import SampleRows
-from workbench.ui.pages.map.settings import MapSettings, chooser
+from workbench.ui.pages.map.selection_store import SelectionStore
+from workbench.ui.pages.map.selections_dialog import SelectionsDialog
+from workbench.ui.pages.map.settings import MapSettings
 from workbench.ui.pages.map.time_bar import TimeBar
 from workbench.ui.pages.map.tool_pill import GAP, MakingStrip, ToolPill, tool_action
+from workbench.ui.pages.map.trail import Trail
 from workbench.ui.pages.map.true_links import TrueLinks
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.epoch_chooser import EpochChooser
+from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace import Workspace
@@ -47,10 +54,14 @@ class MapPage(QStackedWidget):
         super().__init__(parent)
         self.session = session
         self.maker = MapMaker(session, self)
+        self.colours = PointColours(session, self)
         self._data: MapData | None = None
         self._rows = SampleRows(np.empty(0, np.int64))
         self._mapped: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation asked for last
         self._build()
+        self.history = MapHistory(session, self._hide_named, self)
+        self.undo_stack = self.history.stack  # the Edit menu follows it
+        self.store = SelectionStore(session, self.undo_stack, self)
         self._connect()
         self._show_evaluation()
 
@@ -61,6 +72,7 @@ class MapPage(QStackedWidget):
             "Go to Train",
         )
         self.canvas = MapCanvas()
+        self.second = SecondMap(self.session, self.colours)
         self.canvas.setAccessibleName("Map of the test embeddings; export it as CSV to read it as a table")
         self.trouble = label("", "muted", wrap=True, parent=self.canvas)
         self.trouble.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -74,18 +86,27 @@ class MapPage(QStackedWidget):
         self.legend = Legend()
         self.legend.setFixedWidth(LEGEND)
         self.settings = MapSettings()
-        self.colouring = chooser(COLOURINGS, "Colour of the points")
+        self.colouring = self.colours.chooser
+        self.trail = Trail(self.canvas)
         self.epochs = EpochChooser(self.session)
         self.caption = ElidedLabel("", "caption")
+        self.selections = button("Selections", "bookmarks-simple", "quiet")
+        self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
         self.export = button("Export", "export", "quiet")
-        self.export.setMenu(self._export_menu())
-        top = row_of(label("Colour by", "caption"), self.colouring, self.settings)
-        top.addStretch(1)
+        self.exports = MapExport(self.session, self._shown, (self.canvas, self.colours), self)
+        self.export.setMenu(QMenu(self.export))
+        self.exports.fill(self.export.menu())
+        self._colour_by = QWidget()
+        inside = row_of(label("Colour by", "caption"), self.colouring)
+        inside.setContentsMargins(0, 0, 0, 0)
+        self._colour_by.setLayout(inside)
         self.locating = LocateStrip(self.session)
-        top.addWidget(self.locating)
-        top.addWidget(self.export)
-        middle = row_of(self.canvas, self.legend)
+        top = FlowLayout()  # two lines in a narrow window
+        for widget in (self._colour_by, self.settings, self.selections, self.locating, self.export):
+            top.addWidget(widget)
+        middle = row_of(self.canvas, self.second, self.legend)
         middle.setStretch(0, 1)
+        middle.setStretch(1, 1)
         middle.setSpacing(12)
         earlier = icon_button("caret-left", "Earlier evaluation ([)")
         later = icon_button("caret-right", "Later evaluation (])")
@@ -116,43 +137,53 @@ class MapPage(QStackedWidget):
         group = QActionGroup(self)
         self._choosing = {name: tool_action(self, words, keys, drawn, group) for name, words, keys, drawn in TOOLS}
         for name, action in self._choosing.items():
-            action.triggered.connect(partial(self.canvas.set_tool, name))
+            action.triggered.connect(partial(self._set_tool, name))
             if name != "pan":
                 action.setToolTip(f"{action.toolTip()}: {SELECTING}")
         self._choosing["pan"].setChecked(True)
-        self.canvas.set_tool("pan")
+        self._set_tool("pan")
         self.fit = tool_action(self, "Fit all points", "F", "corners-out")
+        self.isolate = tool_action(self, "Isolate the selection", "I", "frame-corners")
         self.clear = tool_action(self, "Clear the selection", "Esc", "x-circle")
         self.pictures = tool_action(self, "Pictures in the place of points, when near", "T", "image")
         self.pictures.setCheckable(True)
         self.pictures.setChecked(True)
+        self.show_named = tool_action(self, "Named selections…", "N", "bookmarks-simple")
+        self.save_selection = tool_action(self, "Save the selection", "Ctrl+Shift+D", "floppy-disk")
+        self.beside = tool_action(self, "Two maps side by side", "B", "columns")
+        self.beside.setCheckable(True)
         self.earlier = tool_action(self, "Earlier evaluation", "[", "caret-left")
         self.later = tool_action(self, "Later evaluation", "]", "caret-right")
         line = QAction(self)
         line.setSeparator(True)
-        return [*self._choosing.values(), line, self.fit, self.clear, self.pictures]
-
-    def _export_menu(self) -> QMenu:
-        menu = QMenu(self.export)
-        for ending, words in export.FORMATS.items():
-            menu.addAction(words).triggered.connect(partial(self._ask_export, ending))
-        return menu
+        return [*self._choosing.values(), line, self.fit, self.isolate, self.clear, self.pictures, self.beside]
 
     def _connect(self) -> None:
         session = self.session
         self.hint.pressed.connect(self._go_to_train)
         self.fit.triggered.connect(self.canvas.fit)
+        self.fit.triggered.connect(self.second.fit)
+        self.beside.toggled.connect(self._show_beside)
+        self.second.selected.connect(self._select_ids)
+        self.second.opened.connect(self._open_sample)
+        self.second.hovered.connect(self._ring)
+        self.isolate.triggered.connect(self._isolate)
         self.clear.triggered.connect(self._clear)
         self.pictures.toggled.connect(self.canvas.want_pictures)
+        self.trail.changed.connect(self._make)
+        self.selections.clicked.connect(self._show_named)
+        self.show_named.triggered.connect(self._show_named)
+        self.save_selection.triggered.connect(self._save_selection)
         self.earlier.triggered.connect(self.epochs.earlier)
         self.later.triggered.connect(self.epochs.later)
         self.canvas.selected.connect(self._select)
         self.canvas.opened.connect(self._open)
         self.canvas.hovered.connect(self._hover)
         self.canvas.resized.connect(self._place_floating)
-        self.legend.hidden_changed.connect(self.canvas.set_hidden)
+        self.legend.hidden_changed.connect(self._hide)
         self.legend.proxies_toggled.connect(self._show_proxies)
-        self.colouring.activated.connect(self._recolour)
+        self.legend.acted.connect(self._hidden)
+        self.colours.changed.connect(self._recolour)
         self.settings.changed.connect(self._make)
         self.strip.cancelled.connect(self.maker.cancel)
         self.maker.made.connect(self._show_map)
@@ -171,6 +202,7 @@ class MapPage(QStackedWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._colour_by.setMinimumHeight(self.settings.sizeHint().height())  # one line of one height
         self._show_evaluation()
         self.canvas.setFocus()
 
@@ -178,6 +210,7 @@ class MapPage(QStackedWidget):
         """Ask for the map of another evaluation, once the page is looked at."""
         evaluation = self.session.evaluation()
         self.setCurrentIndex(0 if evaluation is None else 1)
+        self._show_dataset()
         if evaluation is None:
             self.maker.forget()
             self._mapped = None
@@ -187,31 +220,47 @@ class MapPage(QStackedWidget):
         if self.isVisible() and self._mapped != now:
             if self._mapped is None or self._mapped[:2] != now[:2]:
                 self.settings.set_metric(evaluation.distance)
+                self.trail.clear()
+                if self.beside.isChecked():
+                    self.second.offer()
             self._mapped = now
             self._make()
 
+    def _show_dataset(self) -> None:
+        run = self.session.run()
+        dataset_id = None if run is None else run.dataset_id
+        if dataset_id != self.store.dataset_id:
+            self.store.show_dataset(dataset_id)
+
     def _make(self) -> None:
         if self.session.evaluation_id is not None:
-            self.maker.make(self.session.evaluation_id, self.settings.wanted())
+            self.maker.make(self.session.evaluation_id, self._wanted())
+            self.second.make(self._wanted())
+
+    def _wanted(self) -> dict[str, Any]:
+        """Method, params and seed of the map, and `only` while some points are isolated."""
+        only = self.trail.only
+        return self.settings.wanted() | ({} if only is None else {"only": only})
 
     def _show_map(self, data: MapData) -> None:
         before, self._data = self._data, data
         self._rows = data.rows or SampleRows(data.ids)
         self.trouble.hide()
         self.caption.setText(data.caption)
-        same = before is not None and (before.method, len(before.ids)) == (data.method, len(data.ids))
+        self.settings.set_width(data.width)
+        same = before is not None and (before.method, *places(before)) == (data.method, *places(data))
         self._colour(fit=not same or (data.method != "pca" and not self.playback.knows(data)))
         self.doubts.show_map(data)
-        self.playback.show_map(data, self.settings.wanted())
+        self.playback.show_map(data, self._wanted())
         self._show_selection()
         self._show_query()
 
     def _show_moment(self, data: MapData, fresh: bool) -> None:
         """The map between two epochs; `fresh` when its scores are those of another epoch than before."""
         groups = self.canvas.groups
-        if groups is None or (fresh and self.colouring.currentData() != "class"):
-            groups = grouped(data, self.colouring.currentData(), theme.current())
-            self.legend.show_groups(groups, 0 if data.proxies is None else len(data.proxies))
+        if groups is None or (fresh and self.colours.key != "class"):
+            groups = self.colours.groups(data)
+            self.legend.show_groups(groups, stars_of(data))
         self.caption.setText(data.caption)
         self.canvas.show_data(data, groups, self.legend.hidden, fit=False)
 
@@ -240,21 +289,24 @@ class MapPage(QStackedWidget):
 
     def _colour(self, *, fit: bool) -> None:
         if self._data is not None:
-            groups = grouped(self._data, self.colouring.currentData(), theme.current())
-            stars = 0 if self._data.proxies is None else len(self._data.proxies)
-            self.legend.show_groups(groups, stars)
+            groups = self.colours.groups(self._data)
+            self.legend.show_groups(groups, stars_of(self._data))
             self.canvas.show_data(self._data, groups, self.legend.hidden, fit=fit)
+            self._colour_beside()
 
     def _restyle(self) -> None:
         self.canvas.set_tokens(theme.current())
+        self.second.set_tokens()
         self._colour(fit=False)
 
     def _show_proxies(self, shown: bool) -> None:
         self.canvas.marks.proxies_shown = shown
         self.canvas.marks.update()
+        self.second.show_proxies(shown)
 
     def _show_selection(self) -> None:
         chosen = self.session.selection
+        self.second.show_selection()
         if self._data is None:
             return
         among = self._rows.among(chosen)
@@ -266,18 +318,29 @@ class MapPage(QStackedWidget):
     def _show_query(self) -> None:
         found = [] if self._data is None else np.flatnonzero(self._data.ids == self.session.query).tolist()
         self.canvas.set_query(found[0] if found else None)
+        self.second.show_query()
 
     def _place_floating(self) -> None:
         self.pill.place()
+        self.trail.place(self.canvas.left_margin)
         self.strip.place()
         self.trouble.setGeometry(self.canvas.rect().adjusted(self.canvas.left_margin, 16, -16, -16))
 
     # What the person does
 
     def _select(self, rows: np.ndarray, way: str) -> None:
-        if self._data is None:
-            return
-        ids = self._rows.changed(self.session.selection, rows, way)
+        if self._data is not None:
+            self._selected(self._rows.changed(self.session.selection, rows, way))
+
+    def _select_ids(self, ids: np.ndarray, way: str) -> None:
+        now = self.session.selection
+        if way == "add":
+            ids = np.union1d(now, ids)
+        elif way == "remove":
+            ids = np.setdiff1d(now, ids)
+        self._selected(ids)
+
+    def _selected(self, ids: np.ndarray) -> None:
         self.session.select(ids)
         if len(ids) == 1:
             self.session.show_query(int(ids[0]))
@@ -288,45 +351,92 @@ class MapPage(QStackedWidget):
 
     def _open(self, row: int) -> None:
         if self._data is not None:
-            self.session.show_query(int(self._data.ids[row]))
-            self.session.show_page("retrieval")
+            self._open_sample(int(self._data.ids[row]))
+
+    def _open_sample(self, sample: int) -> None:
+        self.session.show_query(sample)
+        self.session.show_page("retrieval")
 
     def _hover(self, row: int | None, at: QPointF | None) -> None:
         self.hover_card.hover(self.canvas.data, row, at)
         self.links.hover(self.canvas.data, row)
+        self.second.ring(None if row is None or self._data is None else int(self._data.ids[row]))
+
+    def _ring(self, sample: int | None) -> None:
+        """The point of a sample that is hovered on the second map."""
+        found = [] if self._data is None or sample is None else np.flatnonzero(self._data.ids == sample).tolist()
+        self.canvas.marks.hover(found[0] if found else None)
+
+    def _set_tool(self, name: str) -> None:
+        self.canvas.set_tool(name)
+        self.second.set_tool(name)
+
+    def _show_beside(self, shown: bool) -> None:
+        self.second.setVisible(shown)
+        if shown:
+            self.second.offer()
+            self._make()
+        else:
+            self.second.stop()
+
+    def _hide(self, hidden: frozenset[int]) -> None:
+        self.canvas.set_hidden(hidden)
+        self._colour_beside()
+
+    def _colour_beside(self) -> None:
+        scale = None if self.canvas.groups is None else self.canvas.groups.scale
+        self.second.recolour(self.legend.hidden_names, None if scale is None else (scale.low, scale.high))
 
     def _go_to_train(self) -> None:
         self.session.show_page("train")
 
-    def _ask_export(self, ending: str) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Export the map", f"map.{ending}", export.FORMATS[ending])
-        if name:
-            self.export_to(Path(name) if Path(name).suffix else Path(f"{name}.{ending}"))
+    def _isolate(self) -> None:
+        """Map the selected points alone."""
+        chosen = np.empty(0, np.int64) if self._data is None else self._data.ids[self.canvas.cloud.visible_rows()]
+        chosen = np.intersect1d(chosen, self.session.selection)
+        if len(chosen):
+            self.trail.isolate(chosen)
+        else:
+            self.session.notify("Select some points of the map first: isolate maps them alone.")
+
+    @cached_property
+    def named(self) -> SelectionsDialog:
+        """The window of named selections, made when it is first wanted."""
+        return SelectionsDialog(self.session, self.store, self)
+
+    def _show_named(self) -> None:
+        self.named.show()
+        self.named.raise_()
+
+    def _save_selection(self) -> None:
+        self._show_named()
+        self.named.save_selection()
+
+    def _hidden(self, names: tuple[Names, Names], row: int, alone: bool, words: str) -> None:
+        self.history.hidden(self.colours.key, names, row, alone, words)
+
+    def _hide_named(self, colouring: str, names: Names) -> None:
+        if colouring != self.colours.key:
+            self.colours.choose(colouring)
+            self._recolour()
+        self.legend.hide_named(names)
+
+    def _shown(self) -> MapData | None:
+        return self._data
 
     def export_to(self, path: Path) -> None:
-        """Write the map as .png, .svg or .csv; what goes wrong is told in the message bar."""
-        data = self._data
-        if data is None:
-            self.session.notify("There is no map to export yet.")
-            return
-        try:
-            ending = export.check_ending(path)
-        except Problem as problem:
-            self.session.notify(problem)
-            return
-        content = b""
-        if ending != "csv":
-            paper = export.on_paper(self.canvas, self.colouring.currentData())
-            content = (export.png if ending == "png" else export.svg)(paper, data.caption)
-            paper.deleteLater()
+        """Write the map as .png, .svg, .pdf or .csv; what goes wrong is told in the message bar."""
+        self.exports.write(path)
 
-        def work(progress: Progress) -> None:
-            export.write(path, content or export.table(data))
 
-        self.session.run_in_thread("Export the map", work, partial(self._exported, path))
+def stars_of(data: MapData) -> int:
+    """How many proxies have a place on the map."""
+    return 0 if data.proxies is None else int(np.isfinite(data.proxies).all(1).sum())
 
-    def _exported(self, path: Path, _: None) -> None:
-        self.session.notify(f"The map was written to {path}.")
+
+def places(data: MapData) -> tuple[int, int]:
+    """How many points a map has, and how many of them have a place."""
+    return len(data.ids), int(np.isfinite(data.points).all(1).sum())
 
 
 def row_of(*widgets: QWidget) -> QHBoxLayout:

@@ -126,11 +126,8 @@ class Playback(QObject):
         """Ask the analysis process for a map of every evaluation, each from the one before."""
         if self._request is not None or self._data is None:
             return
-        fields = {
-            "workspace": str(self._session.workspace.path),
-            "evaluation": self._data.evaluation,
-            **{name: self._wanted[name] for name in ("method", "params", "seed")},
-        }
+        place = {"workspace": str(self._session.workspace.path), "evaluation": self._data.evaluation}
+        fields = self._wanted | place
         self._item = self._session.activity.add("Map of every epoch", self.cancel)
         self._bar.show_working("Waiting for the analysis process")
         try:

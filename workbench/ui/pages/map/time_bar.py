@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
 
 from workbench.ui.icons import icon
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import ElidedLabel
 
 STEPS = 100  # of the slider between two epochs
 TICK = 33  # ms, 30 pictures a second
@@ -42,7 +42,7 @@ class TimeBar(QWidget):
         self.slider.setPageStep(STEPS)
         self.slider.setAccessibleName("Epoch of the map")
         self.slider.setToolTip("Drag through the epochs; arrow keys go from one to the next")
-        self.words = label("", "caption")
+        self.words = ElidedLabel("", "caption")
         self.trails = icon_button("path", "Trails of the selected points")
         self.trails.setCheckable(True)
         self.trails.setChecked(True)
@@ -51,8 +51,9 @@ class TimeBar(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
         row.addWidget(self.play_button)
-        row.addWidget(self.slider, 1)
-        for widget in (self.words, self.trails, self.every):
+        row.addWidget(self.slider, 2)
+        row.addWidget(self.words, 1)
+        for widget in (self.trails, self.every):
             row.addWidget(widget)
         self.play_button.clicked.connect(self._play_or_pause)
         self.slider.sliderPressed.connect(self.pause)

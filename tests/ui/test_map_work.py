@@ -1,0 +1,421 @@
+"""Working with the map: undo and redo, isolate, named selections; with simulated mouse and keys."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from small_run import blobs, store_run
+
+from tests.ui.test_map import LABELS, Analysis, around, choose, click_row, drag, open_page, places_of
+from workbench.ui.commands import Commands
+from workbench.ui.undo import UndoCommands
+from workbench.workspace.sample_tags import tag_sample
+from workbench.workspace.selections import all_selections
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
+LEFT = Qt.MouseButton.LeftButton
+TIME = 30_000  # ms
+
+
+@pytest.fixture
+def page(qtbot, session, workspace):
+    """A map by PCA of two well separated epochs; the analysis process is played."""
+    session.analysis.close()
+    session.analysis = Analysis()
+    run = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 0.2, 1), blobs(LABELS, 0.2, 0)])
+    session.show_run(run.run_id)
+    made = open_page(qtbot, session)
+    made.run = run
+    choose(made.settings.method, "pca")
+    qtbot.waitUntil(lambda: made._data is not None, timeout=TIME)
+    qtbot.waitUntil(lambda: made.store.dataset_id is not None, timeout=TIME)
+    return made
+
+
+@pytest.fixture
+def edit(page, session):
+    """The Undo and Redo of the frame, as they follow the page."""
+    made = UndoCommands(Commands(session.preferences, page), page)
+    made.follow(page)
+    return made
+
+
+def lasso(page, label, keys=Qt.KeyboardModifier.NoModifier):
+    page.tools["rectangle"].click()
+    box = around(places_of(page, np.flatnonzero(label == LABELS)))
+    drag(page.canvas, [box[0], box[2]], keys)
+
+
+def test_everything_fits_a_narrow_window(qtbot, page):
+    page.resize(640, 480)
+    choose(page.settings.method, "umap")
+    assert page.minimumSizeHint().width() <= 640
+    for widget in (page.export, page.selections, page.settings.more, page.legend):
+        assert page.rect().contains(widget.rect().translated(widget.mapTo(page, widget.rect().topLeft())))
+
+
+# Undo and redo
+
+
+def test_ctrl_z_takes_back_a_selection_and_ctrl_shift_z_brings_it_again(qtbot, page, edit, session):
+    session.select(page.run.ids[:2])
+    lasso(page, 2)
+    chosen = session.selection
+    assert len(chosen) >= 15
+    qtbot.keyClick(page.canvas, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert session.selection.tolist() == page.run.ids[:2].tolist()
+    assert page.canvas.cloud.selected.sum() == 2
+    qtbot.keyClick(page.canvas, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert not len(session.selection)
+    for _ in range(2):
+        both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        qtbot.keyClick(page.canvas, Qt.Key.Key_Z, both)
+    np.testing.assert_array_equal(session.selection, chosen)
+
+
+def test_undo_says_what_it_takes_back(page, session):
+    session.select(page.run.ids[:1])
+    assert page.undo_stack.undoText() == "selecting 1 image"
+    session.select(np.empty(0, np.int64))
+    assert page.undo_stack.undoText() == "clearing the selection"
+
+
+def test_hiding_is_undone_in_the_colouring_that_it_was_done_in(qtbot, page):
+    click_row(qtbot, page.legend, 1)
+    choose(page.colouring, "verdict")
+    assert page.canvas.cloud.visible_rows().all()
+    page.undo_stack.undo()
+    assert page.colours.key == "class"
+    assert page.canvas.cloud.visible_rows().all()
+    page.undo_stack.redo()
+    assert page.canvas.cloud.visible_rows().tolist() == (LABELS != 1).tolist()
+
+
+def test_a_double_click_in_the_legend_is_one_step(qtbot, page):
+    click_row(qtbot, page.legend, 2, double=True)
+    assert page.canvas.cloud.visible_rows().tolist() == (LABELS == 2).tolist()
+    assert page.undo_stack.count() == 1
+    assert page.undo_stack.undoText() == "showing class 02 alone"
+    page.undo_stack.undo()
+    assert page.canvas.cloud.visible_rows().all()
+
+
+def test_another_data_set_forgets_the_steps_and_another_run_of_the_same_does_not(page, session, workspace):
+    session.select(page.run.ids[:3])
+    again = store_run(workspace, LABELS)
+    session.show_run(again.run_id)
+    assert page.undo_stack.count() == 1, "clearing by the change of the run is no step"
+    session.show_run(store_run(workspace, LABELS[:30], name="Other").run_id)
+    assert page.undo_stack.count() == 0
+
+
+def test_a_page_without_steps_leaves_undo_grey(qtbot, page, edit, session):
+    from PySide6.QtWidgets import QWidget
+
+    session.select(page.run.ids[:3])
+    assert edit.group.canUndo()
+    other = QWidget()
+    qtbot.addWidget(other)
+    edit.follow(other)
+    assert not edit.group.canUndo()
+    edit.follow(page)
+    assert edit.group.canUndo()
+
+
+# Isolate
+
+
+def test_isolate_maps_the_selected_alone_and_the_breadcrumb_leads_back(qtbot, page, session):
+    told = []
+    session.noticed.connect(told.append)
+    qtbot.keyClick(page.canvas, Qt.Key.Key_I)
+    assert "Select some points" in told[0]
+    assert not page.trail.isVisible()
+    session.select(page.run.ids[LABELS < 2])
+    qtbot.keyClick(page.canvas, Qt.Key.Key_I)
+    qtbot.waitUntil(lambda: "30 of 60 test images" in page.caption.text(), timeout=TIME)
+    assert page.canvas.cloud.visible_rows().tolist() == (LABELS < 2).tolist()
+    assert page.legend.model.groups.names == ["class 00", "class 01"]
+    assert page.legend.model.groups.counts.tolist() == [15, 15]
+    assert len(page.canvas.marks.stars) == 2
+    session.select(page.run.ids[LABELS == 1])
+    qtbot.keyClick(page.canvas, Qt.Key.Key_I)
+    assert page.trail.words == ["All", "30 selected", "15 selected"]
+    qtbot.waitUntil(lambda: "15 of 60" in page.caption.text(), timeout=TIME)
+    page.trail.back_to(1)
+    qtbot.waitUntil(lambda: "30 of 60" in page.caption.text(), timeout=TIME)
+    back = page.trail._row.itemAt(0).widget()
+    qtbot.mouseClick(back, LEFT)
+    qtbot.waitUntil(lambda: "60 of 60" in page.caption.text(), timeout=TIME)
+    assert not page.trail.isVisible()
+
+
+def test_isolated_points_are_asked_for_and_stored_apart_from_the_map_of_all(qtbot, page, session):
+    from workbench.projection.subset import mark
+
+    session.select(page.run.ids[:9])
+    page._isolate()
+    choose(page.settings.method, "umap")
+    qtbot.waitUntil(lambda: bool(session.analysis.requests), timeout=TIME)
+    asked = session.analysis.requests[0][1]
+    assert asked["only"] == page.run.ids[:9].tolist()
+    points = np.full((60, 2), np.nan, np.float32)
+    points[:9] = np.random.default_rng(0).normal(size=(9, 2))
+    params = {**asked["params"], "only": mark(asked["only"])}
+    number = session.workspace.add_projection(asked["evaluation"], "umap", params, 0, points, None, 0.9, {})
+    session.analysis.requests[0][3]({"projection": number})
+    qtbot.waitUntil(lambda: page._data.method == "umap", timeout=TIME)
+    assert "9 of 60 test images" in page.caption.text()
+    assert "only" not in page.caption.text()
+    page.trail.back_to(0)
+    qtbot.waitUntil(lambda: len(session.analysis.requests) == 2, timeout=TIME)
+    assert "only" not in session.analysis.requests[1][1], "the stored map of nine is not the map of all"
+
+
+# Colourings that are read
+
+
+def test_colouring_by_a_number_has_a_scale_of_its_own(qtbot, page):
+    choose(page.colouring, "radius")
+    qtbot.waitUntil(lambda: page.legend.bar.isVisible(), timeout=TIME)
+    assert not page.legend.list.isVisible()
+    assert page.legend.scale_title.text() == "Distance to the own proxy (unit vectors)"
+    low, *_, high = [float(word) for _, word in page.legend.bar.ticks()]
+    assert 0 <= low < high
+    assert not page.legend.grab().isNull()
+    choose(page.colouring, "class")
+    assert page.legend.list.isVisible()
+
+
+def test_tags_put_on_meanwhile_are_there_when_the_colouring_is_chosen_again(qtbot, page, session, workspace):
+    choose(page.colouring, "tag")
+    qtbot.waitUntil(lambda: page.legend.model.groups.names == ["No tag"], timeout=TIME)
+    dataset = workspace.run(page.run.run_id).dataset_id
+    tag_sample(workspace, dataset, int(page.run.ids[4]), "blurred")
+    choose(page.colouring, "tag")
+    qtbot.waitUntil(lambda: page.legend.model.groups.names == ["blurred", "No tag"], timeout=TIME)
+    assert page.legend.model.groups.counts.tolist() == [1, 59]
+
+
+def test_a_colouring_that_is_not_there_is_told_and_classes_come_back(qtbot, page, session):
+    told = []
+    session.noticed.connect(told.append)
+    choose(page.colouring, "split")
+    qtbot.waitUntil(lambda: bool(told), timeout=TIME)
+    assert "no published halves" in str(told[0])
+    assert page.colours.key == "class"
+
+
+# The plane
+
+
+def test_two_dimensional_embeddings_are_shown_as_they_are(qtbot, page, session, workspace):
+    assert not page.settings.method.model().item(page.settings.method.findData("plane")).isEnabled()
+    table = np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32)
+    flat = store_run(workspace, LABELS, embeddings=[table])
+    session.show_run(flat.run_id)
+    qtbot.waitUntil(lambda: page._data.width == 2, timeout=TIME)
+    choose(page.settings.distance, "l2")
+    choose(page.settings.method, "plane")
+    qtbot.waitUntil(lambda: page._data.method == "plane", timeout=TIME)
+    np.testing.assert_array_equal(page._data.points, table)
+    assert page.canvas.origin.lines[0].isVisible()
+    choose(page.settings.distance, "cosine")
+    qtbot.waitUntil(lambda: "unit vectors" in page.caption.text(), timeout=TIME)
+    np.testing.assert_allclose(np.linalg.norm(page._data.points, axis=1), 1, rtol=1e-6)
+
+
+# Named selections
+
+
+def names(page):
+    return [each.name for each in page.store.found]
+
+
+def test_a_selection_is_saved_renamed_noted_and_chosen_in_another_epoch_and_run(qtbot, page, session, workspace):
+    lasso(page, 1)
+    kept = np.sort(session.selection).tolist()
+    qtbot.keyClick(page.canvas, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    dialog = page.named
+    qtbot.waitUntil(lambda: names(page) == ["Selection 1"], timeout=TIME)
+    assert dialog.isVisible()
+    dialog.name.selectAll()
+    qtbot.keyClicks(dialog.name, "  The <b>odd</b> ones ")
+    qtbot.keyClick(dialog.name, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: names(page) == ["The <b>odd</b> ones"], timeout=TIME)
+    qtbot.keyClicks(dialog.note, "=1+1; Why?")
+    qtbot.keyClick(dialog.note, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: page.store.found[0].note == "=1+1; Why?", timeout=TIME)
+    again = store_run(workspace, LABELS)
+    session.show_run(again.run_id)
+    qtbot.waitUntil(lambda: not len(session.selection), timeout=TIME)
+    qtbot.mouseClick(dialog.choose, LEFT)
+    assert session.selection.tolist() == kept
+    dataset = workspace.run(page.run.run_id).dataset_id
+    assert all_selections(workspace, dataset)[0].samples == tuple(kept)
+
+
+def test_deleting_a_selection_is_undone(qtbot, page, session):
+    session.select(page.run.ids[:5])
+    page.named.show()
+    qtbot.mouseClick(page.named.save, LEFT)
+    qtbot.waitUntil(lambda: names(page) == ["Selection 1"], timeout=TIME)
+    before = page.store.found[0]
+    qtbot.mouseClick(page.named.delete, LEFT)
+    qtbot.waitUntil(lambda: names(page) == [], timeout=TIME)
+    assert page.named.hint.isVisible()
+    assert not page.named.details.isEnabled()
+    page.undo_stack.undo()
+    qtbot.waitUntil(lambda: names(page) == ["Selection 1"], timeout=TIME)
+    assert page.store.found[0] == before
+    page.undo_stack.undo()
+    qtbot.waitUntil(lambda: names(page) == [], timeout=TIME)
+    page.undo_stack.redo()
+    page.undo_stack.redo()
+    page.undo_stack.undo()
+    qtbot.waitUntil(lambda: names(page) == ["Selection 1"] and not page.store._waiting, timeout=TIME)
+
+
+def test_a_name_that_is_taken_is_refused_and_nothing_can_be_undone_wrongly(qtbot, page, session):
+    told = []
+    session.noticed.connect(told.append)
+    page.named.show()
+    for count in (3, 4):
+        session.select(page.run.ids[:count])
+        qtbot.mouseClick(page.named.save, LEFT)
+        qtbot.waitUntil(lambda count=count: len(page.store.found) == count - 2, timeout=TIME)
+    steps = page.undo_stack.count()
+    page.named.show_named("Selection 2")
+    page.named.name.setText("Selection 1")
+    page.named._rename()
+    assert "already" in str(told[-1])
+    assert page.named.name.text() == "Selection 2"
+    assert page.undo_stack.count() == steps
+
+
+def test_nothing_selected_cannot_be_saved(page, session):
+    told = []
+    session.noticed.connect(told.append)
+    page.named.show()
+    assert not page.named.save.isEnabled()
+    page.named.save_selection()
+    assert "Select some points" in str(told[0])
+
+
+def test_a_selection_is_exported_as_table_and_as_folder(qtbot, page, session, tmp_path: Path):
+    told = []
+    session.noticed.connect(told.append)
+    session.select(page.run.ids[:2])
+    page.named.show()
+    qtbot.mouseClick(page.named.save, LEFT)
+    qtbot.waitUntil(lambda: bool(page.store.found), timeout=TIME)
+    page.named.export_table(tmp_path / "two.csv")
+    page.named.export_folder(tmp_path / "two")
+    qtbot.waitUntil(lambda: len(told) == 2, timeout=TIME)
+    rows = list(csv.DictReader((tmp_path / "two.csv").read_text("utf-8").splitlines()))
+    assert [int(row["sample_id"]) for row in rows] == page.run.ids[:2].tolist()
+    assert float(rows[0]["ap"]) == pytest.approx(page.run.ap[0])
+    assert len(list((tmp_path / "two").rglob("*.png"))) == 2
+    assert any("2 PNG pictures" in str(each) for each in told)
+
+
+# Export
+
+
+def test_the_map_is_written_as_pdf_and_the_embeddings_for_the_projector(qtbot, page, tmp_path):
+    page.export_to(tmp_path / "map.pdf")
+    page.exports.write_projector(tmp_path)
+    qtbot.waitUntil((tmp_path / "metadata.tsv").exists, timeout=TIME)
+    qtbot.waitUntil((tmp_path / "map.pdf").exists, timeout=TIME)
+    content = (tmp_path / "map.pdf").read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert content.rstrip().endswith(b"%%EOF")
+    vectors = np.loadtxt(tmp_path / "vectors.tsv", delimiter="\t")
+    assert vectors.shape == (60, 6)
+    np.testing.assert_allclose(vectors, blobs(LABELS, 0.2, 0), rtol=1e-6)
+    assert len((tmp_path / "metadata.tsv").read_text("utf-8").splitlines()) == 61
+
+
+# Side by side
+
+
+@pytest.fixture
+def beside(qtbot, page):
+    """The two maps: epoch 2 and epoch 1 of one run."""
+    page.resize(1200, 640)
+    page.tools["pan"].setFocus()
+    qtbot.keyClick(page.canvas, Qt.Key.Key_B)
+    qtbot.waitUntil(lambda: page.second.data is not None, timeout=TIME)
+    return page.second
+
+
+def test_the_second_map_is_of_another_epoch_and_b_closes_it(qtbot, page, beside):
+    assert beside.isVisible()
+    assert (page._data.evaluation, beside.data.evaluation) == tuple(reversed(page.run.evaluations))
+    assert beside.epochs.currentText() == "epoch 1"
+    assert "60 of 60" in beside.caption.text()
+    choose(beside.epochs, page.run.evaluations[1])
+    qtbot.waitUntil(lambda: beside.data.evaluation == page.run.evaluations[1], timeout=TIME)
+    qtbot.keyClick(page.canvas, Qt.Key.Key_B)
+    assert not beside.isVisible()
+    assert beside.data is None
+
+
+def test_what_is_selected_on_one_map_is_selected_on_the_other(qtbot, page, beside, session):
+    qtbot.keyClick(page.canvas, Qt.Key.Key_R)
+    rows = np.flatnonzero(LABELS == 3)
+    places = np.array([(beside.canvas.place_of(row).x(), beside.canvas.place_of(row).y()) for row in rows])
+    drag(beside.canvas, [around(places)[0], around(places)[2]])
+    assert set(page.run.ids[rows]) <= set(session.selection)
+    np.testing.assert_array_equal(page.canvas.cloud.selected, np.isin(page.run.ids, session.selection))
+    np.testing.assert_array_equal(beside.canvas.cloud.selected, page.canvas.cloud.selected)
+    lasso(page, 0, Qt.KeyboardModifier.ShiftModifier)
+    assert set(page.run.ids[np.isin(LABELS, (0, 3))]) <= set(session.selection)
+    assert beside.canvas.cloud.selected.sum() == len(session.selection)
+
+
+def test_a_point_hovered_on_one_map_is_ringed_on_the_other(page, beside):
+    page.canvas.hovered.emit(7, page.canvas.place_of(7))
+    assert beside.canvas.marks.hovered == 7
+    beside.canvas.hovered.emit(9, beside.canvas.place_of(9))
+    assert page.canvas.marks.hovered == 9
+    assert beside.card.sample == page.run.ids[9]
+    beside.canvas.hovered.emit(None, None)
+    assert page.canvas.marks.hovered is None
+
+
+def test_hidden_classes_and_the_scale_of_colours_are_the_first_maps(qtbot, page, beside):
+    click_row(qtbot, page.legend, 1)
+    assert beside.canvas.cloud.visible_rows().tolist() == (LABELS != 1).tolist()
+    choose(page.colouring, "radius")
+    qtbot.waitUntil(
+        lambda: all(map_.groups is not None and map_.groups.scale is not None for map_ in (page.canvas, beside.canvas)),
+        timeout=TIME,
+    )
+    qtbot.waitUntil(lambda: len(page.colours._columns) == 2, timeout=TIME)
+    one, two = page.canvas.groups.scale, beside.canvas.groups.scale
+    assert (one.low, one.high) == (two.low, two.high)
+
+
+def test_another_run_of_the_data_set_can_stand_beside_and_one_of_another_cannot(
+    qtbot, page, beside, session, workspace
+):
+    again = store_run(workspace, LABELS)
+    other = store_run(workspace, LABELS[:30], name="Other")
+    session._runs = None
+    beside.offer()
+    offered = [beside.runs.itemData(place) for place in range(beside.runs.count())]
+    assert sorted(offered) == [page.run.run_id, again.run_id]
+    assert other.run_id not in offered
+    choose(beside.runs, again.run_id)
+    qtbot.waitUntil(lambda: beside.data is not None and beside.data.evaluation == again.evaluations[-1], timeout=TIME)
+
+
+def test_the_second_map_takes_method_and_isolated_points(qtbot, page, beside, session):
+    session.select(page.run.ids[LABELS < 2])
+    page._isolate()
+    qtbot.waitUntil(lambda: "30 of 60" in beside.caption.text(), timeout=TIME)
+    choose(page.settings.distance, "l2")
+    qtbot.waitUntil(lambda: "PCA (l2)" in beside.caption.text(), timeout=TIME)

@@ -1,0 +1,127 @@
+"""A set of images of a data set as a table, or as a folder of links with one folder for each class."""
+
+import os
+import shutil
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from workbench import files
+from workbench.exchange.source import Tell
+from workbench.problem import Problem
+from workbench.spreadsheet import csv_text
+from workbench.workspace import Workspace
+
+TABLE = "selection.csv"
+HEADER = ["sample_id", "class", "path", "half", "ap", "first_hit", "r"]
+UNSAFE = '<>:"/\\|?*'  # in a file's name, on one system or another
+LONGEST = 100  # characters of a class in a folder's name
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How the images of a folder came to it."""
+
+    links: int
+    copies: int
+    pictures: int  # written as PNG: the image is no file of its own
+    missing: int  # neither file nor cache is there any more
+
+
+def write_table(path: Path, workspace: Workspace, dataset_id: int, ids: np.ndarray, evaluation_id: int | None) -> None:
+    """One row for each sample, in the order of the data set; scores of the evaluation where it has the sample.
+
+    Raises:
+        Problem: the place cannot be written, or the data set is gone.
+    """
+    with files.atomic_write(path) as file:
+        file.write(_table(workspace, dataset_id, ids, evaluation_id).encode())
+
+
+def write_links(
+    folder: Path, workspace: Workspace, dataset_id: int, ids: np.ndarray, evaluation_id: int | None, tell: Tell
+) -> Written:
+    """Make `folder` with a folder for each class, links in them, and selection.csv.
+
+    A file that cannot be linked to is copied; an image that is no file of its own is written as PNG. The name of every
+    one begins with its sample id. The folder is whole or not there.
+
+    Args:
+        folder: must not exist, or be empty.
+        tell: told of each image; may raise Cancelled.
+
+    Raises:
+        Problem: the folder holds something, or cannot be written.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Problem(f"{folder} is not empty.", kept="Nothing was written.", todo="Choose a new or empty folder.")
+    part = folder.with_name(f".{folder.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
+    try:
+        part.mkdir(parents=True)
+        found = _fill(part, workspace, dataset_id, ids, tell)
+        (part / TABLE).write_bytes(_table(workspace, dataset_id, ids, evaluation_id).encode())
+        if folder.exists():
+            folder.rmdir()
+        part.rename(folder)
+    except OSError as error:
+        raise files.explain(error, folder) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return found
+
+
+def _fill(part: Path, workspace: Workspace, dataset_id: int, ids: np.ndarray, tell: Tell) -> Written:
+    names, samples = workspace.dataset(dataset_id).class_names, workspace.samples(dataset_id)
+    pictures = workspace.pictures(dataset_id)
+    links = copies = drawn = missing = 0
+    places = np.flatnonzero(np.isin(samples.ids, ids)).tolist()
+    for done, at in enumerate(places):
+        tell("Writing images", done, len(places))
+        sample, label = int(samples.ids[at]), int(samples.labels[at])
+        home = part / f"{label:04} {safe(names[label] if label < len(names) else '')}".strip()
+        home.mkdir(exist_ok=True)
+        original = pictures.path(sample)
+        if original is not None and original.is_file():
+            target = home / f"{sample} {safe(original.name)}"
+            try:
+                target.symlink_to(original.resolve())
+                links += 1
+            except OSError:  # a file system or an account without links
+                shutil.copyfile(original, target)
+                copies += 1
+            continue
+        try:
+            picture = pictures.thumbnail(sample)
+        except Problem:
+            missing += 1
+            continue
+        Image.fromarray(picture).save(home / f"{sample} {safe(Path(samples.paths[at]).stem)}.png")
+        drawn += 1
+    return Written(links, copies, drawn, missing)
+
+
+def safe(name: str) -> str:
+    """A name that every file system takes and that leads nowhere else: at most 100 characters, perhaps "unnamed"."""
+    kept = "".join("_" if each in UNSAFE or not each.isprintable() else each for each in name)
+    return kept.strip(" .")[-LONGEST:].strip(" .") or "unnamed"
+
+
+def _table(workspace: Workspace, dataset_id: int, ids: np.ndarray, evaluation_id: int | None) -> str:
+    names, samples = workspace.dataset(dataset_id).class_names, workspace.samples(dataset_id)
+    scores: dict[int, tuple[object, int, int]] = {}
+    if evaluation_id is not None:
+        queries = workspace.queries(evaluation_id)
+        wanted = np.flatnonzero(np.isin(queries.sample_ids, ids)).tolist()
+        for at in wanted:
+            ap = float(queries.ap[at])
+            scored = (ap if np.isfinite(ap) else "", int(queries.first_hit[at]), int(queries.r[at]))
+            scores[int(queries.sample_ids[at])] = scored
+    rows = []
+    for at in np.flatnonzero(np.isin(samples.ids, ids)).tolist():
+        sample, label = int(samples.ids[at]), int(samples.labels[at])
+        word = names[label] if label < len(names) else str(label)
+        rows.append([sample, word, samples.paths[at], samples.official[at], *scores.get(sample, ("", "", ""))])
+    return csv_text(HEADER, rows)

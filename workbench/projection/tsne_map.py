@@ -1,0 +1,141 @@
+"""t-SNE by openTSNE, on exact faiss neighbours and a PCA start; proxies through the fitted map.
+
+On one thread, as UMAP: the result is the same with more, which beside a training run were slower when measured.
+For cosine the vectors are of length one and their Euclidean distances are compared: nearest first is the same order.
+"""
+
+import logging
+from collections.abc import Callable
+
+import faiss
+import numpy as np
+from openTSNE import TSNEEmbedding
+from openTSNE.affinity import PerplexityBasedNN
+from openTSNE.nearest_neighbors import KNNIndex
+
+from workbench.problem import Problem
+from workbench.projection.params import TsneParams
+from workbench.projection.pca import fit_pca
+from workbench.projection.vectors import Report, quiet
+
+MOST_POINTS = 200_000
+FEWEST_POINTS = 5  # below this there is no neighbourhood to lay out: the start is the map
+BLOCK = 4_096  # queries searched between two reports
+EARLY, EXAGGERATION = 250, 12.0  # iterations in which the clusters form, as van der Maaten did
+LATE = 500
+PLACING = 250  # iterations for the proxies
+START = 1e-4  # standard deviation of the start, as in openTSNE
+INTERPOLATED_FROM = 10_000  # points from which the repulsion is interpolated (Linderman et al., 2019)
+EVERY = 5  # iterations between two reports
+
+logging.getLogger("openTSNE").setLevel(logging.ERROR)  # it warns where the perplexity is lowered, as said below
+
+
+class ExactNeighbours(KNNIndex):
+    """Exact neighbours by Euclidean distance, for openTSNE. data: [n, d] float32; k of them, the point itself not."""
+
+    VALID_METRICS = ("euclidean",)
+
+    def __init__(self, data: np.ndarray, k: int, report: Report = quiet) -> None:
+        super().__init__(data, k)
+        self._report = report
+        self.index = faiss.IndexFlatL2(data.shape[1])
+        self.index.add(data)
+
+    def build(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows [n, k] and distances [n, k] of the neighbours of each point."""
+        rows, distances = self._search(self.data, self.k + 1)
+        found = rows == np.arange(len(rows))[:, None]
+        # Among more copies of a point than k faiss need not name the point itself: then the last one goes.
+        drop = np.where(found.any(axis=1), found.argmax(axis=1), self.k)[:, None]
+        keep = np.arange(self.k + 1) != drop
+        return rows[keep].reshape(-1, self.k), distances[keep].reshape(-1, self.k)
+
+    def query(self, query: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and distances [q, k] of the nearest points to other vectors [q, d]."""
+        return self._search(np.ascontiguousarray(query, np.float32), k)
+
+    def _search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        rows, distances = np.empty((len(vectors), k), np.int64), np.empty((len(vectors), k), np.float64)
+        for start in range(0, len(vectors), BLOCK):
+            self._report("Searching neighbours", start, len(vectors))
+            part = slice(start, start + BLOCK)
+            squares, rows[part] = self.index.search(vectors[part], k)
+            distances[part] = np.sqrt(np.maximum(squares, 0))
+        return rows, distances
+
+
+def tsne_map(
+    vectors: np.ndarray,
+    proxies: np.ndarray | None,
+    params: TsneParams,
+    seed: int,
+    report: Report = quiet,
+    iterations: tuple[int, int] = (EARLY, LATE),
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Lay out points, then place proxies among them without moving them.
+
+    Args:
+        vectors: [n, d] float32, as vectors.prepared gives them. proxies: [p, d] or None.
+        params: the perplexity is lowered to (n - 1) / 3 where there are fewer points.
+        seed: of the small noise of the start; the same seed gives the same map on one machine.
+        report: told of each stage; may raise Cancelled.
+        iterations: of the two phases.
+
+    Returns:
+        points [n, 2] and proxies [p, 2] float32, or None.
+
+    Raises:
+        Problem: more than 200,000 points.
+    """
+    count = len(vectors)
+    if count > MOST_POINTS:
+        raise Problem(
+            f"t-SNE of {count:,} points would take too much time and memory; the limit is {MOST_POINTS:,}.",
+            todo="Use PCA for this evaluation.",
+        )
+    pca = fit_pca(vectors)
+    start = pca.transform(vectors)
+    if count < FEWEST_POINTS or np.abs(start).max() == 0:  # nothing to lay out, or all points are one
+        return start, None if proxies is None else pca.transform(proxies)
+    perplexity = min(params.perplexity, (count - 1) / 3)
+    index = ExactNeighbours(np.ascontiguousarray(vectors), min(count - 1, int(3 * perplexity)), report)
+    affinities = PerplexityBasedNN(perplexity=perplexity, knn_index=index, n_jobs=1, random_state=seed)
+    random = np.random.default_rng(seed)
+    scaled = start / start[:, 0].std() * START if start[:, 0].std() > 0 else start
+    early, late = iterations
+    embedding = TSNEEmbedding(
+        scaled + random.normal(scale=START / 100, size=start.shape),  # no two points in one place
+        affinities,
+        negative_gradient_method="fft" if count >= INTERPOLATED_FROM else "bh",
+        random_state=seed,
+        n_jobs=1,
+        callbacks_every_iters=EVERY,
+    )
+    for number, exaggeration, momentum, done in ((early, EXAGGERATION, 0.5, 0), (late, 1.0, 0.8, early)):
+        embedding.optimize(
+            number, inplace=True, exaggeration=exaggeration, momentum=momentum, learning_rate="auto",
+            callbacks=_telling(report, "Laying out points", done, early + late),
+        )  # fmt: skip
+    middle = (np.max(embedding, axis=0) + np.min(embedding, axis=0)) / 2  # `transform` moves the map there itself
+    embedding -= middle
+    points = np.array(embedding, np.float32)
+    if proxies is None:
+        return points, None
+    report("Placing proxies", 0, 0)
+    stars = embedding.prepare_partial(np.ascontiguousarray(proxies), perplexity=min(5.0, perplexity), k=10)
+    stars.optimize(
+        PLACING, inplace=True, exaggeration=1.5, momentum=0.8, learning_rate=0.1, max_grad_norm=0.25,
+        callbacks=_telling(report, "Placing proxies", 0, PLACING), callbacks_every_iters=EVERY,
+    )  # fmt: skip
+    return points, np.array(stars, np.float32)
+
+
+def _telling(report: Report, text: str, before: int, total: int) -> list[Callable[[int, float, np.ndarray], bool]]:
+    """openTSNE's callbacks; what `report` raises ends the work."""
+
+    def tell(iteration: int, error: float, embedding: np.ndarray) -> bool:
+        report(text, before + iteration, total)
+        return False
+
+    return [tell]

@@ -1,0 +1,55 @@
+"""The legend of a colouring by a number: its colours from low to high."""
+
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from workbench.ui import theme
+from workbench.ui.pages.map.map_data import Groups
+
+WIDE, TOP = 20, 12  # px: of the bar, and above it so that the first number is whole
+TICKS = 5
+
+
+class ColourBar(QWidget):
+    """A bar of the steps of a scale, the highest above, with numbers beside it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._groups: Groups | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
+        self.setMaximumHeight(320)
+        self.setMinimumHeight(120)
+
+    def show_scale(self, groups: Groups) -> None:
+        """Show the scale of these groups, which have one."""
+        self._groups = groups
+        assert groups.scale is not None
+        low, high = groups.scale.low, groups.scale.high
+        self.setAccessibleName(f"Colour scale of {groups.scale.title}, from {low:.4g} to {high:.4g}")
+        self.update()
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Place from the bottom, 0..1, and the number that stands there; one where all values are the same."""
+        if self._groups is None or self._groups.scale is None:
+            return []
+        low, high = self._groups.scale.low, self._groups.scale.high
+        if low == high:
+            return [(0.5, f"{low:.4g}")]
+        return [(step / (TICKS - 1), f"{low + (high - low) * step / (TICKS - 1):.4g}") for step in range(TICKS)]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._groups is None or self._groups.scale is None:
+            return
+        tokens, painter = theme.current(), QPainter(self)
+        tall = self.height() - 2 * TOP
+        steps = self._groups.colours[: len(self._groups.names) - 1].tolist()
+        for number, ink in enumerate(steps):
+            low, high = round(tall * number / len(steps)), round(tall * (number + 1) / len(steps))
+            painter.fillRect(QRect(0, TOP + tall - high, WIDE, high - low), QColor.fromRgba(ink))
+        painter.setPen(QPen(QColor(tokens.text)))
+        for at, word in self.ticks():
+            y = TOP + round(tall * (1 - at))
+            painter.drawLine(WIDE, y, WIDE + 4, y)
+            line = QRect(WIDE + 8, y - TOP, self.width() - WIDE - 8, 2 * TOP)
+            painter.drawText(line, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), word)

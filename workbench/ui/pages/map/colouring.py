@@ -1,0 +1,200 @@
+"""Colours of the points: a group for each class, verdict, rank, tag or step of a scale, in the colours of a theme."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from workbench.ui import theme
+from workbench.ui.pages.map.columns import Column
+from workbench.ui.pages.map.kept_colouring import kept_groups
+from workbench.ui.pages.map.map_data import Groups, MapData, Scale
+
+COLOURINGS = {
+    "class": "Class",
+    "verdict": "Right or wrong",
+    "ap": "Average precision",
+    "kept": "Neighbourhood kept",
+    "prediction": "Predicted class",
+    "first_hit": "First-hit rank",
+    "radius": "Distance to its centre",
+    "similarity": "Nearest neighbour",
+    "others": "Images of its class",
+    "split": "Published half",
+    "tag": "Tag",
+}
+OWN = ("class", "verdict", "ap", "kept")  # of the map's own data; the others need a column
+AP_STEPS = 5
+AP_COLOURS = ("#B3261E", "#D55E00", "#E69F00", "#56B4E9", "#0072B2")  # low to high, told apart without red and green
+RANKS = (1, 5, 10, 100)  # last ranks of the groups of first hits
+NEUTRAL = "#8A8F98"  # on both themes: a seventh class, and samples without a score
+GOLDEN = 0.618034
+STEPS = 64  # of a continuous scale
+VIRIDIS = ("#440154", "#472D7B", "#3B528B", "#2C728E", "#21918C", "#28AE80", "#5EC962", "#ADDC30", "#FDE725")
+ON_LIGHT, ON_DARK = (0.0, 0.86), (0.24, 1.0)  # shares of the scale that stand out from the plot's background
+LONELY = "No other of its class"
+
+
+def grouped(
+    data: MapData,
+    colouring: str,
+    tokens: theme.Tokens | None = None,
+    column: Column | None = None,
+    limits: tuple[float, float] | None = None,
+) -> Groups:
+    """The points by a key of COLOURINGS, in the colours of a theme: the one on screen unless one is given.
+
+    Args:
+        column: what the colouring is of, unless it is one of OWN; without it the points are grouped by class.
+        limits: least and greatest value of a scale, for two maps side by side; those of the points unless given.
+
+    Groups that hold none of the points that have a place are left out where only some points have one.
+    """
+    tokens = tokens or theme.current()
+    if column is None:
+        groups = {"verdict": _by_verdict, "ap": _by_ap, "kept": _by_kept}.get(colouring, _by_class)(data, tokens)
+    elif colouring == "prediction":
+        groups = _by_prediction(data, column.of(data.ids), tokens)
+    elif colouring == "first_hit":
+        groups = _by_rank(column.of(data.ids))
+    elif column.words or colouring in ("split", "tag"):
+        groups = _by_words(column, column.of(data.ids), tokens)
+    else:
+        groups = _by_number(column, column.of(data.ids), np.isfinite(data.points).all(1), tokens, limits)
+    placed = np.isfinite(data.points).all(1)
+    return groups if placed.all() else _of_placed(groups, placed)
+
+
+def _by_class(data: MapData, tokens: theme.Tokens) -> Groups:
+    present, of = _numbered(data.labels)
+    names = [data.class_name(each) for each in present.tolist()]
+    return Groups(of, names, class_colours(len(present), tokens.dark), labels=present)
+
+
+def _numbered(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The labels there are, ascending, and which of them each of [n] is. Small ones are counted: sorting is slow."""
+    if not len(labels) or labels.min() < 0 or labels.max() > len(labels):
+        return np.unique(labels, return_inverse=True)
+    there = np.bincount(labels) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[labels]
+
+
+def _by_verdict(data: MapData, tokens: theme.Tokens) -> Groups:
+    of = np.where(np.isnan(data.ap), 2, np.where(data.right, 0, 1))
+    inks = rgb(tokens.right, tokens.wrong, NEUTRAL)
+    return _without_empty(Groups(of, ["✓ Right", "✗ Wrong", LONELY], inks, crosses=frozenset({1})))
+
+
+def _by_ap(data: MapData, tokens: theme.Tokens) -> Groups:
+    steps = np.minimum((np.nan_to_num(data.ap) * AP_STEPS).astype(int), AP_STEPS - 1)
+    names = [f"AP {100 * low // AP_STEPS} to {100 * (low + 1) // AP_STEPS} %" for low in range(AP_STEPS)]
+    of = np.where(np.isnan(data.ap), AP_STEPS, steps)
+    return _without_empty(Groups(of, [*names, LONELY], rgb(*AP_COLOURS, NEUTRAL)))
+
+
+def _by_kept(data: MapData, tokens: theme.Tokens) -> Groups:
+    of, names, inks = kept_groups(data.kept, len(data.ids))
+    return _without_empty(Groups(of, names, rgb(*inks)))
+
+
+def _by_prediction(data: MapData, found: np.ndarray, tokens: theme.Tokens) -> Groups:
+    """In the colours that the classes have when they are coloured by class."""
+    present = np.unique(data.labels)
+    known = np.isin(found, present)
+    of = np.where(known, np.searchsorted(present, np.where(known, found, present[0] if len(present) else 0)), -1)
+    of = np.where(of < 0, len(present), of)
+    names = [data.class_name(each) for each in present.tolist()]
+    inks = np.append(class_colours(len(present), tokens.dark), rgb(NEUTRAL))
+    groups = _without_empty(Groups(of, [*names, "No neighbour"], inks))
+    groups.labels = present
+    return groups
+
+
+def _by_rank(found: np.ndarray) -> Groups:
+    of = np.where(np.isnan(found), len(RANKS) + 1, np.searchsorted(RANKS, np.nan_to_num(found)))
+    firsts = [last + 1 for last in RANKS]
+    between = [f"Ranks {first} to {last}" for first, last in zip(firsts, RANKS[1:], strict=False)]
+    names = ["Rank 1", *between, f"Ranks over {RANKS[-1]}", LONELY]
+    return _without_empty(Groups(of, names, rgb(*reversed(AP_COLOURS), NEUTRAL)))
+
+
+def _by_words(column: Column, found: np.ndarray, tokens: theme.Tokens) -> Groups:
+    of = np.where(np.isnan(found), len(column.words), np.nan_to_num(found)).astype(int)
+    inks = np.append(class_colours(len(column.words), tokens.dark), rgb(NEUTRAL))
+    return _without_empty(Groups(of, [*column.words, f"No {column.title.lower()}"], inks))
+
+
+def _by_number(
+    column: Column,
+    found: np.ndarray,
+    placed: np.ndarray,
+    tokens: theme.Tokens,
+    limits: tuple[float, float] | None,
+) -> Groups:
+    """Equal steps from the least to the greatest value on the map, or between the limits."""
+    good = np.isfinite(found)
+    shown = found[good & placed]
+    low, high = limits or ((float(shown.min()), float(shown.max())) if len(shown) else (0.0, 0.0))
+    wide = high - low
+    share = (np.where(good, found, low) - low) / wide if wide > 0 else np.zeros(len(found))
+    of = np.where(good, np.clip((share * STEPS).astype(int), 0, STEPS - 1), STEPS)
+    edges = [low + wide * step / STEPS for step in range(STEPS + 1)]
+    names = [f"{start:.4g} to {end:.4g}" for start, end in pairwise(edges)]
+    scale = Scale(column.title, low, high, int((placed & ~good).sum()))
+    return Groups(of, [*names, "No value"], np.append(ramp(STEPS, tokens.dark), rgb(NEUTRAL)), scale=scale)
+
+
+def _without_empty(groups: Groups) -> Groups:
+    """The last group stands in the legend only where there is something in it."""
+    if groups.counts[-1]:
+        return groups
+    return Groups(groups.of, groups.names[:-1], groups.colours[:-1], groups.labels, groups.crosses)
+
+
+def _of_placed(groups: Groups, placed: np.ndarray) -> Groups:
+    """Only the groups of points that have a place; their colours stay."""
+    counts = np.bincount(groups.of[placed], minlength=len(groups.names))
+    keep = np.arange(len(counts)) if groups.scale is not None else np.flatnonzero(counts)
+    number = np.zeros(len(counts), int)
+    number[keep] = np.arange(len(keep))
+    return Groups(
+        np.where(placed, number[groups.of], 0),
+        [groups.names[each] for each in keep.tolist()],
+        groups.colours[keep],
+        None if groups.labels is None else groups.labels[keep[keep < len(groups.labels)]],
+        frozenset(number[[each for each in groups.crosses if counts[each]]].tolist()),
+        groups.scale,
+        placed,
+    )
+
+
+def ramp(count: int, dark: bool) -> np.ndarray:
+    """Colours from low to high, rising in lightness and told apart by every eye (viridis). uint32 [count]."""
+    stops = np.array([[int(each[at : at + 2], 16) for at in (1, 3, 5)] for each in VIRIDIS], float)
+    at = np.linspace(*(ON_DARK if dark else ON_LIGHT), count) * (len(stops) - 1)
+    channels = [np.rint(np.interp(at, np.arange(len(stops)), stops[:, each])).astype(np.uint32) for each in range(3)]
+    return np.uint32(0xFF << 24) | channels[0] << np.uint32(16) | channels[1] << np.uint32(8) | channels[2]
+
+
+def rgb(*colours: str) -> np.ndarray:
+    """ "#RRGGBB" as 0xFFRRGGBB, uint32 [g]."""
+    return np.array([0xFF000000 | int(colour[1:], 16) for colour in colours], np.uint32)
+
+
+def class_colours(count: int, dark: bool) -> np.ndarray:
+    """Okabe-Ito up to 7 classes; beyond that hues that lie far apart for neighbours in the list. uint32 [count]."""
+    if count <= 7:
+        return rgb(*theme.OKABE_ITO[:6], NEUTRAL)[:count]
+    place = np.arange(count)
+    light = np.array((0.62, 0.72, 0.52) if dark else (0.45, 0.36, 0.55))[place % 3]
+    return _from_hsl(place * GOLDEN % 1, 0.75, light)
+
+
+def _from_hsl(hue: np.ndarray, saturation: float, light: np.ndarray) -> np.ndarray:
+    """Hue, saturation and lightness in 0..1 as 0xFFRRGGBB."""
+    reach = saturation * np.minimum(light, 1 - light)
+    made = np.full(len(hue), 0xFF, np.uint32)
+    for start in (0, 8, 4):  # red, green, blue
+        turn = (start + hue * 12) % 12
+        channel = light - reach * np.clip(np.minimum(turn - 3, 9 - turn), -1, 1)
+        made = made << np.uint32(8) | np.rint(channel * 255).astype(np.uint32)
+    return made

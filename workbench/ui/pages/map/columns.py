@@ -1,0 +1,130 @@
+"""One value for each test image, to colour the map by: read from the workspace when it is first asked for."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.problem import Problem
+from workbench.projection.vectors import prepared
+from workbench.workspace import Workspace
+from workbench.workspace.ranking import read_first_hits, read_ranking, read_similarities
+from workbench.workspace.sample_tags import all_tags
+from workbench.workspace.sample_words import published_halves
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """Values by sample id; any thread."""
+
+    title: str  # with the unit, as the legend says it
+    ids: np.ndarray  # [n] int64
+    values: np.ndarray  # [n] float64, NaN where there is none; numbers of `words` where there are words
+    words: tuple[str, ...] = ()
+
+    def of(self, ids: np.ndarray) -> np.ndarray:
+        """The values [m] float64 of these samples; NaN for samples that the column does not know."""
+        order = np.argsort(self.ids)
+        if not len(order):
+            return np.full(len(ids), np.nan)
+        place = order[np.minimum(np.searchsorted(self.ids, ids, sorter=order), len(order) - 1)]
+        return np.where(self.ids[place] == ids, self.values[place], np.nan)
+
+
+def read_column(workspace: Workspace, evaluation_id: int, colouring: str) -> Column:
+    """The column behind a colouring: "prediction", "first_hit", "radius", "similarity", "others", "split" or "tag".
+
+    Raises:
+        Problem: a file of the run is missing or damaged, or the data set has no published halves.
+    """
+    return READERS[colouring](workspace, evaluation_id)
+
+
+def prediction(workspace: Workspace, evaluation_id: int) -> Column:
+    """The label of the first neighbour."""
+    ranking = read_ranking(workspace, evaluation_id)
+    ids, labels, near = ranking.sample_ids, ranking.labels, ranking.neighbours
+    found = labels[near[:, 0]].astype(float) if near.shape[1] else np.full(len(ids), np.nan)
+    return Column("Class of the first neighbour", ids, found)
+
+
+def first_hit(workspace: Workspace, evaluation_id: int) -> Column:
+    """The rank of the first true neighbour, from 1."""
+    ids, ranks = read_first_hits(workspace, evaluation_id)
+    return Column("First-hit rank", ids, np.where(ranks > 0, ranks, np.nan).astype(float))
+
+
+def others(workspace: Workspace, evaluation_id: int) -> Column:
+    """R: how many other images of its class can be found."""
+    ranking = read_ranking(workspace, evaluation_id)
+    return Column("R, others of its class", ranking.sample_ids, ranking.r.astype(float))
+
+
+def similarity(workspace: Workspace, evaluation_id: int) -> Column:
+    """Cosine of the first neighbour, or its distance where the evaluation is by L2."""
+    ids, stored = read_similarities(workspace, evaluation_id)
+    first = stored[:, 0] if stored.shape[1] else np.full(len(ids), np.nan)
+    if workspace.evaluation(evaluation_id).distance == "l2":  # stored as minus the distance
+        return Column("Distance of the first neighbour", ids, -first)
+    return Column("Cosine of the first neighbour", ids, first)
+
+
+def radius(workspace: Workspace, evaluation_id: int) -> Column:
+    """Distance to the nearest proxy of the own class, or to the mean of the class where some class has no proxy."""
+    distance = workspace.evaluation(evaluation_id).distance
+    ids, labels, embeddings = workspace.embeddings(evaluation_id)
+    vectors = prepared(embeddings, distance).astype(np.float64)
+    found = workspace.proxies(evaluation_id)
+    if found is not None and np.isin(labels, found[1]).all():
+        stars = prepared(found[0], distance, "proxies", vectors.shape[1]).astype(np.float64)
+        title, centres = "Distance to the own proxy", {each: stars[found[1] == each] for each in np.unique(labels)}
+    else:
+        title = "Distance to the class mean"
+        centres = {each: vectors[labels == each].mean(0, keepdims=True) for each in np.unique(labels)}
+    values = np.full(len(ids), np.nan)
+    for label, middle in centres.items():
+        own = np.flatnonzero(labels == label)
+        apart = vectors[own][:, None] - middle
+        values[own] = np.sqrt(np.einsum("nkd,nkd->nk", apart, apart)).min(1)
+    return Column(f"{title} ({'unit vectors' if distance == 'cosine' else 'L2'})", ids, values)
+
+
+def split(workspace: Workspace, evaluation_id: int) -> Column:
+    """The published half of the data set that an image is in."""
+    ids, words = published_halves(workspace, _dataset(workspace, evaluation_id))
+    names = tuple(sorted({word for word in words if word}))
+    if not names:
+        raise Problem("This data set has no published halves.", todo="Choose another colouring.")
+    number = {name: float(place) for place, name in enumerate(names)}
+    values = np.array([number.get(word, np.nan) for word in words])
+    return Column("Published half", ids, values, tuple(name.capitalize() for name in names))
+
+
+def tag(workspace: Workspace, evaluation_id: int) -> Column:
+    """What a person tagged an image with; several tags of one image are one word."""
+    of_sample: dict[int, list[str]] = {}
+    for word, ids in all_tags(workspace, _dataset(workspace, evaluation_id)).items():
+        for sample in ids:
+            of_sample.setdefault(sample, []).append(word)
+    joined = [", ".join(words) for words in of_sample.values()]
+    names = tuple(sorted(set(joined)))
+    number = {name: float(place) for place, name in enumerate(names)}
+    values = np.array([number[name] for name in joined])
+    return Column("Tag", np.array(list(of_sample), np.int64), values, names)
+
+
+READERS = {
+    "prediction": prediction,
+    "first_hit": first_hit,
+    "radius": radius,
+    "similarity": similarity,
+    "others": others,
+    "split": split,
+    "tag": tag,
+}
+
+
+def _dataset(workspace: Workspace, evaluation_id: int) -> int:
+    found = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
+    if found is None:
+        raise Problem("This run knows no data set.", todo="Choose another colouring.")
+    return found

@@ -1,0 +1,95 @@
+"""The Export menu of the map: where to, and who writes it."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+
+from workbench.exchange.embeddings import write_projector
+from workbench.exchange.source import Source
+from workbench.problem import Problem
+from workbench.ui import theme
+from workbench.ui.pages.map import export
+from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.point_colours import PointColours
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress
+
+
+class MapExport(QObject):
+    """Writes the shown map, or the embeddings behind it for the Projector."""
+
+    def __init__(
+        self,
+        session: Session,
+        shown: Callable[[], MapData | None],
+        drawn: tuple[MapCanvas, PointColours],
+        page: QWidget,
+    ) -> None:
+        super().__init__(page)
+        self._session, self._shown, self._page = session, shown, page
+        self._canvas, self._colours = drawn
+
+    def fill(self, menu: QMenu) -> None:
+        """One line for each format."""
+        for ending, words in export.FORMATS.items():
+            menu.addAction(words).triggered.connect(partial(self._ask, ending))
+        menu.addSeparator()
+        projector = menu.addAction("Embeddings for the Projector (TSV)…")
+        projector.setToolTip("vectors.tsv and metadata.tsv of the shown evaluation, as the Embedding Projector reads")
+        projector.triggered.connect(self._ask_projector)
+
+    def write(self, path: Path) -> None:
+        """Write the map as .png, .svg, .pdf or .csv; what goes wrong is told in the message bar."""
+        data = self._shown()
+        if data is None:
+            self._session.notify("There is no map to export yet.")
+            return
+        try:
+            ending = export.check_ending(path)
+        except Problem as problem:
+            self._session.notify(problem)
+            return
+        content = b""
+        if ending != "csv":
+            paper = export.on_paper(self._canvas, self._colours.groups(data, theme.LIGHT))
+            content = {"png": export.png, "svg": export.svg, "pdf": export.pdf}[ending](paper, data.caption)
+            paper.deleteLater()
+
+        def work(progress: Progress) -> None:
+            export.write(path, content or export.table(data))
+
+        self._session.run_in_thread("Export the map", work, partial(self._written, path))
+
+    def write_projector(self, folder: Path) -> None:
+        """Write vectors.tsv and metadata.tsv of the shown evaluation into a folder."""
+        evaluation, workspace = self._session.evaluation(), self._session.workspace
+        if evaluation is None:
+            self._session.notify("There is no evaluation to export yet.")
+            return
+        source = Source(workspace, workspace.run(evaluation.run_id), evaluation)
+
+        def work(progress: Progress) -> None:
+            write_projector(source, folder, progress)
+
+        told = partial(self._projected, folder)
+        self._session.run_in_thread("Export embeddings for the Projector", work, told)
+
+    def _ask(self, ending: str) -> None:
+        name, _ = QFileDialog.getSaveFileName(self._page, "Export the map", f"map.{ending}", export.FORMATS[ending])
+        if name:
+            self.write(Path(name) if Path(name).suffix else Path(f"{name}.{ending}"))
+
+    def _ask_projector(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self._page, "A folder for vectors.tsv and metadata.tsv")
+        if folder:
+            self.write_projector(Path(folder))
+
+    def _written(self, path: Path, _: None) -> None:
+        self._session.notify(f"The map was written to {path}.")
+
+    def _projected(self, folder: Path, _: None) -> None:
+        self._session.notify(f"vectors.tsv and metadata.tsv were written to {folder}.")

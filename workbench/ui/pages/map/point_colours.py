@@ -1,0 +1,96 @@
+"""What the points are coloured by: the chooser, and the columns behind it, read when they are first wanted."""
+
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.problem import Problem
+from workbench.ui import theme
+from workbench.ui.pages.map.colouring import COLOURINGS, OWN, grouped
+from workbench.ui.pages.map.columns import Column, read_column
+from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.settings import chooser
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress
+
+KEPT = 16  # columns, the newest
+Key = tuple[int, str]  # evaluation and colouring
+
+
+class PointColours(QObject):
+    """Groups for a map. A column that is not there yet is read on a thread; `changed` follows.
+
+    Until then the points keep the column of the evaluation before, or are coloured by class.
+    """
+
+    changed = Signal()  # the groups are others now
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.chooser = chooser(COLOURINGS, "Colour of the points")
+        self._columns: dict[Key, Column] = {}
+        self._asked: set[Key] = set()
+        self._last: tuple[str, Column] | None = None
+        self.chooser.activated.connect(self._chosen)
+        session.workspace_changed.connect(self.forget)
+
+    @property
+    def key(self) -> str:
+        """One of COLOURINGS."""
+        chosen: str = self.chooser.currentData()
+        return chosen
+
+    def choose(self, key: str) -> None:
+        """Colour by this; `changed` is not emitted."""
+        self.chooser.setCurrentIndex(self.chooser.findData(key))
+
+    def groups(
+        self, data: MapData, tokens: theme.Tokens | None = None, scale: tuple[float, float] | None = None
+    ) -> Groups:
+        """The groups of a map, by class while their column is on its way; `scale` as `grouped` takes it."""
+        if self.key in OWN:
+            return grouped(data, self.key, tokens)
+        column = self._columns.get((data.evaluation, self.key))
+        if column is None:
+            self._read((data.evaluation, self.key))
+            column = self._last[1] if self._last is not None and self._last[0] == self.key else None
+        return grouped(data, self.key if column is not None else "class", tokens, column, scale)
+
+    def forget(self, colouring: str = "") -> None:
+        """Read columns anew when they are next wanted: those of one colouring, or all."""
+        self._columns = {key: each for key, each in self._columns.items() if colouring and key[1] != colouring}
+        if self._last is not None and colouring in ("", self._last[0]):
+            self._last = None
+
+    def _chosen(self) -> None:
+        self.forget("tag")  # a person may have tagged some more
+        self.changed.emit()
+
+    def _read(self, key: Key) -> None:
+        if key in self._asked:
+            return
+        self._asked.add(key)
+        workspace = self._session.workspace
+
+        def work(progress: Progress) -> Column:
+            return read_column(workspace, *key)
+
+        self._session.run_in_thread(
+            "Colours of the map", work, partial(self._arrived, key), partial(self._failed, key), quiet=True
+        )
+
+    def _arrived(self, key: Key, column: Column) -> None:
+        self._asked.discard(key)
+        self._columns[key] = column
+        for old in list(self._columns)[:-KEPT]:
+            del self._columns[old]
+        self._last = (key[1], column)
+        self.changed.emit()
+
+    def _failed(self, key: Key, problem: Problem) -> None:
+        self._asked.discard(key)
+        self._session.notify(problem)
+        if self.key == key[1]:
+            self.choose("class")
+        self.changed.emit()

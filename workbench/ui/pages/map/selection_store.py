@@ -1,0 +1,116 @@
+"""The named selections of the shown data set, and their changes as steps that can be undone."""
+
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoCommand, QUndoStack
+
+from workbench.problem import Problem
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress
+from workbench.workspace.selections import Selection, all_selections, checked, put
+
+Replace = Callable[["Keeping", Selection | None, Selection | None], None]
+
+
+class Keeping(QUndoCommand):
+    """One selection in the place of another; None for what is not there yet, or not any more."""
+
+    def __init__(self, replace: Replace, before: Selection | None, after: Selection | None, words: str) -> None:
+        super().__init__(words)
+        self._replace, self._before, self._after = replace, before, after
+        self.refused = False  # it was not stored: to take it back would change another selection
+
+    def undo(self) -> None:
+        if not self.refused:
+            self._replace(self, self._after, self._before)
+
+    def redo(self) -> None:
+        if not self.refused:
+            self._replace(self, self._before, self._after)
+
+
+class SelectionStore(QObject):
+    """Reads and writes on threads, one after the other, because a run may be writing."""
+
+    changed = Signal()  # `found` is another list, or another data set is shown
+
+    def __init__(self, session: Session, stack: QUndoStack, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._stack = session, stack
+        self.dataset_id: int | None = None
+        self.found: list[Selection] = []
+        self._waiting: deque[tuple[Keeping, Selection | None, Selection | None]] = deque()
+        self._working = False
+        session.workspace_changed.connect(self._waiting.clear)
+
+    def show_dataset(self, dataset_id: int | None) -> None:
+        """List those of a data set, read anew; none for None."""
+        self.dataset_id = dataset_id
+        if dataset_id is None:
+            self.found = []
+            self.changed.emit()
+        else:
+            self._read()
+
+    def replace(self, before: Selection | None, after: Selection | None, words: str) -> bool:
+        """Save, change or delete a selection; `words` name the step for Undo. What is refused is told; then False."""
+        try:
+            new = None if after is None else checked(after)
+            others = [each for each in self.found if before is None or each.name != before.name]
+            if new is not None and any(each.name == new.name for each in others):
+                raise Problem(f"There is a selection named “{new.name}” already.", todo="Choose another name.")
+        except Problem as problem:
+            self._session.notify(problem)
+            return False
+        self._stack.push(Keeping(self._enqueue, before, new, words))
+        return True
+
+    def free_name(self) -> str:
+        """ "Selection 3", the first that no other has."""
+        taken = {each.name for each in self.found}
+        return next(name for number in range(1, len(taken) + 2) if (name := f"Selection {number}") not in taken)
+
+    def _enqueue(self, step: Keeping, before: Selection | None, after: Selection | None) -> None:
+        self._waiting.append((step, before, after))
+        self._next()
+
+    def _next(self) -> None:
+        if self._working or not self._waiting:
+            return
+        step, before, after = self._waiting.popleft()
+        workspace = self._session.workspace
+        self._working = True
+
+        def work(progress: Progress) -> None:
+            put(workspace, before, after)
+
+        task = self._session.run_in_thread("Named selections", work, failed=partial(self._refused, step), quiet=True)
+        task.ended.connect(self._written)
+
+    def _refused(self, step: Keeping, problem: Problem) -> None:
+        step.refused = True
+        step.setObsolete(True)
+        self._session.notify(problem)
+
+    def _written(self) -> None:
+        self._working = False
+        self._read()
+        self._next()
+
+    def _read(self) -> None:
+        workspace, dataset_id = self._session.workspace, self.dataset_id
+        if dataset_id is None:
+            return
+
+        def work(progress: Progress) -> tuple[int, list[Selection]]:
+            return dataset_id, all_selections(workspace, dataset_id)
+
+        self._session.run_in_thread("Named selections", work, self._listed, quiet=True)
+
+    def _listed(self, answer: tuple[int, list[Selection]]) -> None:
+        if answer[0] == self.dataset_id:
+            self.found = answer[1]
+            self.changed.emit()

@@ -1,0 +1,229 @@
+"""The window of named selections: save, choose, rename, note, delete, export. It stays open beside the map."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QModelIndex, QStringListModel, Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QListView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.exchange.selected_images import Written, safe, write_links, write_table
+from workbench.ui.pages.map.selection_store import SelectionStore
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import label
+from workbench.workspace.selections import LONGEST, LONGEST_NOTE, Selection
+
+SIZE = (640, 400)  # px at 100% text
+NONE_YET = "No selection of this data set has a name yet. Select points on the map, then save them here."
+
+
+class SelectionsDialog(QDialog):
+    """Those of the shown data set; the list is the store's."""
+
+    def __init__(self, session: Session, store: SelectionStore, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Named selections")
+        self.session, self.store = session, store
+        self._wanted = ""  # name of the selection that is to be shown once it is listed
+        self._build()
+        self._connect()
+        self._fill()
+
+    def _build(self) -> None:
+        self.save = button("Save the selection", "floppy-disk", "primary")
+        self.names = QStringListModel(self)
+        self.list = QListView()
+        self.list.setModel(self.names)
+        self.list.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self.list.setAccessibleName("Named selections of this data set")
+        self.hint = label(NONE_YET, "muted", wrap=True)
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.name, self.note = QLineEdit(maxLength=LONGEST), QLineEdit(maxLength=LONGEST_NOTE)
+        self.name.setAccessibleName("Name of the selection")
+        self.note.setAccessibleName("Note on the selection")
+        self.note.setPlaceholderText("Why these images?")
+        self.facts = label("", "caption", wrap=True)
+        self.choose = button("Select these", "cursor")
+        self.add = button("Add to the selection", "plus")
+        self.table = button("Export as CSV…", "export")
+        self.folder = button("Export as a folder of links…", "folder-open")
+        self.delete = button("Delete", "trash", "danger")
+        form = QFormLayout()
+        form.addRow(label("Name"), self.name)
+        form.addRow(label("Note"), self.note)
+        self.details = QWidget()
+        right = QVBoxLayout(self.details)
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(8)
+        right.addLayout(form)
+        right.addWidget(self.facts)
+        for each in (self.choose, self.add, self.table, self.folder, self.delete):
+            right.addWidget(each, 0, Qt.AlignmentFlag.AlignLeft)
+        right.addStretch(1)
+        left = QVBoxLayout()
+        left.setSpacing(8)
+        for widget in (self.save, self.list, self.hint):
+            left.addWidget(widget)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 16, 16, 16)
+        row.setSpacing(16)
+        row.addLayout(left, 2)
+        row.addWidget(self.details, 3)
+        self.resize(*(self.session.theme.px(side) for side in SIZE))
+
+    def _connect(self) -> None:
+        self.store.changed.connect(self._fill)
+        self.session.selection_changed.connect(self._show_count)
+        self.list.selectionModel().currentChanged.connect(self._show_details)
+        self.list.doubleClicked.connect(self._select)
+        self.save.clicked.connect(self.save_selection)
+        self.name.editingFinished.connect(self._rename)
+        self.note.editingFinished.connect(self._write_note)
+        self.choose.clicked.connect(self._select)
+        self.add.clicked.connect(self._add)
+        self.table.clicked.connect(self._ask_table)
+        self.folder.clicked.connect(self._ask_folder)
+        self.delete.clicked.connect(self._delete)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.store.show_dataset(self.store.dataset_id)
+
+    @property
+    def current(self) -> Selection | None:
+        """The selection whose details are shown."""
+        row = self.list.currentIndex().row()
+        return self.store.found[row] if 0 <= row < len(self.store.found) else None
+
+    def show_named(self, name: str) -> None:
+        """Show the details of a selection, as soon as it is listed."""
+        self._wanted = name
+        self._fill()
+
+    def save_selection(self) -> None:
+        """Keep what is selected under a free name, ready to be renamed."""
+        dataset_id = self.store.dataset_id
+        if dataset_id is None or not len(self.session.selection):
+            self.session.notify("Select some points of the map first, then save them.")
+            return
+        name = self.store.free_name()
+        made = Selection(dataset_id, name, tuple(self.session.selection.tolist()))
+        if self.store.replace(None, made, f"saving “{name}”"):
+            self._wanted = name
+            self.name.setFocus()
+
+    def _fill(self) -> None:
+        current = self._wanted or ("" if self.current is None else self.current.name)
+        names = [each.name for each in self.store.found]
+        if self._wanted in names:
+            self._wanted = ""
+        self.names.setStringList([f"{each.name}  ({len(each.samples):,})" for each in self.store.found])
+        if names:
+            self.list.setCurrentIndex(self.names.index(names.index(current) if current in names else 0))
+        self.list.setVisible(bool(names))
+        self.hint.setVisible(not names)
+        self._show_details()
+        self._show_count()
+
+    def _show_details(self, _now: QModelIndex | None = None, _before: QModelIndex | None = None) -> None:
+        shown = self.current
+        self.details.setEnabled(shown is not None)
+        self.name.setText("" if shown is None else shown.name)
+        self.note.setText("" if shown is None else shown.note)
+        self.facts.setText("" if shown is None else f"{len(shown.samples):,} images, saved {shown.created[:10]}")
+
+    def _show_count(self) -> None:
+        count = len(self.session.selection)
+        self.save.setText(f"Save the selection ({count:,})" if count else "Save the selection")
+        self.save.setEnabled(count > 0 and self.store.dataset_id is not None)
+        self.save.setToolTip("" if count else "Select some points of the map first")
+
+    def _rename(self) -> None:
+        shown, name = self.current, " ".join(self.name.text().split())
+        if shown is None or name == shown.name:
+            return
+        self._wanted = name
+        if not self.store.replace(shown, replace(shown, name=name), f"renaming “{shown.name}”"):
+            self._wanted = ""
+            self.name.setText(shown.name)
+
+    def _write_note(self) -> None:
+        shown = self.current
+        if shown is not None and self.note.text() != shown.note:
+            self.store.replace(shown, replace(shown, note=self.note.text()), f"the note on “{shown.name}”")
+
+    def _delete(self) -> None:
+        shown = self.current
+        if shown is not None:
+            self.store.replace(shown, None, f"deleting “{shown.name}”")
+            self.session.notify(f"The selection “{shown.name}” was deleted. Undo in the Edit menu brings it back.")
+
+    def _select(self) -> None:
+        if self.current is not None:
+            self.session.select(np.array(self.current.samples, np.int64))
+
+    def _add(self) -> None:
+        if self.current is not None:
+            self.session.select(np.union1d(self.session.selection, np.array(self.current.samples, np.int64)))
+
+    def _ask_table(self) -> None:
+        if self.current is not None:
+            start = f"{safe(self.current.name)}.csv"
+            name, _ = QFileDialog.getSaveFileName(self, "Export the selection", start, "Table (*.csv)")
+            if name:
+                self.export_table(Path(name))
+
+    def _ask_folder(self) -> None:
+        if self.current is not None:
+            place = QFileDialog.getExistingDirectory(self, "Where to make the folder of links")
+            if place:
+                self.export_folder(Path(place) / safe(self.current.name))
+
+    def export_table(self, path: Path) -> None:
+        """Write the shown selection as CSV, with the scores of the shown evaluation."""
+        shown, workspace, evaluation = self.current, self.session.workspace, self.session.evaluation_id
+        if shown is None:
+            return
+        ids = np.array(shown.samples, np.int64)
+
+        def work(progress: Progress) -> None:
+            write_table(path, workspace, shown.dataset_id, ids, evaluation)
+
+        self.session.run_in_thread("Export the selection", work, partial(self._table_written, path))
+
+    def export_folder(self, folder: Path) -> None:
+        """Make a folder of links to the images of the shown selection."""
+        shown, workspace, evaluation = self.current, self.session.workspace, self.session.evaluation_id
+        if shown is None:
+            return
+        ids = np.array(shown.samples, np.int64)
+
+        def work(progress: Progress) -> Written:
+            return write_links(folder, workspace, shown.dataset_id, ids, evaluation, progress)
+
+        self.session.run_in_thread("Export the selection", work, partial(self._folder_written, folder))
+
+    def _table_written(self, path: Path, _: None) -> None:
+        self.session.notify(f"The selection was written to {path}.")
+
+    def _folder_written(self, folder: Path, made: Written) -> None:
+        parts = [
+            f"{made.links:,} links" if made.links else "",
+            f"{made.copies:,} copies, because links are not possible there" if made.copies else "",
+            f"{made.pictures:,} PNG pictures, because these images are no files" if made.pictures else "",
+            f"{made.missing:,} images are gone and were left out" if made.missing else "",
+        ]
+        self.session.notify(f"{folder}: {'; '.join(each for each in parts if each) or 'no images'}.")

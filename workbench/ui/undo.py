@@ -1,0 +1,33 @@
+"""Undo and redo in the Edit menu: of the page that is shown, when it has an `undo_stack`."""
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QKeySequence, QUndoGroup, QUndoStack
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui.commands import Commands
+from workbench.ui.icons import icon
+
+
+class UndoCommands(QObject):
+    """The commands "edit.undo" and "edit.redo"; grey where the page has nothing to take back."""
+
+    def __init__(self, commands: Commands, window: QWidget) -> None:
+        super().__init__(window)
+        self.group = QUndoGroup(self)
+        undo, redo = self.group.createUndoAction(window, "Undo"), self.group.createRedoAction(window, "Redo")
+        for action, keys, drawn, key in ((undo, "Ctrl+Z", "arrow-u-up-left", "edit.undo"),
+                                         (redo, "Ctrl+Shift+Z", "arrow-u-up-right", "edit.redo")):  # fmt: skip
+            action.setShortcut(QKeySequence(keys))
+            action.setIcon(icon(drawn, "muted"))
+            window.addAction(action)
+            commands.adopt(key, action)
+
+    def follow(self, page: QWidget) -> None:
+        """Undo what was done on this page."""
+        stack = getattr(page, "undo_stack", None)
+        if isinstance(stack, QUndoStack) and stack not in self.group.stacks():
+            self.group.addStack(stack)
+        if isinstance(stack, QUndoStack):
+            self.group.setActiveStack(stack)
+        elif (active := self.group.activeStack()) is not None:
+            active.setActive(False)

@@ -1,0 +1,81 @@
+"""Named selections: sets of samples of a data set, with a note; every run and epoch of the data set has them."""
+
+import json
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from workbench.problem import Problem
+from workbench.workspace.workspace import Workspace, now
+
+LONGEST = 80  # characters of a name
+LONGEST_NOTE = 2_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A set of samples. Its name is its own among those of the data set."""
+
+    dataset_id: int
+    name: str
+    samples: tuple[int, ...]  # ids, rising
+    note: str = ""
+    created: str = ""  # ISO 8601 in UTC
+    id: int | None = None  # None before it is stored
+
+
+def all_selections(workspace: Workspace, dataset_id: int) -> list[Selection]:
+    """Those of a data set, by name without regard to case."""
+    # One row of one text: every row is a wait for the interpreter beside a training thread.
+    sql = (
+        "select json_group_array(json_array(id, name, note, created, json(samples))) from "
+        "(select * from selections where dataset_id = ? order by lower(name), name)"
+    )
+    with workspace.reading() as db:
+        ((text,),) = db.execute(sql, (dataset_id,)).fetchall()
+    return [
+        Selection(dataset_id, name, tuple(samples), note, created, number)
+        for number, name, note, created, samples in json.loads(text)
+    ]
+
+
+def checked(selection: Selection) -> Selection:
+    """With single white space in its name and its ids once and rising. Raises Problem: no or too long a name."""
+    name = " ".join(selection.name.split())
+    if not name or len(name) > LONGEST:
+        raise Problem(f"The name of a selection has 1 to {LONGEST} characters.", kept="No selection was changed.")
+    if len(selection.note) > LONGEST_NOTE:
+        raise Problem(f"A note has at most {LONGEST_NOTE:,} characters.", kept="No selection was changed.")
+    ids = tuple(np.unique(np.asarray(selection.samples, np.int64)).tolist())
+    return replace(selection, name=name, samples=ids, created=selection.created or now())
+
+
+def put(workspace: Workspace, before: Selection | None, after: Selection | None) -> None:
+    """Store `after` in the place of `before`: without the one it is new, without the other it is deleted.
+
+    Swapped, the arguments take back what was done.
+
+    Raises:
+        Problem: the name is another selection's, or `checked` refuses it; `before` is gone; nothing can be written.
+    """
+    new = None if after is None else checked(after)
+    with workspace.writing() as db:
+        if before is not None:
+            gone = db.execute(
+                "delete from selections where dataset_id = ? and name = ?", (before.dataset_id, before.name)
+            ).rowcount
+            if not gone:
+                raise Problem(f"There is no selection named “{before.name}” any more.", kept="Nothing was changed.")
+        if new is not None:
+            if db.execute(
+                "select 1 from selections where dataset_id = ? and name = ?", (new.dataset_id, new.name)
+            ).fetchone():
+                raise Problem(
+                    f"There is a selection named “{new.name}” already.",
+                    kept="It was not changed.",
+                    todo="Choose another.",
+                )
+            db.execute(
+                "insert into selections (id, dataset_id, name, samples, note, created) values (?, ?, ?, ?, ?, ?)",
+                (new.id, new.dataset_id, new.name, json.dumps(new.samples), new.note, new.created),
+            )
