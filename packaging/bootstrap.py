@@ -39,6 +39,8 @@ ROOT = Path(__file__).resolve().parents[1]
 USAGE = """Usage: python3 packaging/bootstrap.py run [-- ARGS]     the window, or the CLI with ARGS
        python3 packaging/bootstrap.py test [-- ARGS]    the tests; ARGS go to pytest"""
 
+MOST_PROCESSES = 4  # of the tests: each loads torch and Qt, over a gigabyte of memory
+
 # Name that the loader knows, Debian and Ubuntu package. Read off the Qt libraries and numba's thread pool with ldd.
 LIBRARIES = (
     ("libEGL.so.1", "libegl1"),
@@ -418,6 +420,9 @@ def test(arguments):
     variables = dict(os.environ)
     variables.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.chdir(ROOT)
+    if not arguments:  # all of them, on a few processes of one thread each
+        arguments = ["-n", str(min(MOST_PROCESSES, os.cpu_count() or 1)), "--dist", "worksteal"]
+        variables.setdefault("OMP_NUM_THREADS", "1")
     return hand_over(environment, ["-m", "pytest", *arguments], variables)
 
 
