@@ -102,7 +102,7 @@ class MapPage(QStackedWidget):
         self._colour_by.setLayout(inside)
         self.locating = LocateStrip(self.session)
         top = FlowLayout()  # two lines in a narrow window
-        for widget in (self._colour_by, self.settings, self.selections, self.locating, self.export):
+        for widget in (self._colour_by, self.settings, self.locating, self.export):
             top.addWidget(widget)
         middle = row_of(self.canvas, self.second, self.legend)
         middle.setStretch(0, 1)
@@ -119,7 +119,7 @@ class MapPage(QStackedWidget):
         self.class_table = ClassTableOpener(self.session, self)
         foot = row_of(label("Evaluation", "caption"), earlier, self.epochs, later)
         foot.addWidget(self.time, 1)
-        last = row_of(self.caption, self.doubts, self.class_table.button)
+        last = row_of(self.caption, self.doubts, self.selections, self.class_table.button)
         last.setStretch(0, 1)
         content = QWidget()
         column = QVBoxLayout(content)

@@ -103,7 +103,7 @@ class TimeBar(QWidget):
             place = self.place
             low = self._epochs[int(place)]
             words = f"Epoch {low}" if place == int(place) else f"Epoch {low} to {self._epochs[int(place) + 1]}"
-        self.words.setText(words or "One map: nothing to play yet")
+        self.words.setText(words or "One map so far")
 
     # What the person does
 
