@@ -40,11 +40,12 @@ def draw(found: Overview, sections: tuple[str, ...]) -> dict[str, Drawing]:
 def _curves(metric: str, curves: list[Curve], host: Host) -> None:
     axes = host.add_subplot()
     scale = 100 if is_share(metric) else 1
+    names = apart([curve.group.title for curve in curves])
     for place, curve in enumerate(curves):
         colour, line = COLOURS[place % len(COLOURS)], LINES[place % len(LINES)]
         for _, epochs, values in curve.runs:
             axes.plot(epochs, scale * values, color=colour, alpha=0.25, linewidth=0.6)
-        title = f"{_cut(curve.group.title, SHORT)} (n = {len({run.seed for run, _, _ in curve.runs})})"
+        title = f"{_cut(names[place], SHORT)} (n = {len({run.seed for run, _, _ in curve.runs})})"
         axes.plot(
             curve.epochs, scale * curve.mean, line, color=colour, label=title,
             marker=MARKERS[place], markersize=2.5,
@@ -68,7 +69,8 @@ def _means(metric: str, summaries: list[Summary], letters: int, host: Host) -> N
         if interval.known:
             axes.plot([scale * interval.low, scale * interval.high], [place, place], color=colour, linewidth=1.4)
         axes.plot([scale * interval.mean], [place], MARKERS[place % len(MARKERS)], color=colour, markersize=5)
-    axes.set_yticks(range(len(summaries)), [_cut(each.group.title, letters // 2) for each in summaries])
+    names = apart([each.group.title for each in summaries])
+    axes.set_yticks(range(len(summaries)), [_cut(name, letters // 2) for name in names])
     axes.set(title=metric_title(metric), ylim=(len(summaries) - 0.5, -0.5))
 
 
@@ -97,6 +99,15 @@ def _means_table(summaries: list[Summary]) -> tuple[list[str], list[list[Any]]]:
 
 def _limits(each: Summary) -> tuple[Any, Any]:
     return (each.interval.low, each.interval.high) if each.interval.n >= FEWEST_SEEDS else ("", "")
+
+
+def apart(titles: list[str]) -> list[str]:
+    """Titles without the words with which all of them begin; the last word of each stays."""
+    words = [title.split() for title in titles]
+    shared = 0
+    while len(words) > 1 and all(len(each) > shared + 1 and each[shared] == words[0][shared] for each in words):
+        shared += 1
+    return [" ".join(each[shared:]) for each in words]
 
 
 def _cut(words: str, most: int) -> str:

@@ -18,6 +18,7 @@ from workbench.problem import Problem
 from workbench.reports import html
 from workbench.reports.blocks import Paragraph, Table
 from workbench.reports.document import make
+from workbench.reports.group_figures import apart
 from workbench.reports.sections import GROUP_SECTIONS
 from workbench.workspace import Workspace
 
@@ -230,3 +231,10 @@ def test_the_command_line_takes_several_runs_a_template_and_own_text(workspace, 
     assert "last epoch of each run" in page
     assert cli.main([*said, "--workspace", str(workspace.path), "--metric", "none"]) == 1
     assert "None of these runs has none." in capsys.readouterr().err
+
+
+def test_names_in_figures_leave_out_what_all_begin_with():
+    assert apart(["omniglot ce, fixed", "omniglot spce"]) == ["ce, fixed", "spce"]
+    assert apart(["omniglot ce", "omniglot"]) == ["omniglot ce", "omniglot"], "a name never becomes empty"
+    assert apart(["only one"]) == ["only one"]
+    assert apart(["same", "same"]) == ["same", "same"]
