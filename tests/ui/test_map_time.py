@@ -231,7 +231,7 @@ def test_every_epoch_is_mapped_on_request_alone(qtbot, session, analysis, run, w
     store_chain(workspace, run.evaluations[2:])
     page = open_page(qtbot, session, run)
     assert not page.time.slider.isEnabled()
-    assert "nothing to play" in page.time.words.text()
+    assert page.time.words.text() == "One map so far"
     assert page.time.every.isVisible()
     assert analysis.requests == []
     page.time.every.click()

@@ -283,6 +283,7 @@ def test_a_page_that_is_not_looked_at_reads_nothing(qtbot, session, run, monkeyp
     session.show_run(run.run_id)
     page = open_page(qtbot, session)
     page.hide()
+    qtbot.waitUntil(lambda: not session._tasks, timeout=30_000)  # what it began while it was looked at
     asked = []
     monkeypatch.setattr(session.workspace, "reader", lambda: asked.append(1))
     session.show_evaluation(run.evaluations[0])

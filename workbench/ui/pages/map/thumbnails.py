@@ -54,6 +54,7 @@ class Thumbnails(pg.GraphicsObject):
     def show(self, data: MapData | None, groups: Groups | None) -> None:
         """Show other points, another colouring, or nothing."""
         self._data, self._groups = data, groups
+        self.rows, self.places = np.empty(0, np.int64), np.empty((0, 2))  # of the points before
         self.changed()
 
     def changed(self) -> None:

@@ -1,5 +1,6 @@
 """The Retrieval page: queries on the left, the query and its neighbours in the centre."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication,
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
+from workbench.ui.in_turns import InTurns
 from workbench.ui.models.query_table import QueryTable
 from workbench.ui.pages.retrieval import own_image
 from workbench.ui.pages.retrieval.explaining import Explaining
@@ -35,6 +37,7 @@ class RetrievalPage(QStackedWidget):
         self.session = session
         self.history = History()
         self._listed: tuple[Workspace, int] | None = None  # workspace and evaluation in the list
+        self._turns = InTurns(session, self)
         self._build()
         self._make_actions()
         self._connect()
@@ -116,6 +119,7 @@ class RetrievalPage(QStackedWidget):
         result.own_dropped.connect(self._show_query)
         self.model.failed.connect(session.notify)
         session.run_changed.connect(self._forget_history)
+        session.runs_changed.connect(self._look_again)
         session.evaluation_changed.connect(self._show_evaluation)
         session.query_changed.connect(self._query_changed)
         session.selection_changed.connect(self._show_selection)
@@ -132,6 +136,7 @@ class RetrievalPage(QStackedWidget):
         """List another evaluation, once the page is looked at."""
         evaluation, run = self.session.evaluation(), self.session.run()
         if evaluation is None or run is None or run.dataset_id is None:
+            self._turns.stop()
             self.setCurrentIndex(0)
             self._listed = None
             return
@@ -140,15 +145,25 @@ class RetrievalPage(QStackedWidget):
         if not self.isVisible() or self._listed == now:
             return
         self._listed = now
-        class_names = self.session.workspace.dataset(run.dataset_id).class_names
-        self.queries.show_evaluation(self.session.workspace, evaluation.id, class_names)
-        self.queries.show_selection(self.session.selection)
-        self.tagging.show_dataset(run.dataset_id)
-        self.explaining.show_evaluation(evaluation)
-        self._show_query()
+        self._turns.begin(
+            partial(self._list, evaluation.id, run.dataset_id),
+            partial(self.tagging.show_dataset, run.dataset_id),
+            partial(self.explaining.show_evaluation, evaluation),
+            self._show_query,
+        )
+
+    def _list(self, evaluation_id: int, dataset_id: int) -> None:
+        workspace = self.session.workspace
+        class_names = workspace.dataset(dataset_id).class_names
+        self.queries.show_evaluation(workspace, evaluation_id, class_names, self.session.selection)
+
+    def _look_again(self) -> None:
+        """A run that had read no data yet may have some now."""
+        if self._listed is None and self.isVisible():
+            self._show_evaluation()
 
     def _query_changed(self) -> None:
-        if self.isVisible():
+        if self.isVisible() and not self._turns.busy:
             self._show_query()
 
     def _show_query(self) -> None:

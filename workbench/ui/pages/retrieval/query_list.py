@@ -123,9 +123,12 @@ class QueryList(QWidget):
         self.table.selectionModel().currentRowChanged.connect(self._pick)
         self.model.modelReset.connect(self._model_reset)
 
-    def show_evaluation(self, workspace: Workspace, evaluation_id: int, class_names: tuple[str, ...]) -> None:
-        """List another evaluation; the filters stay where they still mean something."""
+    def show_evaluation(
+        self, workspace: Workspace, evaluation_id: int, class_names: tuple[str, ...], selection: np.ndarray
+    ) -> None:
+        """List another evaluation, of it only the `selection`; the filters stay where they still mean something."""
         self._workspace, self._evaluation_id = workspace, evaluation_id
+        self._take_selection(selection)
         self._filter()
         before = self.classes.currentText()
         named = [class_names[each] if each < len(class_names) else str(each) for each in self.model.labels]
@@ -139,10 +142,13 @@ class QueryList(QWidget):
 
     def show_selection(self, samples: np.ndarray) -> None:
         """List only these samples, where they are more than one; else all."""
+        self._take_selection(samples)
+        self._filter()
+
+    def _take_selection(self, samples: np.ndarray) -> None:
         self._samples = tuple(samples.tolist()) if len(samples) > 1 else None
         self.selected.setVisible(self._samples is not None)
         self.selected.setText(f"{len(samples):,} selected in the map")
-        self._filter()
 
     def go_to(self, sample_id: int | None) -> None:
         """Mark a query in the list, where it is listed."""

@@ -1,0 +1,47 @@
+"""Work of the window's thread that takes too long for one piece beside a run: a step in each turn of the event loop."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer
+
+from workbench.ui.session import Session
+
+
+class InTurns(QObject):
+    """Does steps one after another, the window drawing and answering between them; none once the session is closed."""
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._steps: list[Callable[[], object]] = []
+        self._timer = QTimer(self, interval=0, singleShot=True)
+        self._timer.timeout.connect(self._next)
+
+    def begin(self, *steps: Callable[[], object]) -> None:
+        """Do these: at once where no run works, else from the next turn on; what is left of an earlier call is not."""
+        if self._session.busy:
+            self._steps = list(steps)
+            self._timer.start()
+        else:
+            self.stop()
+            for step in steps:
+                step()
+
+    def stop(self) -> None:
+        """Do no more of them."""
+        self._steps = []
+        self._timer.stop()
+
+    @property
+    def busy(self) -> bool:
+        """Whether there are steps to come."""
+        return bool(self._steps)
+
+    def _next(self) -> None:
+        if self._session.closed:
+            self._steps = []
+        if self._steps:
+            step = self._steps.pop(0)
+            step()
+        if self._steps:
+            self._timer.start()
