@@ -6,6 +6,8 @@ from PySide6.QtCore import QObject, QTimer
 
 from workbench.ui.session import Session
 
+BETWEEN = 2  # ms
+
 
 class InTurns(QObject):
     """Does steps one after another, the window drawing and answering between them; none once the session is closed."""
@@ -14,7 +16,7 @@ class InTurns(QObject):
         super().__init__(parent)
         self._session = session
         self._steps: list[Callable[[], object]] = []
-        self._timer = QTimer(self, interval=0, singleShot=True)
+        self._timer = QTimer(self, interval=BETWEEN, singleShot=True)
         self._timer.timeout.connect(self._next)
 
     def begin(self, *steps: Callable[[], object]) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from workbench.ui.session import Session
 
 NARROWEST = 640  # px
+BETWEEN = 8  # ms between laying a page out and painting it, in which the window answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class PageStack(QStackedWidget):
         page = self.page(name)
         self.setUpdatesEnabled(False)
         self.setCurrentWidget(page)
-        QTimer.singleShot(0, self, self._draw)
+        QTimer.singleShot(BETWEEN, self, self._draw)
         self.shown.emit(name)
 
     def _draw(self) -> None:
