@@ -9,7 +9,8 @@ import numpy as np
 from PySide6.QtWidgets import QApplication
 
 from workbench.evaluation.class_geometry import class_shapes
-from workbench.projection.neighbourhoods import doubts, kept_share, map_neighbours, true_neighbours
+from workbench.projection.exact import Exact
+from workbench.projection.neighbourhoods import doubts, kept_share, map_neighbours
 from workbench.ui.pages.map.canvas import MapCanvas
 from workbench.ui.pages.map.colouring import grouped
 from workbench.ui.pages.map.course import Course, Frame
@@ -59,7 +60,7 @@ def neighbourhoods(count: int, width: int) -> None:
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(count, width)).astype(np.float32)
     started = process_time()
-    true, (shown, farthest) = true_neighbours(vectors), map_neighbours(vectors[:, :2])
+    true, (shown, farthest) = Exact(vectors).others(15)[0], map_neighbours(vectors[:, :2])
     kept_share(true, shown)
     doubts(vectors[:, :2], true, shown, farthest)
     print(f"kept neighbours and doubts of {count:,} x {width}: {process_time() - started:.1f} s")

@@ -8,7 +8,9 @@ from PySide6.QtCore import QObject, QPointF, Signal
 from PySide6.QtGui import QColor, QPixmap
 from test_map_drawing import canvas_of, data_of
 
+from workbench.ui import theme
 from workbench.ui.pages.map import canvas as canvas_file
+from workbench.ui.pages.map.colouring import grouped
 from workbench.ui.pages.map.level_note import words_of
 from workbench.ui.pages.map.thumbnails import APART, PLACE, SIDE, UP_TO, with_room
 
@@ -60,6 +62,13 @@ def test_no_picture_lies_over_another_and_none_is_left_out_without_need(places):
     assert all(apart[one, other] >= APART for one in kept for other in kept if one != other)
     left_out = set(range(len(places))) - set(kept)
     assert all(min(apart[each, earlier] for earlier in kept if earlier < each) < APART for each in left_out)
+
+
+def test_pictures_that_arrive_after_fewer_points_came_are_looked_up_among_those(canvas, loader):
+    fewer = data_of([[0, 0], [1, 1]], np.arange(2))
+    canvas.show_data(fewer, grouped(fewer, "class", theme.LIGHT), fit=False)
+    loader.ready.emit(set(fewer.ids.tolist()))
+    assert len(canvas.thumbnails.rows) == 0
 
 
 def test_points_with_room_are_shown_as_pictures_and_the_note_says_so(canvas, loader):

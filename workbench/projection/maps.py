@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from workbench.projection.align import align
-from workbench.projection.neighbourhoods import Doubt, doubts, kept_share, map_neighbours, true_neighbours
+from workbench.projection.exact import Exact
+from workbench.projection.neighbourhoods import Doubt, doubts, kept_share, map_neighbours
 from workbench.projection.params import PcaParams, TsneParams, UmapParams, read_params
 from workbench.projection.pca import fit_pca
-from workbench.projection.trust import Trust, trust
+from workbench.projection.trust import NEIGHBOURS, Trust, trust
 from workbench.projection.vectors import Report, prepared, quiet
 
 LIBRARIES = {
@@ -60,16 +61,17 @@ def make_map(
     assert isinstance(chosen, PcaParams | UmapParams | TsneParams)
     vectors = prepared(embeddings, chosen.metric)
     stars = None if proxies is None else prepared(proxies, chosen.metric, "proxies", vectors.shape[1])
+    exact = Exact(vectors)
     if isinstance(chosen, UmapParams):
         report("Loading UMAP", 0, 0)
         from workbench.projection.umap_map import umap_map  # three seconds of imports, which PCA does not need
 
-        points, placed = umap_map(vectors, stars, chosen, seed, report, before=before, labels=labels)
+        points, placed = umap_map(vectors, stars, chosen, seed, report, before=before, labels=labels, exact=exact)
     elif isinstance(chosen, TsneParams):
         report("Loading t-SNE", 0, 0)
         from workbench.projection.tsne_map import tsne_map
 
-        points, placed = tsne_map(vectors, stars, chosen, seed, report)
+        points, placed = tsne_map(vectors, stars, chosen, seed, report, exact=exact)
     else:
         pca = fit_pca(vectors)
         points, placed = pca.transform(vectors), None if stars is None else pca.transform(stars)
@@ -77,12 +79,12 @@ def make_map(
         points, placed = align(points, before, placed)
     report("Measuring trustworthiness", 0, 0)
     measured = trust(vectors, points, seed=seed)
-    kept, doubted = (None, ()) if measured is None else _kept(vectors, points, report)
+    kept, doubted = (None, ()) if measured is None else _kept(exact, points, report)
     versions = {name: version(name) for name in LIBRARIES[method]}
     return Map(points, placed, measured, chosen.model_dump(), versions, kept, doubted)
 
 
-def _kept(vectors: np.ndarray, points: np.ndarray, report: Report) -> tuple[np.ndarray, tuple[Doubt, ...]]:
-    true = true_neighbours(vectors, report=report)
+def _kept(exact: Exact, points: np.ndarray, report: Report) -> tuple[np.ndarray, tuple[Doubt, ...]]:
+    true, _ = exact.others(NEIGHBOURS, report)
     shown, farthest = map_neighbours(points)
     return kept_share(true, shown), doubts(points, true, shown, farthest)

@@ -8,10 +8,10 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
+from workbench.projection.exact import others
 from workbench.projection.trust import NEIGHBOURS
-from workbench.projection.vectors import Report, quiet
 
-BLOCK = 4_096  # points looked at between two reports
+BLOCK = 4_096  # points compared at once
 STEP = 3.0  # times the median distance to the k-th neighbour of the map: longer steps lie between groups
 LEAST = 2 * NEIGHBOURS  # points of a group that is judged
 LEAST_SHARE = 0.01  # of all points, for the same
@@ -33,39 +33,15 @@ class Doubt:
         return asdict(self)
 
 
-def true_neighbours(vectors: np.ndarray, k: int = NEIGHBOURS, report: Report = quiet) -> np.ndarray:
-    """The k nearest other points of each by Euclidean distance, nearest first: int64 [n, min(k, n - 1)].
-
-    Args:
-        vectors: [n, d] float32 as vectors.prepared gives them: of unit length for cosine, where the ranks are the same.
-    """
-    import faiss  # most of a second, which a map without neighbours does not need
-
-    k = min(k, len(vectors) - 1)
-    index = faiss.IndexFlatL2(vectors.shape[1])
-    centred = np.ascontiguousarray(vectors - vectors.mean(axis=0), np.float32)  # near points keep their digits
-    index.add(centred)
-    found = np.empty((len(vectors), k), np.int64)
-    for start in range(0, len(vectors), BLOCK):
-        report("Looking for true neighbours", start, len(vectors))
-        rows = np.arange(start, min(start + BLOCK, len(vectors)))
-        found[rows] = _others(index.search(centred[rows], k + 1)[1], rows)
-    return found
-
-
 def map_neighbours(points: np.ndarray, k: int = NEIGHBOURS) -> tuple[np.ndarray, np.ndarray]:
-    """The same on the map: rows int64 [n, k] and the distance [n] to the farthest of them."""
+    """The nearest other points of each on the map, nearest first, and the distance to the farthest of them.
+
+    Returns:
+        rows int64 [n, min(k, n - 1)] and distances [n].
+    """
     k = min(k, len(points) - 1)
     distances, rows = cKDTree(points).query(points, k + 1)
-    return _others(rows, np.arange(len(points))), distances[:, -1]
-
-
-def _others(rows: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Without the point itself; among more copies than neighbours it may be missing, and the last one goes."""
-    same = rows == own[:, None]
-    drop = np.where(same.any(axis=1), same.argmax(axis=1), rows.shape[1] - 1)
-    keep = np.arange(rows.shape[1]) != drop[:, None]
-    return np.asarray(rows[keep].reshape(len(rows), -1), np.int64)
+    return np.asarray(rows[others(rows)].reshape(len(rows), k), np.int64), distances[:, -1]
 
 
 def kept_share(true: np.ndarray, shown: np.ndarray) -> np.ndarray:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.projection.vectors import blocks
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pca:
@@ -15,25 +17,34 @@ class Pca:
 
     def transform(self, vectors: np.ndarray) -> np.ndarray:
         """[n, d] -> [n, 2] float32."""
-        centred = np.asarray(vectors, dtype=np.float64) - self.mean
-        return (centred @ self.axes).astype(np.float32)
+        points = np.empty((len(vectors), 2), np.float32)
+        for part in blocks(len(vectors)):
+            points[part] = (np.asarray(vectors[part], np.float64) - self.mean) @ self.axes
+        return points
 
 
 def fit_pca(vectors: np.ndarray) -> Pca:
     """Fit to [n, d] finite numbers, n >= 1. The largest weight of each axis is positive, so signs never flip."""
-    table = np.asarray(vectors, dtype=np.float64)
-    mean = table.mean(axis=0)
-    centred = table - mean
-    scatter = centred.T @ centred if len(table) > table.shape[1] else centred @ centred.T
+    count, width = vectors.shape
+    mean = vectors.mean(axis=0, dtype=np.float64)
+    if count > width:
+        scatter = np.zeros((width, width))
+        for part in blocks(count):  # no second table in float64
+            rows = vectors[part] - mean
+            scatter += rows.T @ rows
+    else:
+        centred = vectors - mean
+        scatter = centred @ centred.T
     values, directions = np.linalg.eigh(scatter)
     values, directions = np.maximum(values[::-1], 0), directions[:, ::-1]
-    axes = np.zeros((table.shape[1], 2))
+    axes = np.zeros((width, 2))
     # Below this a direction is rounding of constant data, not variance.
-    floor = max(scatter.shape) * np.finfo(np.float64).eps * max(float((table**2).sum()), values[0])
+    squares = float(np.trace(scatter)) + count * float(mean @ mean)
+    floor = max(scatter.shape) * np.finfo(np.float64).eps * max(squares, values[0])
     for place in range(min(2, len(values))):
         if values[place] <= floor:
             break
-        axis = directions[:, place] if len(table) > table.shape[1] else centred.T @ directions[:, place]
+        axis = directions[:, place] if count > width else centred.T @ directions[:, place]
         axis = axis / np.linalg.norm(axis)
         axes[:, place] = axis * np.sign(axis[np.abs(axis).argmax()])
     total = float(values.sum())

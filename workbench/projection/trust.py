@@ -36,26 +36,32 @@ def trust(vectors: np.ndarray, points: np.ndarray, neighbours: int = NEIGHBOURS,
     queries = np.arange(count)
     if count * count > PAIRS:
         queries = np.sort(np.random.default_rng(seed).choice(count, PAIRS // count, replace=False))
-    high, low = (np.asarray(table, dtype=np.float64) - np.mean(table, axis=0) for table in (vectors, points))
+    high, low = (_Distances(table) for table in (vectors, points))
     false_neighbours = lost_neighbours = 0
     step = max(1, BLOCK // count)
     for start in range(0, len(queries), step):
         part = queries[start : start + step]
-        near, shown = _distances(high, part), _distances(low, part)
+        near, shown = high.of(part), low.of(part)
         false_neighbours += _excess(shown, near, k)
         lost_neighbours += _excess(near, shown, k)
     worst = len(queries) * k * (2 * count - 3 * k - 1) / 2
     return Trust(1 - false_neighbours / worst, 1 - lost_neighbours / worst, k, len(queries))
 
 
-def _distances(table: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """Squared distances [q, n] float32 from some points to all, infinite to themselves."""
-    norms = (table**2).sum(axis=1)
-    distances = table[part] @ (-2 * table.T)
-    distances += norms
-    distances += norms[part, None]
-    distances[np.arange(len(part)), part] = np.inf
-    return distances.astype(np.float32)
+class _Distances:
+    """Between the rows of a table [n, d]; centred, so that near points keep their digits."""
+
+    def __init__(self, table: np.ndarray) -> None:
+        self._table = np.asarray(table, dtype=np.float64) - np.mean(table, axis=0, dtype=np.float64)
+        self._norms = np.einsum("ij,ij->i", self._table, self._table)
+
+    def of(self, part: np.ndarray) -> np.ndarray:
+        """Squared distances [q, n] float32 from some points to all, infinite to themselves."""
+        distances = (-2 * self._table[part]) @ self._table.T
+        distances += self._norms
+        distances += self._norms[part, None]
+        distances[np.arange(len(part)), part] = np.inf
+        return distances.astype(np.float32)
 
 
 def _excess(chosen: np.ndarray, judged: np.ndarray, k: int) -> int:

@@ -7,20 +7,20 @@ For cosine the vectors are of length one and their Euclidean distances are compa
 import logging
 from collections.abc import Callable
 
-import faiss
 import numpy as np
 from openTSNE import TSNEEmbedding
 from openTSNE.affinity import PerplexityBasedNN
 from openTSNE.nearest_neighbors import KNNIndex
 
 from workbench.problem import Problem
+from workbench.projection.exact import Exact
 from workbench.projection.params import TsneParams
 from workbench.projection.pca import fit_pca
+from workbench.projection.trust import NEIGHBOURS
 from workbench.projection.vectors import Report, quiet
 
 MOST_POINTS = 200_000
 FEWEST_POINTS = 5  # below this there is no neighbourhood to lay out: the start is the map
-BLOCK = 4_096  # queries searched between two reports
 EARLY, EXAGGERATION = 250, 12.0  # iterations in which the clusters form, as van der Maaten did
 LATE = 500
 PLACING = 250  # iterations for the proxies
@@ -36,33 +36,21 @@ class ExactNeighbours(KNNIndex):
 
     VALID_METRICS = ("euclidean",)
 
-    def __init__(self, data: np.ndarray, k: int, report: Report = quiet) -> None:
+    def __init__(self, data: np.ndarray, exact: Exact, k: int, report: Report = quiet) -> None:
         super().__init__(data, k)
-        self._report = report
-        self.index = faiss.IndexFlatL2(data.shape[1])
-        self.index.add(data)
+        self._exact, self._report = exact, report
 
     def build(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows [n, k] and distances [n, k] of the neighbours of each point."""
-        rows, distances = self._search(self.data, self.k + 1)
-        found = rows == np.arange(len(rows))[:, None]
-        # Among more copies of a point than k faiss need not name the point itself: then the last one goes.
-        drop = np.where(found.any(axis=1), found.argmax(axis=1), self.k)[:, None]
-        keep = np.arange(self.k + 1) != drop
-        return rows[keep].reshape(-1, self.k), distances[keep].reshape(-1, self.k)
+        return _distances(*self._exact.others(self.k, self._report))
 
     def query(self, query: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows and distances [q, k] of the nearest points to other vectors [q, d]."""
-        return self._search(np.ascontiguousarray(query, np.float32), k)
+        return _distances(*self._exact.nearest(query, k, self._report))
 
-    def _search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        rows, distances = np.empty((len(vectors), k), np.int64), np.empty((len(vectors), k), np.float64)
-        for start in range(0, len(vectors), BLOCK):
-            self._report("Searching neighbours", start, len(vectors))
-            part = slice(start, start + BLOCK)
-            squares, rows[part] = self.index.search(vectors[part], k)
-            distances[part] = np.sqrt(np.maximum(squares, 0))
-        return rows, distances
+
+def _distances(rows: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.ascontiguousarray(rows), np.sqrt(squares, dtype=np.float64)
 
 
 def tsne_map(
@@ -72,6 +60,7 @@ def tsne_map(
     seed: int,
     report: Report = quiet,
     iterations: tuple[int, int] = (EARLY, LATE),
+    exact: Exact | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Lay out points, then place proxies among them without moving them.
 
@@ -81,6 +70,7 @@ def tsne_map(
         seed: of the small noise of the start; the same seed gives the same map on one machine.
         report: told of each stage; may raise Cancelled.
         iterations: of the two phases.
+        exact: of these vectors, where there is one.
 
     Returns:
         points [n, 2] and proxies [p, 2] float32, or None.
@@ -99,7 +89,9 @@ def tsne_map(
     if count < FEWEST_POINTS or np.abs(start).max() == 0:  # nothing to lay out, or all points are one
         return start, None if proxies is None else pca.transform(proxies)
     perplexity = min(params.perplexity, (count - 1) / 3)
-    index = ExactNeighbours(np.ascontiguousarray(vectors), min(count - 1, int(3 * perplexity)), report)
+    exact = exact or Exact(vectors)
+    exact.others(max(int(3 * perplexity), NEIGHBOURS), report)  # one search for these and the kept ones
+    index = ExactNeighbours(np.ascontiguousarray(vectors), exact, min(count - 1, int(3 * perplexity)), report)
     affinities = PerplexityBasedNN(perplexity=perplexity, knn_index=index, n_jobs=1, random_state=seed)
     random = np.random.default_rng(seed)
     scaled = start / start[:, 0].std() * START if start[:, 0].std() > 0 else start

@@ -1,60 +1,39 @@
-"""UMAP from umap-learn's own parts, on exact faiss neighbours and a PCA start; proxies through the fitted map.
+"""UMAP on umap-learn's graph, exact faiss neighbours and a PCA start; proxies through the fitted map.
 
-Seeded and on one thread, so that a seed gives one map. umap-learn starts from a spectral layout and takes 500 epochs up
-to 10,000 points; from the PCA start 200 reach the same trustworthiness (within 0.002 on 10,000 points of MNIST).
+Seeded and laid out on one thread (layout.py), so that a seed gives one map. It takes no fewer epochs than umap-learn,
+which starts from a spectral layout.
 """
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
 
-import faiss
 import numpy as np
 from scipy.sparse import coo_matrix
 
 from workbench.problem import Problem
+from workbench.projection.exact import Exact
+from workbench.projection.layout import lay_out
 from workbench.projection.params import UmapParams
 from workbench.projection.pca import fit_pca
+from workbench.projection.trust import NEIGHBOURS
 from workbench.projection.vectors import Report, quiet
 
 with warnings.catch_warnings():  # umap-learn says that Tensorflow is missing, which nothing here needs
     warnings.simplefilter("ignore", ImportWarning)
-    import umap.layouts as layouts
     import umap.umap_ as umap
 
 MOST_POINTS = 200_000
 FEWEST_POINTS = 4  # below this there is no neighbourhood to lay out: the start is the map
-BLOCK = 4_096  # queries searched between two reports
+POINT_EPOCHS = 5_000_000  # points times epochs of a layout, within the two numbers of epochs below
+EPOCHS = 200, 500
 SPREAD = 10.0  # side of the square that the start fills, as in umap-learn
+NOISE = 1e-4  # of the start, before it is brought to that square
 WARM_RATE = 0.25  # of the layout's steps, when it starts from an earlier map (measured: docs/benchmarks.md)
-NEGATIVES = 5  # negative samples per positive one
+PLACING_RATE = 0.25  # of the steps of proxies, as in umap-learn's transform
 
 # umap-learn compiles these anew in every process (10 s); numba can keep them on disk.
-for _compiled in (
-    umap.smooth_knn_dist,
-    umap.compute_membership_strengths,
-    layouts._nb_optimize_layout_euclidean_single_epoch,
-):
+for _compiled in (umap.smooth_knn_dist, umap.compute_membership_strengths):
     _compiled.enable_caching()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Search:
-    """Exact neighbours of fitted points; vectors are unit length for cosine."""
-
-    index: faiss.Index
-    metric: str
-
-    def nearest(self, vectors: np.ndarray, k: int, report: Report) -> tuple[np.ndarray, np.ndarray]:
-        """Rows [q, k] int32 and distances [q, k] float32, nearest first."""
-        rows = np.empty((len(vectors), k), dtype=np.int32)
-        distances = np.empty((len(vectors), k), dtype=np.float32)
-        for start in range(0, len(vectors), BLOCK):
-            report("Searching neighbours", start, len(vectors))
-            part = slice(start, start + BLOCK)
-            distances[part], rows[part] = self.index.search(vectors[part], k)
-        if self.metric == "cosine":
-            return rows, np.maximum(1 - distances, 0)
-        return rows, np.sqrt(np.maximum(distances, 0))
 
 
 def umap_map(
@@ -66,6 +45,7 @@ def umap_map(
     epochs: int | None = None,
     before: np.ndarray | None = None,
     labels: np.ndarray | None = None,
+    exact: Exact | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Lay out points, then place proxies among them without moving them.
 
@@ -78,6 +58,7 @@ def umap_map(
         before: [n, 2] the places of the points in an earlier map, from which the layout then starts instead of from
             PCA; NaN for points that it had not, which start amid those of their neighbours that it had.
         labels: [n] int, when params.target_weight is not 0: points of different classes are then held apart.
+        exact: of these vectors, where there is one.
 
     Returns:
         points [n, 2] and proxies [p, 2] float32, or None.
@@ -97,12 +78,14 @@ def umap_map(
     start = pca.transform(vectors)
     if count < FEWEST_POINTS or np.abs(start).max() == 0:  # nothing to lay out, or all points are one
         return start, None if proxies is None else pca.transform(proxies)
-    epochs = epochs or int(np.clip(2_000_000 // count, 200, 500))
-    search = _search(vectors, params.metric)
+    epochs = epochs or int(np.clip(POINT_EPOCHS // count, *EPOCHS))
     neighbours = min(params.n_neighbors, count)
     random = np.random.RandomState(seed)
-    a, b = umap.find_ab_params(1.0, params.min_dist)
-    rows, distances = _with_self_first(*search.nearest(vectors, neighbours, report))
+    curve = umap.find_ab_params(1.0, params.min_dist)
+    exact = exact or Exact(vectors)
+    # As many as the shares of kept neighbours will ask for: one search does for both.
+    rows, squares = exact.others(max(neighbours - 1, NEIGHBOURS), report)
+    rows, distances = _with_self_first(rows[:, : neighbours - 1], squares[:, : neighbours - 1], params.metric)
     report("Weighing neighbours", 0, 0)
     graph, _, _ = umap.fuzzy_simplicial_set(vectors, neighbours, random, params.metric, {}, rows, distances)
     warm = before is not None and bool(np.isfinite(before).all(1).any())
@@ -111,16 +94,14 @@ def umap_map(
     if params.target_weight and labels is not None:
         far = 2.5 / (1 - params.target_weight)  # as umap-learn does for its categorical target metric
         graph = umap.discrete_metric_simplicial_set_intersection(graph, labels, far_dist=far)
-    points, _ = umap.simplicial_set_embedding(
-        vectors, graph, n_components=2, initial_alpha=WARM_RATE if warm else 1.0, a=a, b=b, gamma=1.0,
-        negative_sample_rate=NEGATIVES, n_epochs=epochs, init=_start(start, random), random_state=random,
-        metric=params.metric, metric_kwds={}, densmap=False, densmap_kwds={}, output_dens=False,
-        euclidean_output=True, parallel=False, tqdm_kwds=_progress(report, "Laying out points"),
-    )  # fmt: skip
+    points = _start(start, random)
+    rate = WARM_RATE if warm else 1.0
+    lay_out(points, points, graph, curve, epochs, rate, _drawn(random), _telling(report, "Laying out points"))
     if proxies is None:
         return points, None
-    rows, distances = search.nearest(proxies, neighbours, quiet)
-    return points, _place(rows, distances, points, (a, b), epochs // 3, random, report)
+    rows, squares = exact.nearest(proxies, neighbours)
+    near = rows.astype(np.int32), _distances(squares, params.metric)
+    return points, _place(*near, points, curve, epochs // 3, random, report)
 
 
 def warm_up(report: Report = quiet) -> None:
@@ -129,30 +110,31 @@ def warm_up(report: Report = quiet) -> None:
     umap_map(vectors, vectors[:3], UmapParams(metric="l2"), 0, report, epochs=9)
 
 
-def _search(vectors: np.ndarray, metric: str) -> _Search:
-    index = faiss.IndexFlatIP(vectors.shape[1]) if metric == "cosine" else faiss.IndexFlatL2(vectors.shape[1])
-    index.add(vectors)
-    return _Search(index, metric)
+def _distances(squares: np.ndarray, metric: str) -> np.ndarray:
+    """Float32 distances from squared Euclidean ones of prepared vectors; for cosine one minus the similarity.
+
+    A zero vector has no direction: it lies at one half from every other.
+    """
+    return np.asarray(squares / 2 if metric == "cosine" else np.sqrt(squares), np.float32)
 
 
-def _with_self_first(rows: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every point as its own first neighbour at distance 0, as umap-learn expects, also among copies of it."""
-    own = np.arange(len(rows), dtype=rows.dtype)[:, None]
-    found = rows == own
-    last = rows.shape[1] - 1
-    drop = np.where(found.any(axis=1), found.argmax(axis=1), last)[:, None]
-    keep = np.arange(last + 1) != drop
-    rest = (len(rows), last)
-    return (
-        np.hstack([own, rows[keep].reshape(rest)]),
-        np.hstack([np.zeros((len(rows), 1), dtype=np.float32), distances[keep].reshape(rest)]),
-    )
+def _with_self_first(rows: np.ndarray, squares: np.ndarray, metric: str) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbours [n, k] with each point before them as its own first at distance 0, as umap-learn expects."""
+    own = np.arange(len(rows))[:, None]
+    zero = np.zeros((len(rows), 1), np.float32)
+    return np.hstack([own, rows]).astype(np.int32), np.hstack([zero, _distances(squares, metric)])
 
 
 def _start(points: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-    """A map, scaled, with a little noise so that no two points and no axis are one."""
-    noise = random.normal(scale=1e-4, size=points.shape)
-    return (points * (SPREAD / np.abs(points).max()) + noise).astype(np.float32)
+    """A map as float32 [n, 2] that fills the square, with a little noise so that no two points and no axis are one."""
+    noisy = points * (SPREAD / np.abs(points).max()) + random.normal(scale=NOISE, size=points.shape)
+    low = noisy.min(axis=0)
+    return np.ascontiguousarray(SPREAD * (noisy - low) / (noisy.max(axis=0) - low), np.float32)
+
+
+def _drawn(random: np.random.RandomState) -> int:
+    """A seed for a layout."""
+    return int(random.randint(0, 2**63 - 1, dtype=np.int64))
 
 
 def _filled(before: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -178,35 +160,11 @@ def _place(
     sigmas, rhos = umap.smooth_knn_dist(distances, float(rows.shape[1]), local_connectivity=0.0)
     heads, tails, weights, _ = umap.compute_membership_strengths(rows, distances, sigmas, rhos, bipartite=True)
     graph = coo_matrix((weights, (heads, tails)), shape=(len(rows), len(points)))
-    placed = umap.init_graph_transform(graph.tocsr(), points)
-    graph.data[graph.data < graph.data.max() / epochs] = 0.0
-    graph.eliminate_zeros()
-    state = random.randint(np.iinfo(np.int32).min + 1, np.iinfo(np.int32).max - 1, 3).astype(np.int64)
-    return layouts.optimize_layout_euclidean(
-        placed, points.copy(), graph.row, graph.col, epochs, len(points),
-        umap.make_epochs_per_sample(graph.data, epochs), *curve, state, 1.0, 0.25, NEGATIVES,
-        tqdm_kwds=_progress(report, "Placing proxies"),
-    )  # fmt: skip
+    placed = np.ascontiguousarray(umap.init_graph_transform(graph.tocsr(), points), np.float32)
+    telling = _telling(report, "Placing proxies")
+    lay_out(placed, points, graph, curve, epochs, PLACING_RATE, _drawn(random), telling)
+    return placed
 
 
-class _ProgressFile:
-    """Where the layout's progress bar writes: every line becomes a report."""
-
-    def __init__(self, report: Report, text: str) -> None:
-        self._report, self._text = report, text
-
-    def write(self, line: str) -> None:
-        done, found, total = line.strip().partition("/")
-        if found:
-            self._report(self._text, int(done), int(total))
-
-    def flush(self) -> None:
-        """Nothing is kept back."""
-
-
-def _progress(report: Report, text: str) -> dict[str, object]:
-    """Settings of umap-learn's progress bar that make it report ten times a second."""
-    return {
-        "disable": False, "file": _ProgressFile(report, text), "bar_format": "{n_fmt}/{total_fmt}", "desc": text,
-        "mininterval": 0.1, "leave": False,
-    }  # fmt: skip
+def _telling(report: Report, text: str) -> Callable[[int, int], None]:
+    return lambda done, total: report(text, done, total)

@@ -1,11 +1,13 @@
 """What every map does first: checks embeddings and proxies, and brings them to the metric."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from workbench.problem import Problem
 
+BLOCK = 1_024  # rows looked at together
+LARGEST = 1e18  # its square is near the end of float32
 Report = Callable[[str, int, int], None]  # text, done, total; may raise Cancelled
 
 
@@ -24,17 +26,34 @@ def prepared(vectors: np.ndarray, metric: str, what: str = "embeddings", width: 
         raise Problem(f"The {what} must be a table of numbers, not {table.dtype} of shape {table.shape}.")
     if width is not None and table.shape[1] != width:
         raise Problem(f"The {what} have {table.shape[1]} dimensions, the embeddings {width}.")
-    wrong = int((~np.isfinite(table)).any(axis=1).sum())
+    found = np.empty(table.shape, np.float32)
+    wrong, largest = 0, 0.0
+    for part in blocks(len(table)):
+        rows = table[part].astype(np.float64)
+        finite = np.isfinite(rows).all(axis=1)
+        wrong += int((~finite).sum())
+        if finite.all():
+            rows = unit(rows) if metric == "cosine" else rows
+            largest = max(largest, float(rows.max()), -float(rows.min()))
+            found[part] = rows if largest <= LARGEST else 0
     if wrong:
         raise Problem(
             f"{wrong:,} of {len(table):,} {what} hold NaN or infinity and have no place on a map.",
             todo="Choose an earlier evaluation of this run.",
         )
-    table = table.astype(np.float64)
-    if metric == "cosine":
-        largest = np.abs(table).max(axis=1, keepdims=True)
-        table = np.divide(table, largest, out=np.zeros_like(table), where=largest > 0)
-        table /= np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1)  # 1 only where the vector is zero
-    if np.abs(table).max() > 1e18:  # its square leaves float32
+    if largest > LARGEST:
         raise Problem(f"The {what} hold values above 1e18, too large for a map.")
-    return table.astype(np.float32)
+    return found
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    """Float64 [n, d] of length one; zero rows stay zero."""
+    largest = np.maximum(rows.max(axis=1, keepdims=True), -rows.min(axis=1, keepdims=True))
+    rows = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0)  # its squares stay within float64
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    return np.divide(rows, np.maximum(lengths, 1), out=rows)  # below 1 only where the vector is zero
+
+
+def blocks(count: int) -> Iterator[slice]:
+    """Slices of so many rows at a time that float64 copies of them stay in the processor's cache."""
+    return (slice(start, start + BLOCK) for start in range(0, count, BLOCK))

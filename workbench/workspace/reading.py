@@ -87,23 +87,24 @@ def evaluations(db: Connection, where: str, value: int) -> list[Evaluation]:
 
 
 def queries(db: Connection, evaluation_id: int) -> Queries:
-    """All columns in one row of JSON texts: each row fetched would be a wait for the interpreter."""
-    fields = ("sample_id", "label", "ap", "first_hit", "r", '"right"')
-    sql = (
-        f"select {', '.join(f'json_group_array({field})' for field in fields)} "
-        f"from (select {', '.join(fields)} from queries where evaluation_id = ? order by place)"
-    )
-    sample_ids, labels, ap, first_hit, r, right = (
-        json.loads(text) for text in db.execute(sql, (evaluation_id,)).fetchone()
-    )
+    """All columns in one row of texts: each row fetched would be a wait for the interpreter."""
+    fields = ("place", "sample_id", "label", "ifnull(ap, 'nan')", "first_hit", "r", '"right"')
+    sql = f"select {', '.join(f'group_concat({field})' for field in fields)} from queries where evaluation_id = ?"
+    places, sample_ids, labels, ap, first_hit, r, right = db.execute(sql, (evaluation_id,)).fetchone()
+    order = np.argsort(_numbers(places, np.int64))  # sooner done here than in SQL
     return Queries(
-        sample_ids=np.array(sample_ids, np.int64),
-        labels=np.array(labels, np.int64),
-        ap=np.array(ap, np.float32),  # null is NaN
-        first_hit=np.array(first_hit, np.int32),
-        r=np.array(r, np.int32),
-        right=np.array(right, bool),
+        sample_ids=_numbers(sample_ids, np.int64)[order],
+        labels=_numbers(labels, np.int64)[order],
+        ap=_numbers(ap, np.float32)[order],
+        first_hit=_numbers(first_hit, np.int32)[order],
+        r=_numbers(r, np.int32)[order],
+        right=_numbers(right, np.int8)[order].astype(bool),
     )
+
+
+def _numbers(text: str | None, dtype: type) -> np.ndarray:
+    """Numbers with commas between them, read without an object for each; none for NULL."""
+    return np.fromstring(text or "", dtype, sep=",")
 
 
 def query(db: Connection, evaluation_id: int, sample_id: int) -> Query:

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from workbench.projection import exact
 from workbench.projection import neighbourhoods as module
-from workbench.projection.neighbourhoods import doubts, kept_share, map_groups, map_neighbours, true_neighbours
+from workbench.projection.exact import Exact
+from workbench.projection.neighbourhoods import doubts, kept_share, map_groups, map_neighbours
 from workbench.projection.vectors import prepared
 
 
@@ -25,23 +27,23 @@ def test_the_kept_share_is_the_share_of_pairs(metric, k, monkeypatch):
     wanted = [
         len(near & shown) / k for near, shown in zip(nearest_sets(vectors, k), nearest_sets(points, k), strict=True)
     ]
-    found = kept_share(true_neighbours(vectors, k), map_neighbours(points, k)[0])
+    found = kept_share(Exact(vectors).others(k)[0], map_neighbours(points, k)[0])
     np.testing.assert_allclose(found, wanted, atol=1e-6)
 
 
 def test_copies_and_few_points():
     copies = np.ones((40, 3), np.float32)
-    rows = true_neighbours(copies, 15)
+    rows = Exact(copies).others(15)[0]
     assert rows.shape == (40, 15)
     assert (rows != np.arange(40)[:, None]).all()
     assert map_neighbours(copies[:, :2], 15)[0].shape == (40, 15)
-    assert true_neighbours(copies[:3]).shape == (3, 2)
+    assert Exact(copies[:3]).others(15)[0].shape == (3, 2)
 
 
 def test_progress_is_told_and_may_end_the_work(monkeypatch):
-    monkeypatch.setattr(module, "BLOCK", 10)
+    monkeypatch.setattr(exact, "BLOCK", 10)
     told = []
-    true_neighbours(np.eye(25, dtype=np.float32), 3, lambda *what: told.append(what[1:]))
+    Exact(np.eye(25, dtype=np.float32)).others(3, lambda *what: told.append(what[1:]))
     assert told == [(0, 25), (10, 25), (20, 25)]
 
 
@@ -57,7 +59,7 @@ def groups():
 
 def found_doubts(vectors, points):
     shown, farthest = map_neighbours(points)
-    return doubts(points, true_neighbours(vectors), shown, farthest)
+    return doubts(points, Exact(vectors).others(15)[0], shown, farthest)
 
 
 def test_true_groups_are_not_doubted(groups):

@@ -5,8 +5,10 @@ import pytest
 from sklearn.decomposition import PCA
 
 from workbench.problem import Problem
+from workbench.projection import vectors as vectors_module
 from workbench.projection.maps import make_map
 from workbench.projection.pca import fit_pca
+from workbench.projection.vectors import prepared
 
 
 @pytest.mark.parametrize("shape", [(60, 7), (7, 60), (9, 9)])
@@ -18,6 +20,24 @@ def test_equals_scikit_learn_up_to_signs(shape):
     )
     np.testing.assert_allclose(found.share, wanted.explained_variance_ratio_, rtol=1e-9)
     assert (found.axes[np.abs(found.axes).argmax(0), [0, 1]] > 0).all()
+
+
+@pytest.mark.parametrize("metric", ["cosine", "l2"])
+def test_tables_of_many_blocks_equal_one_of_float64(metric, monkeypatch):
+    monkeypatch.setattr(vectors_module, "BLOCK", 7)
+    table = np.random.default_rng(5).normal(size=(53, 6)) * np.geomspace(4, 1, 6) + 1
+    table[9] = 0
+    table[20] *= 1e-200  # its square is nothing in float64
+    wanted = table.copy()
+    if metric == "cosine":
+        wanted[20] *= 1e200
+        wanted /= np.where(np.arange(53) == 9, 1, np.linalg.norm(wanted, axis=1))[:, None]
+    vectors = prepared(table, metric)
+    np.testing.assert_allclose(vectors, wanted, rtol=1e-6, atol=1e-30)
+    found, centred = fit_pca(vectors), vectors.astype(np.float64) - vectors.mean(0, np.float64)
+    left, lengths, _ = np.linalg.svd(centred, full_matrices=False)
+    np.testing.assert_allclose(np.abs(found.transform(vectors)), np.abs(left[:, :2] * lengths[:2]), atol=1e-5)
+    np.testing.assert_allclose(found.share, (lengths**2 / (lengths**2).sum())[:2], rtol=1e-9)
 
 
 def test_a_mirrored_solver_would_change_nothing(monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 from workbench.control import Cancelled
 from workbench.problem import Problem
 from workbench.projection import tsne_map as module
+from workbench.projection.exact import Exact
 from workbench.projection.maps import make_map
 from workbench.projection.params import TsneParams
 from workbench.projection.vectors import prepared
@@ -80,7 +81,7 @@ def test_every_stage_is_told_and_any_can_end_the_work(blobs):
 def test_neighbours_are_exact_and_never_the_point_itself():
     vectors = np.random.default_rng(2).normal(size=(90, 4)).astype(np.float32)
     vectors[30:60] = vectors[0]  # more copies than neighbours: faiss need not name the point itself
-    rows, distances = module.ExactNeighbours(vectors, 8).build()
+    rows, distances = module.ExactNeighbours(vectors, Exact(vectors), 8).build()
     assert (rows != np.arange(90)[:, None]).all()
     exact = np.linalg.norm(vectors[:, None].astype(np.float64) - vectors, axis=2)
     np.fill_diagonal(exact, np.inf)

@@ -8,6 +8,7 @@ import pytest
 from workbench.control import Cancelled
 from workbench.problem import Problem
 from workbench.projection import umap_map as module
+from workbench.projection.exact import Exact
 from workbench.projection.maps import make_map
 from workbench.projection.params import UmapParams
 from workbench.projection.vectors import prepared
@@ -95,7 +96,7 @@ def test_every_stage_is_told_and_any_can_end_the_work(blobs):
     stages = list(dict.fromkeys(text for text, _, _ in told))
     assert stages == [
         "Loading UMAP", "Searching neighbours", "Weighing neighbours", "Laying out points", "Placing proxies",
-        "Measuring trustworthiness", "Looking for true neighbours",
+        "Measuring trustworthiness",
     ]  # fmt: skip
     assert all(0 <= done <= total for _, done, total in told)
 
@@ -110,11 +111,22 @@ def test_every_stage_is_told_and_any_can_end_the_work(blobs):
 def test_neighbours_are_exact_and_start_with_the_point_itself():
     vectors = prepared(np.random.default_rng(2).normal(size=(90, 4)), "cosine")
     vectors[30:60] = vectors[0]  # more copies than neighbours: faiss need not name the point itself
-    rows, distances = module._with_self_first(*module._search(vectors, "cosine").nearest(vectors, 8, lambda *_: None))
+    rows, distances = module._with_self_first(*Exact(vectors).others(7), "cosine")
     assert (rows[:, 0] == np.arange(90)).all()
     assert all(len(set(row)) == 8 for row in rows.tolist())
     wanted = np.sort(1 - vectors.astype(np.float64) @ vectors.T, axis=1)[:, :8]
     np.testing.assert_allclose(distances, wanted, atol=1e-6)
+
+
+def test_the_layout_and_the_kept_neighbours_share_one_search(blobs, monkeypatch):
+    asked = []
+    search = Exact._search
+    monkeypatch.setattr(Exact, "_search", lambda self, *what: asked.append(what[1]) or search(self, *what))
+    for few_or_many, k in ((5, 16), (30, 30)):
+        asked.clear()
+        made = make_map(blobs[0], blobs[2], "umap", {"n_neighbors": few_or_many})
+        assert asked == [k, few_or_many]  # the points' own, then the proxies'
+        assert made.kept.shape == (300,)
 
 
 def test_too_many_points_are_refused(monkeypatch):

@@ -53,6 +53,8 @@ class Thumbnails(pg.GraphicsObject):
 
     def show(self, data: MapData | None, groups: Groups | None) -> None:
         """Show other points, another colouring, or nothing."""
+        if data is not self._data:  # pictures may arrive before it is painted
+            self.rows, self.places = np.empty(0, np.int64), np.empty((0, 2))
         self._data, self._groups = data, groups
         self.rows, self.places = np.empty(0, np.int64), np.empty((0, 2))  # of the points before
         self.changed()
