@@ -56,7 +56,6 @@ class Thumbnails(pg.GraphicsObject):
         if data is not self._data:  # pictures may arrive before it is painted
             self.rows, self.places = np.empty(0, np.int64), np.empty((0, 2))
         self._data, self._groups = data, groups
-        self.rows, self.places = np.empty(0, np.int64), np.empty((0, 2))  # of the points before
         self.changed()
 
     def changed(self) -> None:
