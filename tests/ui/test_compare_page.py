@@ -14,6 +14,7 @@ from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.compare.looks import looks, short_title
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries import BETTER, WORSE
+from workbench.ui.report_offer import ReportOffer
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 OTHER = TrainingParams(lr=0.5)
@@ -336,3 +337,18 @@ def test_groups_keep_the_colour_of_their_oldest_run(workspace):
         assert [group.colour for group in grouped(workspace.runs(), {})] == [0, 1]
     finally:
         workspace.close()
+
+
+def test_the_ticked_runs_are_offered_for_a_report(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    page, offered, asked = shown(qtbot, session), [], []
+    session.report_offered.connect(offered.append)
+    session.page_asked.connect(asked.append)
+    assert not page.report_action.isEnabled()
+    tick(qtbot, page, 2)
+    page.at_box.setCurrentIndex(page.at_box.findData("last"))
+    page.at_box.activated.emit(1)
+    qtbot.waitUntil(lambda: page.overview.at == "last", timeout=WAIT)
+    page.report_button.click()
+    assert offered == [ReportOffer((2,), "MAP@R", "last")]
+    assert (asked, session.run_id) == (["report"], 2)

@@ -13,6 +13,7 @@ from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.ui.commands import Commands
 from workbench.ui.pages.setup import SetupPage
+from workbench.ui.report_offer import ReportOffer
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.sweeps.dialog import SweepDialog
 from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps
@@ -230,3 +231,18 @@ def test_an_empty_workspace_says_where_sweeps_begin(qtbot, session):
     made.show()
     qtbot.waitUntil(lambda: made._task is None, timeout=30_000)
     assert made.stack.currentIndex() == 0
+
+
+def test_the_runs_of_a_sweep_are_offered_for_a_report(qtbot, panel, session):
+    offered = []
+    session.report_offered.connect(offered.append)
+    assert not panel.report.isEnabled()
+    for trial in sweeps.trials(session.workspace, 1)[:2]:
+        sweeps.begin(session.workspace, trial, lambda: session.workspace.create_run(read_config("sample-digits")))
+        sweeps.end(session.workspace, trial, "done", 0.5)
+    panel.refresh()
+    qtbot.waitUntil(panel.report.isEnabled, timeout=30_000)
+    qtbot.mouseClick(panel.report, Qt.MouseButton.LeftButton)
+    assert offered == [ReportOffer((1, 2), "MAP@R", "best")]
+    assert session.page == "report"
+    assert not panel.isVisible()
