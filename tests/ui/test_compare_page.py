@@ -172,6 +172,11 @@ def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     assert [each.title for each in curves.plot.series] == ["Plain", "<b>Bold</b>"]
     np.testing.assert_allclose(curves.plot.curves["0"].values, 100 * page.overview.curves[0].mean)
     assert len(curves._extras["0"]) == 2, "the runs as one line, and a band"
+    found, band = page.overview.curves[0], curves._extras["0"][1].boundingRect()
+    known = np.isfinite(found.low)
+    limits = [100 * found.low[known].min(), 100 * found.high[known].max()]
+    np.testing.assert_allclose([band.left(), band.right()], found.epochs[known][[0, -1]])
+    np.testing.assert_allclose([band.top(), band.bottom()], limits)
     assert np.isnan(curves._extras["0"][0].xData).sum() == 3
     curves.plot.legend["0"].setChecked(False)
     assert not any(item.isVisible() for item in curves._extras["0"])

@@ -103,19 +103,44 @@ def test_random_draws_need_a_number_of_settings(qtbot, dialog):
 
 
 def test_a_papers_values_fill_the_rows_until_they_are_changed(qtbot, dialog):
-    dialog.preset.set_value("psce-dimension")
+    dialog.preset.set_value("rankmi-batch-size")
     dialog.preset.edited.emit()
-    assert [row.text for row in dialog.rows] == ["embedding.dim=2,5,10,20"]
-    assert "Table 8" in dialog.told.text()
+    assert [row.text for row in dialog.rows] == ["training.batch_size=120,180,240"]
+    assert "Table 5" in dialog.told.text()
+    assert not dialog.fixed.isVisible()
     settled(qtbot, dialog)
-    assert dialog.plan.source == "Values of Bytyqi et al. 2023 (PSCE), Table 8"
-    dialog.rows[0].values.setText("2,5")
+    assert dialog.plan.source == "Values of Kemertas et al. 2020 (RankMI), supplement Table 5"
+    dialog.rows[0].values.setText("120,180")
     settled(qtbot, dialog)
     assert (dialog.plan.source, dialog.preset.value()) == ("", "")
-    assert "loss.scale" not in dialog.preset.itemText(1), "ICE's scale means nothing to CE"
+    there = {dialog.preset.itemText(place) for place in range(dialog.preset.count())}
+    assert "ICE: batch size" in there
+    assert not there & {"ICE: scale s", "PSCE: dimension D"}, "scale and prototypes mean nothing to CE"
     dialog.add.click()
     dialog.rows[1].cross.click()
     assert len(dialog.rows) == 1
+
+
+def test_a_papers_fixed_fields_are_taken_until_they_are_left_out(qtbot, session, started):
+    dialog = SweepDialog(session, read_config("cub-ccp", ("loss.pool=12",)))
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(dialog)
+    dialog.open()
+    dialog.preset.set_value("ccp-proxies-penalty")
+    dialog.preset.edited.emit()
+    assert dialog.fixed.words.text() == "Every run also has loss.pool = 16, as in the paper."
+    assert dialog.fixed.isVisible()
+    settled(qtbot, dialog)
+    assert dialog.plan.config.loss.params["pool"] == 16
+    dialog.rows[1].values.setText("1e-4..1e-2:log")
+    settled(qtbot, dialog)
+    assert dialog.plan.config.loss.params["pool"] == 16, "other values keep what stands in the dialog"
+    assert dialog.plan.source == ""
+    dialog.fixed.drop.click()
+    dialog.rows[0].values.setText("1..12")
+    settled(qtbot, dialog)
+    assert dialog.plan.config.loss.params["pool"] == 12
+    assert not dialog.fixed.isVisible()
 
 
 def test_set_up_opens_it_with_its_run(qtbot, session, started):
