@@ -62,6 +62,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             asked = templates.template(key, arrangements(workspace))
             chosen = sections or asked.sections
             notes = asked.text if text is None else text.read_text("utf-8", errors="replace")
+            if len(numbers) > 1:
+                _say_what_is_not_common(workspace, numbers, metric, at)
             place = out or workspace.folder(numbers[0]) / "report"
             if wanted:
                 for path in reports.write_report(
@@ -72,3 +74,14 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
                 wish = reports.wish_of(numbers, chosen, title, notes, metric, at)
                 reports.write_bundle(workspace, wish, bundle)
                 click.echo(bundle)
+
+
+def _say_what_is_not_common(workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | int) -> None:
+    """On the error output: a report of runs that cannot be compared is written all the same."""
+    from workbench import catalog
+    from workbench.comparing.common import nothing_in_common
+    from workbench.comparing.overview import overview
+
+    runs = [workspace.run(number) for number in dict.fromkeys(numbers)]
+    for sentence in nothing_in_common(workspace, overview(workspace, runs, catalog.current(), metric, at)):
+        click.echo(sentence, err=True)

@@ -136,7 +136,7 @@ def test_runs_without_an_evaluation_are_said(qtbot, session, workspace):
     store(workspace, {}, name="Bare", status="interrupted")
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
-    assert "None of these runs has an evaluation yet." in page.guards.text()
+    assert "Run 1 has no evaluation yet." in page.guards.text()
     assert "Not finished" in page.guards.text()
     assert cells(page.tables.numbers)[0][1:4] == ["–", "–", "–"]
 

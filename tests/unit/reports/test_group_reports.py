@@ -115,7 +115,7 @@ def test_other_data_and_an_unfinished_run_are_told(workspace, runs):
 
 
 def test_a_metric_or_epoch_that_no_run_has_is_named(workspace, runs):
-    with pytest.raises(Problem, match=r"None of these runs has NMI\. They have MAP@R"):
+    with pytest.raises(Problem, match=r"None of runs 1, 2, 3, 4, 5, 6 has NMI\. There is MAP@R"):
         made(workspace, runs, "groups", metric="NMI")
     with pytest.raises(Problem, match=r"has MAP@R at epoch 7\. Epochs of all runs: 0, 1\."):
         made(workspace, runs, "groups", at=7)
@@ -254,4 +254,4 @@ def test_the_command_line_takes_several_runs_a_template_and_own_text(workspace, 
     assert "<h3>Mine</h3>" in page
     assert "last epoch of each run" in page
     assert cli.main([*said, "--workspace", str(workspace.path), "--metric", "none"]) == 1
-    assert "None of these runs has none." in capsys.readouterr().err
+    assert "None of runs 1, 2 has none." in capsys.readouterr().err
