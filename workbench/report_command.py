@@ -22,8 +22,9 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), help="By default html.")
     @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; by default the first run's.")
     @click.option(
-        "--template", type=click.Choice(TEMPLATES), help="By default one-run, and comparison for more than one run."
-    )
+        "--template", metavar="NAME",
+        help=f"{', '.join(TEMPLATES)}, or one of your own. By default one-run, and comparison for more than one run.",
+    )  # fmt: skip
     @click.option(
         "--section", "sections", multiple=True, type=click.Choice(tuple(SECTIONS)), help="Instead of the template's."
     )
@@ -53,12 +54,16 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         """Write the report of runs (their numbers in `workbench list runs`)."""
         from workbench import reports
         from workbench.reports import templates
+        from workbench.workspace.report_templates import arrangements
 
         key = template or ("one-run" if len(numbers) == 1 else "comparison")
-        chosen = sections or templates.template(key).sections
-        notes = "" if text is None else text.read_text("utf-8", errors="replace")
         wanted = formats or (() if bundle else ("html",))
         with Workspace(folder or default_workspace()) as workspace:
+            asked = templates.template(key, arrangements(workspace))
+            chosen = sections or asked.sections
+            notes = asked.text if text is None else text.read_text("utf-8", errors="replace")
+            if len(numbers) > 1:
+                _say_what_is_not_common(workspace, numbers, metric, at)
             place = out or workspace.folder(numbers[0]) / "report"
             if wanted:
                 for path in reports.write_report(
@@ -69,3 +74,14 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
                 wish = reports.wish_of(numbers, chosen, title, notes, metric, at)
                 reports.write_bundle(workspace, wish, bundle)
                 click.echo(bundle)
+
+
+def _say_what_is_not_common(workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | int) -> None:
+    """On the error output: a report of runs that cannot be compared is written all the same."""
+    from workbench import catalog
+    from workbench.comparing.common import nothing_in_common
+    from workbench.comparing.overview import overview
+
+    runs = [workspace.run(number) for number in dict.fromkeys(numbers)]
+    for sentence in nothing_in_common(workspace, overview(workspace, runs, catalog.current(), metric, at)):
+        click.echo(sentence, err=True)

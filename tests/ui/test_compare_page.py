@@ -14,6 +14,7 @@ from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.compare.looks import looks, short_title
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries import BETTER, WORSE
+from workbench.ui.report_offer import ReportOffer
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 OTHER = TrainingParams(lr=0.5)
@@ -135,7 +136,7 @@ def test_runs_without_an_evaluation_are_said(qtbot, session, workspace):
     store(workspace, {}, name="Bare", status="interrupted")
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
-    assert "None of these runs has an evaluation yet." in page.guards.text()
+    assert "Run 1 has no evaluation yet." in page.guards.text()
     assert "Not finished" in page.guards.text()
     assert cells(page.tables.numbers)[0][1:4] == ["–", "–", "–"]
 
@@ -171,6 +172,11 @@ def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     assert [each.title for each in curves.plot.series] == ["Plain", "<b>Bold</b>"]
     np.testing.assert_allclose(curves.plot.curves["0"].values, 100 * page.overview.curves[0].mean)
     assert len(curves._extras["0"]) == 2, "the runs as one line, and a band"
+    found, band = page.overview.curves[0], curves._extras["0"][1].boundingRect()
+    known = np.isfinite(found.low)
+    limits = [100 * found.low[known].min(), 100 * found.high[known].max()]
+    np.testing.assert_allclose([band.left(), band.right()], found.epochs[known][[0, -1]])
+    np.testing.assert_allclose([band.top(), band.bottom()], limits)
     assert np.isnan(curves._extras["0"][0].xData).sum() == 3
     curves.plot.legend["0"].setChecked(False)
     assert not any(item.isVisible() for item in curves._extras["0"])
@@ -336,3 +342,18 @@ def test_groups_keep_the_colour_of_their_oldest_run(workspace):
         assert [group.colour for group in grouped(workspace.runs(), {})] == [0, 1]
     finally:
         workspace.close()
+
+
+def test_the_ticked_runs_are_offered_for_a_report(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    page, offered, asked = shown(qtbot, session), [], []
+    session.report_offered.connect(offered.append)
+    session.page_asked.connect(asked.append)
+    assert not page.report_action.isEnabled()
+    tick(qtbot, page, 2)
+    page.at_box.setCurrentIndex(page.at_box.findData("last"))
+    page.at_box.activated.emit(1)
+    qtbot.waitUntil(lambda: page.overview.at == "last", timeout=WAIT)
+    page.report_button.click()
+    assert offered == [ReportOffer((2,), "MAP@R", "last")]
+    assert (asked, session.run_id) == (["report"], 2)

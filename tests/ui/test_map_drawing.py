@@ -346,16 +346,16 @@ def colours_in(canvas):
 
 
 def test_a_drawing_holds_shapes_up_to_a_limit_and_beyond_it_a_picture_and_says_so(crowd, monkeypatch):
-    shapes = export.svg(export.on_paper(crowd, crowd.groups), "The caption").decode()
+    shapes = export.svg(export.Sheet(export.on_paper(crowd, crowd.groups), "The caption")).decode()
     assert "<image" not in shapes
     assert "too many for shapes" not in shapes
     for place in (cloud, export):
         monkeypatch.setattr(place, "SHAPES_UP_TO", 399)
-    picture = export.svg(export.on_paper(crowd, crowd.groups), "The caption").decode()
+    picture = export.svg(export.Sheet(export.on_paper(crowd, crowd.groups), "The caption")).decode()
     assert "<image" in picture
     assert "too many for shapes" in picture
     crowd.set_hidden(frozenset({1}))
-    assert "<image" not in export.svg(export.on_paper(crowd, crowd.groups), "").decode(), "300 are drawn"
+    assert "<image" not in export.svg(export.Sheet(export.on_paper(crowd, crowd.groups), "")).decode(), "300 are drawn"
 
 
 def test_points_are_drawn_larger_where_the_view_is_nearer_and_never_by_how_many_happen_to_be_in_view(qtbot):

@@ -6,10 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from small_run import blobs, store_run
 
 from tests.ui.test_map import LABELS, Analysis, around, choose, click_row, drag, open_page, places_of
 from workbench.ui.commands import Commands
+from workbench.ui.pages.map.columns import Column
+from workbench.ui.pages.map.export import FINE, GAP
+from workbench.ui.pages.map.point_colours import told_value
 from workbench.ui.undo import UndoCommands
 from workbench.workspace.sample_tags import tag_sample
 from workbench.workspace.selections import all_selections
@@ -419,3 +423,45 @@ def test_the_second_map_takes_method_and_isolated_points(qtbot, page, beside, se
     qtbot.waitUntil(lambda: "30 of 60" in beside.caption.text(), timeout=TIME)
     choose(page.settings.distance, "l2")
     qtbot.waitUntil(lambda: "PCA (l2)" in beside.caption.text(), timeout=TIME)
+
+
+def test_both_maps_are_written_where_two_stand_side_by_side(qtbot, page, beside, tmp_path):
+    for ending in ("png", "svg", "csv"):
+        page.export_to(tmp_path / f"maps.{ending}")
+        qtbot.waitUntil((tmp_path / f"maps.{ending}").exists, timeout=TIME)
+    picture, wide = QImage(str(tmp_path / "maps.png")), page.canvas.width() + beside.canvas.width() + GAP
+    assert picture.width() == FINE * wide
+    right = range(FINE * (page.canvas.width() + GAP), FINE * wide, 3)
+    seen = {picture.pixelColor(x, y).rgb() for x in right for y in range(0, FINE * page.canvas.height(), 3)}
+    assert len(seen) > 3, "the second map has points, too"
+    drawing = (tmp_path / "maps.svg").read_text("utf-8")
+    assert "Run 1: Small, epoch 2" in drawing
+    assert "Run 1: Small, epoch 1" in drawing
+    rows = list(csv.DictReader((tmp_path / "maps.csv").read_text("utf-8").splitlines()))
+    names = [row["map"] for row in rows if row["kind"] == "image"]
+    assert names == ["Run 1: Small, epoch 2"] * 60 + ["Run 1: Small, epoch 1"] * 60
+    np.testing.assert_allclose(
+        [float(row["x"]) for row in rows if row["map"].endswith("1")][:60], beside.data.points[:, 0]
+    )
+
+
+def test_the_card_says_by_what_a_point_is_coloured(qtbot, page, session):
+    row = 7
+    for colouring, said in (("first_hit", "First-hit rank: "), ("prediction", "Class of the first neighbour: class ")):
+        choose(page.colouring, colouring)
+        qtbot.waitUntil(lambda: page.colours.value(page._data, row).startswith(said), timeout=TIME)  # noqa: B023
+        page.canvas.hovered.emit(row, page.canvas.place_of(row))
+        assert said in page.hover_card.words.text()
+    truth = session.workspace.query(page.run.evaluations[1], int(page.run.ids[row])).first_hit
+    choose(page.colouring, "first_hit")
+    assert page.colours.value(page._data, row) == f"First-hit rank: {truth}"
+    choose(page.colouring, "class")
+    page.canvas.hovered.emit(row, page.canvas.place_of(row))
+    assert "neighbour: " not in page.hover_card.words.text(), "the class is said already"
+
+
+def test_a_value_is_told_by_its_word_its_class_or_four_figures(page):
+    data, ids = page._data, page._data.ids[:2]
+    words = Column("Tag", ids, np.array([1.0, np.nan]), ("odd", "=cut"))
+    assert [told_value(words, "tag", data, row) for row in (0, 1, 2)] == ["Tag: =cut", "Tag: none", "Tag: none"]
+    assert told_value(Column("Distance", ids, np.array([0.123456, 2])), "radius", data, 0) == "Distance: 0.1235"

@@ -4,13 +4,16 @@ import zipfile
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QInputDialog, QMessageBox
 
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
+from workbench.reports.templates import template
 from workbench.ui.pages.report.choices import KEY_ROLE
 from workbench.ui.pages.report.page import ReportPage
 from workbench.ui.pages.report.run_dialog import RunDialog
-from workbench.workspace.report_templates import arrangements
+from workbench.ui.report_offer import ReportOffer
+from workbench.workspace.report_templates import arrangements, choice
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -128,3 +131,57 @@ def test_a_comparison_asks_for_runs_and_offers_their_metrics(page, session, work
     qtbot.waitUntil(lambda: bool(page._written), timeout=60_000)
     assert zipfile.is_zipfile(tmp_path / "out" / "report.zip")
     assert page._written == [tmp_path / "out" / "report.zip"]
+
+
+def both_runs(page, session, workspace, qtbot, tmp_path):
+    other = trained_run(workspace, tmp_path / "cache", name="other")
+    qtbot.waitUntil(lambda: len(session.runs()) == 2, timeout=30_000)
+    return [1, other]
+
+
+def test_what_is_offered_is_reported_and_remembered_with_the_workspace(page, session, workspace, qtbot, tmp_path):
+    runs = both_runs(page, session, workspace, qtbot, tmp_path)
+    session.report_offered.emit(ReportOffer((runs[1],), "recall@1", 2))
+    assert page.templates.current().key == "comparison"
+    assert page.runs() == [runs[1]]
+    qtbot.waitUntil(lambda: page.numbers.metric_box.count() > 3, timeout=30_000)
+    assert page.numbers.wanted() == ("recall@1", 2)
+    qtbot.waitUntil(lambda: bool(choice(session.workspace)), timeout=30_000)
+    again = ReportPage(session)
+    qtbot.addWidget(again)
+    assert (again.templates.current().key, again.runs()) == ("comparison", [runs[1]])
+    assert again.numbers.wanted() == ("recall@1", 2)
+    qtbot.waitUntil(lambda: again.numbers.metric_box.count() > 3, timeout=30_000)
+    assert again.numbers.wanted() == ("recall@1", 2)
+
+
+def test_an_offered_metric_that_the_runs_lack_gives_way_to_one_that_they_have(page, session, qtbot):
+    session.report_offered.emit(ReportOffer((1,), "validation/MAP@R", 9))
+    assert page.numbers.wanted() == ("validation/MAP@R", 9)
+    qtbot.waitUntil(lambda: page.numbers.wanted() == ("MAP@R", "best"), timeout=30_000)
+
+
+def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbot, monkeypatch):
+    templates, answers, said = page.templates, ["mine", "Paper appendix", "Yours"], []
+    session.noticed.connect(said.append)
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: (answers.pop(0), True))
+    assert not templates.rename_action.isEnabled(), "those that are brought keep their names"
+    tick_only(page, "map")
+    templates.save_action.trigger()
+    assert (page.template_box.currentText(), page.choices.sections()) == ("mine", ["map"])
+    key = templates.current().key
+    qtbot.waitUntil(lambda: key in arrangements(session.workspace), timeout=30_000)
+    templates.rename_action.trigger()
+    assert [str(each).partition(".")[0] for each in said] == ["There is a template named “Paper appendix” already"]
+    templates.rename_action.trigger()
+    qtbot.waitUntil(lambda: arrangements(session.workspace)[key]["title"] == "Yours", timeout=30_000)
+    again = ReportPage(session)
+    qtbot.addWidget(again)
+    assert again.template_box.findText("Yours") == again.template_box.count() - 1
+    page.choices.again.click()
+    assert page.choices.sections() == list(template("one-run").sections)
+    templates.delete_action.trigger()
+    box = page.findChild(QMessageBox)
+    next(each for each in box.buttons() if each.text() == "Delete").click()
+    assert (templates.current().key, page.template_box.findText("Yours")) == ("one-run", -1)
+    qtbot.waitUntil(lambda: key not in arrangements(session.workspace), timeout=30_000)

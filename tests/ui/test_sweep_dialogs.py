@@ -13,6 +13,7 @@ from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.ui.commands import Commands
 from workbench.ui.pages.setup import SetupPage
+from workbench.ui.report_offer import ReportOffer
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.sweeps.dialog import SweepDialog
 from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps
@@ -102,19 +103,44 @@ def test_random_draws_need_a_number_of_settings(qtbot, dialog):
 
 
 def test_a_papers_values_fill_the_rows_until_they_are_changed(qtbot, dialog):
-    dialog.preset.set_value("psce-dimension")
+    dialog.preset.set_value("rankmi-batch-size")
     dialog.preset.edited.emit()
-    assert [row.text for row in dialog.rows] == ["embedding.dim=2,5,10,20"]
-    assert "Table 8" in dialog.told.text()
+    assert [row.text for row in dialog.rows] == ["training.batch_size=120,180,240"]
+    assert "Table 5" in dialog.told.text()
+    assert not dialog.fixed.isVisible()
     settled(qtbot, dialog)
-    assert dialog.plan.source == "Values of Bytyqi et al. 2023 (PSCE), Table 8"
-    dialog.rows[0].values.setText("2,5")
+    assert dialog.plan.source == "Values of Kemertas et al. 2020 (RankMI), supplement Table 5"
+    dialog.rows[0].values.setText("120,180")
     settled(qtbot, dialog)
     assert (dialog.plan.source, dialog.preset.value()) == ("", "")
-    assert "loss.scale" not in dialog.preset.itemText(1), "ICE's scale means nothing to CE"
+    there = {dialog.preset.itemText(place) for place in range(dialog.preset.count())}
+    assert "ICE: batch size" in there
+    assert not there & {"ICE: scale s", "PSCE: dimension D"}, "scale and prototypes mean nothing to CE"
     dialog.add.click()
     dialog.rows[1].cross.click()
     assert len(dialog.rows) == 1
+
+
+def test_a_papers_fixed_fields_are_taken_until_they_are_left_out(qtbot, session, started):
+    dialog = SweepDialog(session, read_config("cub-ccp", ("loss.pool=12",)))
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(dialog)
+    dialog.open()
+    dialog.preset.set_value("ccp-proxies-penalty")
+    dialog.preset.edited.emit()
+    assert dialog.fixed.words.text() == "Every run also has loss.pool = 16, as in the paper."
+    assert dialog.fixed.isVisible()
+    settled(qtbot, dialog)
+    assert dialog.plan.config.loss.params["pool"] == 16
+    dialog.rows[1].values.setText("1e-4..1e-2:log")
+    settled(qtbot, dialog)
+    assert dialog.plan.config.loss.params["pool"] == 16, "other values keep what stands in the dialog"
+    assert dialog.plan.source == ""
+    dialog.fixed.drop.click()
+    dialog.rows[0].values.setText("1..12")
+    settled(qtbot, dialog)
+    assert dialog.plan.config.loss.params["pool"] == 12
+    assert not dialog.fixed.isVisible()
 
 
 def test_set_up_opens_it_with_its_run(qtbot, session, started):
@@ -230,3 +256,18 @@ def test_an_empty_workspace_says_where_sweeps_begin(qtbot, session):
     made.show()
     qtbot.waitUntil(lambda: made._task is None, timeout=30_000)
     assert made.stack.currentIndex() == 0
+
+
+def test_the_runs_of_a_sweep_are_offered_for_a_report(qtbot, panel, session):
+    offered = []
+    session.report_offered.connect(offered.append)
+    assert not panel.report.isEnabled()
+    for trial in sweeps.trials(session.workspace, 1)[:2]:
+        sweeps.begin(session.workspace, trial, lambda: session.workspace.create_run(read_config("sample-digits")))
+        sweeps.end(session.workspace, trial, "done", 0.5)
+    panel.refresh()
+    qtbot.waitUntil(panel.report.isEnabled, timeout=30_000)
+    qtbot.mouseClick(panel.report, Qt.MouseButton.LeftButton)
+    assert offered == [ReportOffer((1, 2), "MAP@R", "best")]
+    assert session.page == "report"
+    assert not panel.isVisible()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from workbench.catalog import Catalog
+from workbench.comparing.common import epochs_named, runs_named
 from workbench.comparing.groups import Group, grouped
 from workbench.comparing.guards import guards
 from workbench.comparing.measures import (
@@ -39,17 +40,24 @@ class Overview:
     guards: tuple[str, ...]
 
     def require(self) -> None:
-        """Raises Problem when no run has the metric there; it says what there is."""
+        """Raises Problem when no run has the metric there; it names the runs and says what there is."""
         if not self.metrics:
-            raise Problem("None of these runs has an evaluation yet.", todo="Wait for one, or choose other runs.")
+            raise Problem(f"{self._none_has('evaluation', 'an ')} yet.", todo="Wait for one, or choose other runs.")
         if self.metric not in self.metrics:
-            raise Problem(f"None of these runs has {self.metric}.", todo=f"They have {', '.join(self.metrics)}.")
+            raise Problem(f"{self._none_has(self.metric)}.", todo=f"There is {', '.join(self.metrics)}.")
         if any(each.values for each in self.summaries):
             return
         where = self.at if isinstance(self.at, str) else f"epoch {self.at}"
         epochs = ", ".join(map(str, self.epochs))
-        todo = f"Epochs of all runs: {epochs}." if epochs else "They have no epoch in common: take best or last."
-        raise Problem(f"None of these runs has {self.metric} at {where}.", todo=todo)
+        apart = f"They have no epoch in common ({epochs_named(self.measured)}): take best or last."
+        todo = f"Epochs of all runs: {epochs}." if epochs else apart
+        raise Problem(f"{self._none_has(self.metric)} at {where}.", todo=todo)
+
+    def _none_has(self, what: str, article: str = "") -> str:
+        named = runs_named(sorted(self.measured))
+        return (
+            f"None of {named} has {article}{what}" if len(self.measured) > 1 else f"{named.capitalize()} has no {what}"
+        )
 
 
 def overview(

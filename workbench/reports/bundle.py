@@ -4,7 +4,7 @@ import json
 import shlex
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from workbench.workspace.rows import Run
 
 FORMAT = "workbench report bundle 1"
 STAMP = (1980, 1, 1, 0, 0, 0)  # the same report is the same file
-MANIFEST = "manifest.json"
+MANIFEST, TEXT = "manifest.json", "text.md"
 
 
 def write(path: Path, made: Made, wish: Wish, contents: Mapping[str, bytes]) -> None:
@@ -30,7 +30,10 @@ def write(path: Path, made: Made, wish: Wish, contents: Mapping[str, bytes]) -> 
     Raises:
         Problem: the disk is full, or the place cannot be written.
     """
+    wish = replace(wish, notes=made.notes)
     every = {**contents, **{config_name(run): run.config.encode() for run in made.runs}}
+    if wish.notes:
+        every[TEXT] = wish.notes.encode()
     every[MANIFEST] = json.dumps(manifest(made, wish, every), indent=2, ensure_ascii=False, default=str).encode()
     with files.atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in sorted(every, key=lambda each: (each != MANIFEST, each)):
@@ -38,12 +41,15 @@ def write(path: Path, made: Made, wish: Wish, contents: Mapping[str, bytes]) -> 
 
 
 def manifest(made: Made, wish: Wish, contents: Mapping[str, bytes]) -> dict[str, Any]:
-    """What is in the bundle and how each run is made again, as JSON knows it."""
+    """What is in the bundle and how each run is made again, as JSON knows it; own text is named, not repeated."""
+    told = asdict(wish)
+    del told["notes"]
+    told["text"] = TEXT if wish.notes else None
     return {
         "format": FORMAT,
         "workbench": __version__,
         "title": made.document.title,
-        "report": {**asdict(wish), "command": report_command(wish)},
+        "report": {**told, "command": report_command(wish)},
         "runs": [_run(run, made) for run in made.runs],
         "files": [
             {"name": name, "bytes": len(data), "sha256": sha256(data).hexdigest()}
@@ -53,11 +59,12 @@ def manifest(made: Made, wish: Wish, contents: Mapping[str, bytes]) -> dict[str,
 
 
 def report_command(wish: Wish) -> str:
-    """The command line that makes the report again from the workspace of its runs."""
-    numbers = " ".join(map(str, wish.runs))
-    sections = " ".join(f"--section {key}" for key in wish.sections)
-    number = f"--metric {shlex.quote(wish.metric)} --at {wish.at}"
-    return f"workbench report {numbers} {sections} {number} --bundle FILE --workspace DIR"
+    """The command line, given in the unpacked bundle, that makes it again from the workspace of its runs."""
+    parts = [*map(str, wish.runs), *(f"--section={key}" for key in wish.sections)]
+    parts += [f"--title={wish.title}"] if wish.title else []
+    parts += [f"--text={TEXT}"] if wish.notes else []
+    parts += [f"--metric={wish.metric}", f"--at={wish.at}"]
+    return f"workbench report {shlex.join(parts)} --bundle FILE --workspace DIR"
 
 
 def _run(run: Run, made: Made) -> dict[str, Any]:

@@ -56,6 +56,7 @@ class Made:
     runs: tuple[Run, ...]
     content: Content  # of the first run
     groups: GroupContent | None  # None where no section is about groups
+    notes: str  # the own text that it says, Markdown; empty without the section
 
 
 def make(workspace: Workspace, wish: Wish, tell: Tell) -> Made:
@@ -75,11 +76,12 @@ def make(workspace: Workspace, wish: Wish, tell: Tell) -> Made:
     if of_groups:
         groups = gather_groups(workspace, runs, of_groups, wish.metric, wish.at, tell)
         drawn |= group_figures.draw(groups.found, of_groups)
+    notes = (wish.notes or (runs[0].note if len(runs) == 1 else "")) if "notes" in wish.sections else ""
     sections = []
     for key in wish.sections:
         blocks: list[Block] | tuple[Block, ...]
         if key == "notes":
-            blocks = blocks_of(wish.notes or (runs[0].note if len(runs) == 1 else ""))
+            blocks = blocks_of(notes)
         elif key in RUN_SECTIONS:
             blocks = section_blocks(key, content)
         elif groups is not None:
@@ -87,7 +89,7 @@ def make(workspace: Workspace, wish: Wish, tell: Tell) -> Made:
         if blocks:
             named = f"{SECTIONS[key]} (run {runs[0].id})" if key in RUN_SECTIONS and len(runs) > 1 else SECTIONS[key]
             sections.append(Section(key, named, tuple(blocks)))
-    return Made(Document(title, _subtitle(runs), tuple(sections), drawn), runs, content, groups)
+    return Made(Document(title, _subtitle(runs), tuple(sections), drawn), runs, content, groups, notes)
 
 
 def _subtitle(runs: tuple[Run, ...]) -> str:

@@ -56,6 +56,7 @@ class Session(QObject):
     page_asked = Signal(str)  # one of PAGES
     config_offered = Signal(object)  # RunConfig for the Set up page: from a file, a folder of images or a run
     comparison_offered = Signal(object)  # run ids for the Compare page, which is there: ask for the page first
+    report_offered = Signal(object)  # ReportOffer for the Report page, which is there: see ui/report_offer.py
     noticed = Signal(object)  # Problem or str for the message bar
     run_ended = Signal(int, str)  # run of this window, its status
 

@@ -58,8 +58,8 @@ def test_different_data_is_said_and_the_tables_stay(capsys, folder):
     ("arguments", "status", "said"),
     [
         (("1", "99"), 1, "There is no run 99"),
-        (("1", "--metric", "NMI"), 1, "None of these runs has NMI. They have MAP@R, recall@1."),
-        (("1", "--at", "7"), 1, "None of these runs has MAP@R at epoch 7. Epochs of all runs: 0, 1."),
+        (("1", "--metric", "NMI"), 1, "Run 1 has no NMI. There is MAP@R, recall@1."),
+        (("1", "--at", "7"), 1, "Run 1 has no MAP@R at epoch 7. Epochs of all runs: 0, 1."),
         (("1", "--at", "soon"), 2, "neither best nor last nor an epoch"),
         ((), 2, "RUN"),
     ],

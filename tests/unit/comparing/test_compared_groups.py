@@ -215,8 +215,8 @@ def test_an_epoch_that_some_runs_lack_is_said(workspace):
 @pytest.mark.parametrize(
     ("metric", "at", "said"),
     [
-        ("NMI", "best", "None of these runs has NMI. They have MAP@R, recall@1."),
-        ("MAP@R", 9, "None of these runs has MAP@R at epoch 9. Epochs of all runs: 1."),
+        ("NMI", "best", "None of runs 1, 2 has NMI. There is MAP@R, recall@1."),
+        ("MAP@R", 9, "None of runs 1, 2 has MAP@R at epoch 9. Epochs of all runs: 1."),
     ],
 )
 def test_a_metric_or_epoch_that_nothing_has_is_a_problem(workspace, metric, at, said):
@@ -228,7 +228,7 @@ def test_a_metric_or_epoch_that_nothing_has_is_a_problem(workspace, metric, at, 
 
 def test_runs_without_evaluations_are_a_problem(workspace):
     store(workspace, {})
-    with pytest.raises(Problem, match="None of these runs has an evaluation yet"):
+    with pytest.raises(Problem, match="Run 1 has no evaluation yet"):
         look(workspace).require()
 
 

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+import shlex
 import zipfile
 from hashlib import sha256
 from statistics import fmean, stdev
@@ -114,7 +116,7 @@ def test_other_data_and_an_unfinished_run_are_told(workspace, runs):
 
 
 def test_a_metric_or_epoch_that_no_run_has_is_named(workspace, runs):
-    with pytest.raises(Problem, match=r"None of these runs has NMI\. They have MAP@R"):
+    with pytest.raises(Problem, match=r"None of runs 1, 2, 3, 4, 5, 6 has NMI\. There is MAP@R"):
         made(workspace, runs, "groups", metric="NMI")
     with pytest.raises(Problem, match=r"has MAP@R at epoch 7\. Epochs of all runs: 0, 1\."):
         made(workspace, runs, "groups", at=7)
@@ -169,7 +171,30 @@ def test_the_bundle_says_how_each_run_is_made_again(workspace, runs, tmp_path):
         assert each["evaluated"]["metrics"]["MAP@R"] == pytest.approx(workspace.run(run).best["MAP@R"])
         assert {"versions", "hardware", "data", "weights_fingerprint"} <= set(each)
     assert "<strong>own</strong> text" in held["report.html"].decode()
-    assert told["report"]["command"].startswith("workbench report 1 2 3 4 5 6 --section notes --section groups")
+    assert told["report"]["command"].startswith("workbench report 1 2 3 4 5 6 --section=notes --section=groups")
+
+
+@pytest.mark.parametrize("title", ["", '--It\'s "quoted" & $HOME'])
+def test_the_command_of_a_bundle_makes_the_same_bundle_again(workspace, runs, tmp_path, monkeypatch, title):
+    text = "**own** text\n\n- of two\n- lines é" if title else ""
+    wish = reports.wish_of(runs[:2], ("notes", "runs", "groups"), title, text, "MAP@R", 1)
+    reports.write_bundle(workspace, wish, tmp_path / "first.zip")
+    with zipfile.ZipFile(tmp_path / "first.zip") as packed:
+        packed.extractall(tmp_path / "unpacked")
+        told = json.loads(packed.read("manifest.json"))
+    monkeypatch.chdir(tmp_path / "unpacked")
+    places = {"FILE": str(tmp_path / "again.zip"), "DIR": str(workspace.path)}
+    words = [places.get(word, word) for word in shlex.split(told["report"]["command"])]
+    assert words[0] == "workbench"
+    cli.cli.main(words[1:], standalone_mode=False)
+    with zipfile.ZipFile(tmp_path / "first.zip") as first, zipfile.ZipFile(tmp_path / "again.zip") as again:
+        assert first.namelist() == again.namelist()
+        assert ("text.md" in again.namelist()) == bool(text)
+        assert json.loads(again.read("manifest.json"))["report"] == told["report"]
+        for name in ("report.html", "csv/groups.csv"):
+            assert first.read(name) == again.read(name)
+        page = again.read("report.html").decode()
+    assert re.findall(r'<section id="([^"]+)"', page) == (["notes"] if text else []) + ["runs", "groups"]
 
 
 def test_csv_of_groups_and_figures_hold_no_formula_and_full_precision(workspace, runs, tmp_path):
@@ -230,7 +255,7 @@ def test_the_command_line_takes_several_runs_a_template_and_own_text(workspace, 
     assert "<h3>Mine</h3>" in page
     assert "last epoch of each run" in page
     assert cli.main([*said, "--workspace", str(workspace.path), "--metric", "none"]) == 1
-    assert "None of these runs has none." in capsys.readouterr().err
+    assert "None of runs 1, 2 has none." in capsys.readouterr().err
 
 
 def test_names_in_figures_leave_out_what_all_begin_with():

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from workbench import protocols
+from workbench.changed_config import changed
 from workbench.config import BadConfig, RunConfig
 from workbench.problem import Problem
 from workbench.sweeps import objective, starting
@@ -14,6 +15,7 @@ from workbench.sweeps.plan import DEFAULT_TRIALS, Plan, SweepPreset, planned, sw
 from workbench.sweeps.proposals import HOWS
 from workbench.sweeps.space import checked, fields, read, written
 from workbench.ui.session import Session
+from workbench.ui.sweeps.fixed_line import FixedLine
 from workbench.ui.sweeps.panel import show_sweeps
 from workbench.ui.sweeps.parameter_row import ParameterRow
 from workbench.ui.tasks import Progress, Task
@@ -68,6 +70,7 @@ class SweepDialog(QDialog):
         self.preset.setAccessibleName("Values from a paper's sweep")
         self.told = label("", "muted", wrap=True)
         self.told.hide()
+        self.fixed = FixedLine()
         self.how = ChoiceEditor(list(HOWS), list(HOWS.values()))
         self.trials = LineEditor("integer")
         self.trials.set_value(DEFAULT_TRIALS)
@@ -87,6 +90,7 @@ class SweepDialog(QDialog):
         column.addWidget(ElidedLabel(f"Vary “{self._config.name}”", "section"))
         column.addLayout(self._choices())
         column.addWidget(self.told)
+        column.addWidget(self.fixed)
         column.addWidget(
             label("Parameters: values with commas, or LOW..HIGH, then :log and points for a grid", "caption")
         )
@@ -135,6 +139,7 @@ class SweepDialog(QDialog):
 
     def _connect(self) -> None:
         self.preset.edited.connect(self._take_preset)
+        self.fixed.left_out.connect(self._changed)
         self.how.edited.connect(self._edited)
         self.figure.edited.connect(self._edited)
         for line in (self.trials, self.seeds):
@@ -198,6 +203,7 @@ class SweepDialog(QDialog):
 
     def _take_preset(self) -> None:
         found = next((each for each in self._presets if each.key == self.preset.value()), None)
+        self.fixed.show_changes({} if found is None else found.changes)
         if found is None:
             self._changed()
             return
@@ -258,11 +264,13 @@ class SweepDialog(QDialog):
             self._show("", None, wrong)
             return
         config, known, metric, source = self._config, self._session.catalog, self.figure.value(), self._source
+        changes = self.fixed.changes
 
         def work(progress: Progress) -> Plan | dict[str, str]:
             try:
+                fixed = changed(config, changes, known, source)
                 return planned(
-                    config, [read(text) for text in texts], how, known, metric=metric, source=source, **numbers
+                    fixed, [read(text) for text in texts], how, known, metric=metric, source=source, **numbers
                 )
             except BadConfig as problem:
                 return problem.errors
@@ -307,7 +315,8 @@ class SweepDialog(QDialog):
 
     def _fits(self, preset: SweepPreset) -> bool:
         try:
-            checked(preset.parameters, self._config, self._session.catalog)
+            config = changed(self._config, preset.changes, self._session.catalog, preset.key)
+            checked(preset.parameters, config, self._session.catalog)
         except BadConfig:
             return False
         return True

@@ -19,10 +19,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )  # fmt: skip
 
+from workbench.comparing.measures import BEST
 from workbench.sweeps import starting
-from workbench.sweeps.objective import FLATTERS
+from workbench.sweeps.objective import FLATTERS, TRAIN_SIDE
+from workbench.sweeps.objective import REPORTED as MAP_AT_R
 from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
 from workbench.sweeps.space import short, short_field
+from workbench.ui.report_offer import offer_report
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress, Task
 from workbench.ui.widgets.buttons import button
@@ -69,6 +72,7 @@ class SweepsPanel(QDialog):
         self.pause = button("Pause", "pause")
         self.retry = button("Retry", "arrow-counter-clockwise")
         self.cancel = button("Cancel the sweep…", "x-circle", "danger")
+        self.report = button("Report…", "file-text")
         self.compare = button("Compare", "scales", "primary")
         self.show_run = button("Show the run")
         self.up, self.down = button("Move up", "arrow-up"), button("Move down", "arrow-down")
@@ -89,7 +93,7 @@ class SweepsPanel(QDialog):
         for widget in (self.pause, self.retry, self.cancel):
             foot.addWidget(widget)
         foot.addStretch(1)
-        for widget in (self.up, self.down, self.show_run, self.compare):
+        for widget in (self.up, self.down, self.show_run, self.report, self.compare):
             foot.addWidget(widget)
         whole = QWidget()
         inside = QVBoxLayout(whole)
@@ -115,6 +119,7 @@ class SweepsPanel(QDialog):
         self.retry.clicked.connect(self._retry)
         self.cancel.clicked.connect(self._cancel)
         self.compare.clicked.connect(self._compare)
+        self.report.clicked.connect(self._report)
         self.show_run.clicked.connect(self._open_run)
         self.up.clicked.connect(self._move_up)
         self.down.clicked.connect(self._move_down)
@@ -189,7 +194,8 @@ class SweepsPanel(QDialog):
         failed = [each for each in (look.trials if look else []) if each.state in ("failed", "cancelled")]
         self.retry.setEnabled(bool(failed))
         self.retry.setToolTip("Put failed and cancelled runs back into the line")
-        self.compare.setEnabled(look is not None and any(each.objective is not None for each in look.trials))
+        for widget in (self.compare, self.report):
+            widget.setEnabled(bool(self._judged()))
         self.show_run.setEnabled(trial is not None and trial.run_id is not None)
         movable = [each.id for each in (look.trials if look else []) if each.state == "queued" and each.run_id is None]
         place = movable.index(trial.id) if trial is not None and trial.id in movable else -1
@@ -252,12 +258,24 @@ class SweepsPanel(QDialog):
             self._ask(lambda workspace: stored.move(workspace, number, moved, by))
 
     def _compare(self) -> None:
-        look = self.sweep()
-        if look is not None:
-            runs = [each.run_id for each in look.trials if each.run_id is not None and each.objective is not None]
+        runs = self._judged()
+        if runs:
             self._session.show_page("compare")
             self._session.comparison_offered.emit(runs)
             self.hide()
+
+    def _report(self) -> None:
+        look, runs = self.sweep(), self._judged()
+        if look is not None and runs:
+            metric = MAP_AT_R if look.sweep.metric in TRAIN_SIDE else look.sweep.metric  # what evaluations have
+            offer_report(self._session, runs, metric, BEST)
+            self.hide()
+
+    def _judged(self) -> list[int]:
+        """Runs of the chosen sweep that have its objective."""
+        look = self.sweep()
+        trials = look.trials if look is not None else []
+        return [each.run_id for each in trials if each.run_id is not None and each.objective is not None]
 
     def _open_run(self, *_: object) -> None:
         trial = self.trial()

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtGui import QColor, QFont, QPainter, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QWidget
 
 from workbench.ui import theme
@@ -193,6 +193,19 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.enableAutoRange()
         if self._right is not None:
             self._right.enableAutoRange(axis="y")
+
+    def take_range(self) -> None:
+        """Fit to what is there now where the plot fits itself: else it would be done within the next paint."""
+        self.item.vb.prepareForPaint()
+
+    def take_axes(self) -> None:
+        """Write the axes, whose words may change the room for the curves, before the next paint finds that out."""
+        sheet = QPixmap(self.size())
+        painter = QPainter(sheet)
+        for side in ("left", "bottom"):
+            self.item.getAxis(side).paint(painter, None, None)
+        painter.end()
+        self.item.layout.activate()
 
     def point_at(self, step: float | None) -> None:
         """Put the crosshair on a step, or take it away."""

@@ -1,6 +1,6 @@
 """The metric over epochs: mean of each group, its band over seeds, and the raw runs faint behind."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -13,6 +13,7 @@ from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, is_share
 from workbench.comparing.words import metric_title
 from workbench.ui import theme
+from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.looks import Look, short_title
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
@@ -39,6 +40,7 @@ class SeedCurves(QWidget):
         column.addWidget(self.note)
         self._extras: dict[str, list[pg.GraphicsObject]] = {}
         self._waiting: list[tuple[Curve, Look]] = []
+        self._last: list[Callable[[], None]] = []  # what is to be done after the last of them
         self._factor = 1
         self._turn = QTimer(self, interval=TURN_MS)
         self._turn.timeout.connect(self._draw_next)
@@ -52,19 +54,20 @@ class SeedCurves(QWidget):
         self.plot.rename(f"{metric_title(metric)} over epochs, mean over seeds")
         self._factor = 100 if is_share(metric) else 1
         self._waiting = list(zip(curves, shown_as, strict=True))[:MOST_DRAWN]
+        canvas = self.plot.canvas
+        self._last = [self.plot.redraw, canvas.take_range, canvas.take_axes, canvas.take_range, canvas.take_axes]
         self._tell(curves)
-        self.plot.canvas.setUpdatesEnabled(False)  # painted once, when all are there
+        canvas.setUpdatesEnabled(False)  # painted once, when all are there
         self._turn.start()
 
     @property
     def drawing(self) -> bool:
         """Whether curves are still to come."""
-        return bool(self._waiting)
+        return bool(self._waiting or self._last)
 
     def _draw_next(self) -> None:
         if not self._waiting:
-            self._turn.stop()
-            self.plot.canvas.setUpdatesEnabled(True)
+            self._finish()
             return
         curve, look = self._waiting.pop(0)
         name = str(len(self._extras))
@@ -72,6 +75,14 @@ class SeedCurves(QWidget):
         series = Series(name, short_title(curve.group.title), look.colour, dots=True, dashed=not solid, pen=look.pen)
         self.plot.add_series(series)
         self._draw(self.plot, name, curve, look, self._factor)
+
+    def _finish(self) -> None:
+        """Hand over the numbers, take their range, paint: each in a turn of its own."""
+        if self._last:
+            self._last.pop(0)()
+            return
+        self._turn.stop()
+        self.plot.canvas.setUpdatesEnabled(True)
 
     def _draw(self, plot: CurvePlot, name: str, curve: Curve, look: Look, factor: int) -> None:
         items: list[pg.GraphicsObject] = []
@@ -81,14 +92,13 @@ class SeedCurves(QWidget):
             items.append(pg.PlotDataItem(x, factor * y, pen=pg.mkPen(faint, width=1), connect="finite"))
         known = np.isfinite(curve.low)
         if known.any():
-            x, invisible = curve.epochs[known], pg.mkPen(None)
-            edges = [pg.PlotDataItem(x, factor * each[known], pen=invisible) for each in (curve.low, curve.high)]
+            low, high = (factor * each[known] for each in (curve.low, curve.high))
             colour = QColor(look.colour)
             colour.setAlpha(BAND)
-            items += [pg.FillBetweenItem(*edges, brush=colour)]
+            items.append(Band(curve.epochs[known], low, high, colour))
         for item in items:
             item.setZValue(-1)
-            plot.canvas.item.addItem(item, ignoreBounds=isinstance(item, pg.FillBetweenItem))
+            plot.canvas.item.addItem(item, ignoreBounds=isinstance(item, Band))
         self._extras[name] = items
         plot.append(name, curve.epochs, factor * curve.mean)
         plot.legend[name].toggled.connect(partial(self._toggle, name))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from workbench.comparing.groups import Group, grouped
@@ -23,8 +23,10 @@ from workbench.ui.pages.compare.looks import looks
 from workbench.ui.pages.compare.neighbour_overlap import NeighbourPanel
 from workbench.ui.pages.compare.queries import Named, QueryDifferences, named
 from workbench.ui.pages.compare.sweep import SettingsPanel
+from workbench.ui.report_offer import offer_report
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress, Task
+from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
@@ -77,6 +79,8 @@ class ComparePage(QStackedWidget):
         self.metric_box, self.at_box = QComboBox(), QComboBox()
         self.metric_box.setAccessibleName("Metric")
         self.at_box.setAccessibleName("Which evaluation of each run")
+        self.report_button = button("Report…", "file-text")
+        self.report_button.setToolTip("A comparison of the ticked runs, by this metric, on the Report page")
         self.guards = label("", "warning", wrap=True)
         self.guards.setAccessibleName("What makes the comparison unequal or incomplete")
         self.curves, self.difference, self.queries = SeedCurves(), DifferencePanel(), QueryDifferences(loader)
@@ -102,6 +106,7 @@ class ComparePage(QStackedWidget):
             head.addWidget(caption)
             head.addWidget(box)
         head.addStretch(1)
+        head.addWidget(self.report_button)
         self.result = QWidget()
         column = QVBoxLayout(self.result)
         column.setContentsMargins(0, 0, 0, 0)
@@ -118,6 +123,9 @@ class ComparePage(QStackedWidget):
         row.setSpacing(12)
         row.addWidget(self.chooser)
         row.addWidget(self.right, 1)
+        self.report_action = QAction("Report of the ticked runs…", self)
+        self.report_action.setEnabled(False)
+        self.addAction(self.report_action)
         self.addWidget(self.hint)
         self.addWidget(content)
 
@@ -130,6 +138,8 @@ class ComparePage(QStackedWidget):
         self.at_box.activated.connect(self._look)
         self.difference.chosen.connect(self._compare)
         self.tabs.currentChanged.connect(self._draw_shown)
+        self.report_button.clicked.connect(self._report)
+        self.report_action.triggered.connect(self._report)
         self.curves.failed.connect(session.notify)
         self.settings.failed.connect(session.notify)
         self.queries.opened.connect(self._open)
@@ -186,6 +196,7 @@ class ComparePage(QStackedWidget):
             self._cancel("Compare runs")
             self._cancel("Compare two groups")
             self.overview = self.comparison = None
+            self.report_action.setEnabled(False)
             return
         if self.overview is None:
             self.reading.setText("Reading…")
@@ -213,6 +224,7 @@ class ComparePage(QStackedWidget):
 
     def _looked(self, found: Overview) -> None:
         self.overview = found
+        self.report_action.setEnabled(True)
         self.right.setCurrentWidget(self.result)
         _fill(self.metric_box, [(name, name) for name in found.metrics], found.metric)
         places: list[tuple[str, At]] = [("best epoch of each run", BEST), ("last epoch of each run", LAST)]
@@ -339,6 +351,11 @@ class ComparePage(QStackedWidget):
         task = self._tasks.pop(title, None)
         if task is not None:
             task.cancel()
+
+    def _report(self) -> None:
+        found = self.overview
+        if found is not None:
+            offer_report(self.session, sorted(found.measured), found.metric, found.at)
 
     def _go_to_setup(self) -> None:
         self.session.show_page("setup")

@@ -54,7 +54,7 @@ class SecondMap(QWidget):
         self.trouble.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.trouble.hide()
         self.strip = MakingStrip(self.canvas)
-        self.card = HoverCard(shared_loader(self.session), self.canvas)
+        self.card = HoverCard(shared_loader(self.session), self.canvas, self.colours)
         self.caption = ElidedLabel("", "caption")
         head = QGridLayout()
         head.setSpacing(8)
@@ -171,7 +171,7 @@ class SecondMap(QWidget):
         several = len({each.distance for each in found}) > 1
         self.epochs.clear()
         for each in found:
-            word = "untrained" if each.epoch == 0 else f"epoch {each.epoch}"
+            word = epoch_word(each.epoch)
             self.epochs.addItem(f"{word}, {each.distance}" if several else word, each.id)
 
     def _refill(self) -> None:
@@ -199,8 +199,13 @@ class SecondMap(QWidget):
 
     def _colour(self, *, fit: bool) -> None:
         if self.data is not None:
-            groups = self.colours.groups(self.data, scale=self._scale)
+            groups = self.groups()
             self.canvas.show_data(self.data, groups, self._rows_hidden(groups), fit=fit)
+
+    def groups(self, tokens: theme.Tokens | None = None) -> Groups:
+        """The groups of its points on the first map's scale, in the colours of a theme: that on screen unless given."""
+        assert self.data is not None  # it is shown
+        return self.colours.groups(self.data, tokens, self._scale)
 
     def _rows_hidden(self, groups: Groups) -> frozenset[int]:
         return frozenset(row for row, name in enumerate(groups.names) if name in self._hidden)
@@ -236,3 +241,8 @@ class SecondMap(QWidget):
     def _row(self, sample: int | None) -> int | None:
         found = [] if self.data is None or sample is None else np.flatnonzero(self.data.ids == sample).tolist()
         return found[0] if found else None
+
+
+def epoch_word(epoch: int) -> str:
+    """An evaluation's epoch, in words; the one before the first is of the untrained network."""
+    return "untrained" if epoch == 0 else f"epoch {epoch}"

@@ -1,10 +1,12 @@
-"""The map as a picture or a drawing, on white for print, or as a table."""
+"""The map, or two side by side, as a picture or a drawing, on white for print, or as a table."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QBuffer, QByteArray, QMarginsF, QRectF, QSize, QSizeF, Qt
-from PySide6.QtGui import QColor, QFont, QImage, QImageWriter, QPageSize, QPainter, QPdfWriter
+from PySide6.QtCore import QBuffer, QByteArray, QMarginsF, QRect, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QImageWriter, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
 from workbench import files
@@ -17,7 +19,23 @@ from workbench.ui.pages.map.map_data import Groups, MapData
 
 FORMATS = {"png": "Picture (PNG)", "svg": "Drawing (SVG)", "pdf": "Drawing (PDF)", "csv": "Coordinates (CSV)"}
 FINE = 2  # pixels of a picture for one on screen
-CAPTION = 36  # px under the map, for two lines
+CAPTION = 36  # px under the map, for two lines; more where a caption needs more
+MARGIN, GAP = 8, 12  # px: beside a caption, and between two maps
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sheet:
+    """A map as it will be printed, and what stands below it."""
+
+    canvas: MapCanvas
+    caption: str
+
+    @property
+    def words(self) -> str:
+        """The caption; also that points stand there as a picture where they do in a drawing."""
+        if self.canvas.cloud.vector and self.canvas.in_view() > SHAPES_UP_TO:
+            return f"{self.caption}   ·   points as a picture: too many for shapes"
+        return self.caption
 
 
 def check_ending(path: Path) -> str:
@@ -37,11 +55,15 @@ def write(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def on_paper(shown: MapCanvas, groups: Groups) -> MapCanvas:
-    """A canvas of its own with what `shown` shows, in groups with the colours of the light theme."""
+def on_paper(shown: MapCanvas, groups: Groups, height: int | None = None) -> MapCanvas:
+    """A canvas of its own with what `shown` shows, in groups with the colours of the light theme.
+
+    Args:
+        height: px; that of `shown` unless given.
+    """
     paper = MapCanvas()
     paper.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
-    paper.resize(shown.size())
+    paper.resize(shown.width(), shown.height() if height is None else height)
     paper.show()  # Qt lays out only what is shown
     paper.set_tokens(theme.LIGHT)
     assert shown.data is not None
@@ -54,14 +76,14 @@ def on_paper(shown: MapCanvas, groups: Groups) -> MapCanvas:
     return paper
 
 
-def png(paper: MapCanvas, caption: str) -> bytes:
-    """The map with its caption, at twice the size on screen."""
-    size = paper.size() + QSize(0, CAPTION)
+def png(*sheets: Sheet) -> bytes:
+    """The maps with their captions, at twice the size on screen."""
+    size = _size(sheets)
     image = QImage(size * FINE, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(FINE)
     image.fill(QColor(theme.LIGHT.plot_background))
     painter = QPainter(image)
-    _render(painter, paper, caption)
+    _render(painter, sheets)
     painter.end()
     data = QByteArray()
     buffer = QBuffer(data)
@@ -70,9 +92,10 @@ def png(paper: MapCanvas, caption: str) -> bytes:
     return bytes(data.data())
 
 
-def svg(paper: MapCanvas, caption: str) -> bytes:
-    """The map with its caption as shapes; points that are too many for shapes stand in it as a picture."""
-    size = paper.size() + QSize(0, CAPTION)
+def svg(*sheets: Sheet) -> bytes:
+    """The maps with their captions as shapes; points that are too many for shapes stand in it as a picture."""
+    _as_shapes(sheets)
+    size = _size(sheets)
     data = QByteArray()
     buffer = QBuffer(data)
     drawing = QSvgGenerator()
@@ -80,17 +103,17 @@ def svg(paper: MapCanvas, caption: str) -> bytes:
     drawing.setSize(size)
     drawing.setViewBox(QRectF(0, 0, size.width(), size.height()))
     drawing.setTitle("Map of the test embeddings")
-    drawing.setDescription(caption)
-    paper.cloud.vector = True
+    drawing.setDescription("; ".join(each.caption for each in sheets))
     painter = QPainter(drawing)
-    _render(painter, paper, caption)
+    _render(painter, sheets)
     painter.end()
     return bytes(data.data())
 
 
-def pdf(paper: MapCanvas, caption: str) -> bytes:
+def pdf(*sheets: Sheet) -> bytes:
     """The same as `svg`, on a page of its size, one point for a pixel on screen."""
-    size = paper.size() + QSize(0, CAPTION)
+    _as_shapes(sheets)
+    size = _size(sheets)
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
@@ -99,31 +122,62 @@ def pdf(paper: MapCanvas, caption: str) -> bytes:
     page.setResolution(72)  # painted as on screen: a unit is a point
     page.setPageSize(QPageSize(QSizeF(size.width(), size.height()), QPageSize.Unit.Point))
     page.setPageMargins(QMarginsF(0, 0, 0, 0))
-    paper.cloud.vector = True
     painter = QPainter(page)
-    _render(painter, paper, caption)
+    _render(painter, sheets)
     painter.end()
     buffer.close()
     return bytes(data.data())
 
 
-def _render(painter: QPainter, paper: MapCanvas, caption: str) -> None:
-    if paper.cloud.vector and paper.in_view() > SHAPES_UP_TO:
-        caption = f"{caption}   ·   points as a picture: too many for shapes"
-    painter.save()
-    paper.render(painter, QRectF(0, 0, paper.width(), paper.height()), paper.rect())
-    painter.restore()
-    font = QFont(painter.font())
+def _as_shapes(sheets: Sequence[Sheet]) -> None:
+    for each in sheets:
+        each.canvas.cloud.vector = True
+
+
+def _font() -> QFont:
+    font = QFont()
     font.setPixelSize(theme.CAPTION_PX)
-    painter.setFont(font)
-    painter.setPen(QColor(theme.LIGHT.muted))
-    line = QRectF(8, paper.height(), paper.width() - 16, CAPTION)
-    painter.drawText(line, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap), caption)
+    return font
 
 
-def table(data: MapData) -> bytes:
-    """One row for each image and each proxy: kind, sample_id, class, x, y, ap. Safe on any thread."""
-    rows = [
+def _size(sheets: Sequence[Sheet]) -> QSize:
+    """Maps of one height beside each other, above the longest of their captions."""
+    width = sum(each.canvas.width() for each in sheets) + GAP * (len(sheets) - 1)
+    metrics = QFontMetrics(_font())
+    room = [QRect(0, 0, each.canvas.width() - 2 * MARGIN, 10_000) for each in sheets]
+    words = zip(room, sheets, strict=True)
+    needed = max(metrics.boundingRect(space, Qt.TextFlag.TextWordWrap, each.words).height() for space, each in words)
+    return QSize(width, max(each.canvas.height() for each in sheets) + max(CAPTION, needed + MARGIN))
+
+
+def _render(painter: QPainter, sheets: Sequence[Sheet]) -> None:
+    size, left = _size(sheets), 0
+    for each in sheets:
+        paper = each.canvas
+        painter.save()
+        paper.render(painter, QRectF(left, 0, paper.width(), paper.height()), paper.rect())
+        painter.restore()
+        painter.setFont(_font())
+        painter.setPen(QColor(theme.LIGHT.muted))
+        below = QRectF(left + MARGIN, paper.height(), paper.width() - 2 * MARGIN, size.height() - paper.height())
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap), each.words)
+        left += paper.width() + GAP
+
+
+def table(*maps: tuple[str, MapData]) -> bytes:
+    """One row for each image and each proxy: kind, sample_id, class, x, y, ap. Safe on any thread.
+
+    Args:
+        maps: what each is called, and its points; of several the name stands before each row.
+    """
+    head = ["kind", "sample_id", "class", "x", "y", "ap"]
+    if len(maps) == 1:
+        return csv_text(head, _rows(maps[0][1])).encode()
+    return csv_text(["map", *head], [[name, *row] for name, data in maps for row in _rows(data)]).encode()
+
+
+def _rows(data: MapData) -> list[list[object]]:
+    rows: list[list[object]] = [
         ["image", sample, data.class_name(label), x, y, "" if np.isnan(ap) else ap]
         for sample, label, (x, y), ap in zip(
             data.ids.tolist(), data.labels.tolist(), data.points.tolist(), data.ap.tolist(), strict=True
@@ -134,4 +188,4 @@ def table(data: MapData) -> bytes:
             ["proxy", "", data.class_name(label), x, y, ""]
             for label, (x, y) in zip(data.proxy_labels.tolist(), data.proxies.tolist(), strict=True)
         ]
-    return csv_text(["kind", "sample_id", "class", "x", "y", "ap"], rows).encode()
+    return rows

@@ -12,26 +12,26 @@ from workbench.exchange.source import Source
 from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.pages.map import export
+from workbench.ui.pages.map.beside import SecondMap, epoch_word
 from workbench.ui.pages.map.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.point_colours import PointColours
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 
 
 class MapExport(QObject):
-    """Writes the shown map, or the embeddings behind it for the Projector."""
+    """Writes the shown map, the second where one stands beside it, or the embeddings for the Projector."""
 
     def __init__(
         self,
         session: Session,
         shown: Callable[[], MapData | None],
-        drawn: tuple[MapCanvas, PointColours],
+        drawn: tuple[MapCanvas, SecondMap],
         page: QWidget,
     ) -> None:
         super().__init__(page)
         self._session, self._shown, self._page = session, shown, page
-        self._canvas, self._colours = drawn
+        self._canvas, self._second = drawn
 
     def fill(self, menu: QMenu) -> None:
         """One line for each format."""
@@ -53,16 +53,36 @@ class MapExport(QObject):
         except Problem as problem:
             self._session.notify(problem)
             return
+        beside = None if self._second.isHidden() else self._second.data
+        maps = [("", data)] if beside is None else [(self._name(each), each) for each in (data, beside)]
         content = b""
         if ending != "csv":
-            paper = export.on_paper(self._canvas, self._colours.groups(data, theme.LIGHT))
-            content = {"png": export.png, "svg": export.svg, "pdf": export.pdf}[ending](paper, data.caption)
-            paper.deleteLater()
+            sheets = self._sheets(maps)
+            content = {"png": export.png, "svg": export.svg, "pdf": export.pdf}[ending](*sheets)
+            for each in sheets:
+                each.canvas.deleteLater()
 
         def work(progress: Progress) -> None:
-            export.write(path, content or export.table(data))
+            export.write(path, content or export.table(*maps))
 
         self._session.run_in_thread("Export the map", work, partial(self._written, path))
+
+    def _sheets(self, maps: list[tuple[str, MapData]]) -> list[export.Sheet]:
+        """The maps on paper, as high as the first: the second has its choosers above it."""
+        first = maps[0][1]
+        groups = self._second.colours.groups(first, theme.LIGHT)
+        papers = [export.on_paper(self._canvas, groups)]
+        if len(maps) > 1:
+            groups = self._second.groups(theme.LIGHT)
+            papers.append(export.on_paper(self._second.canvas, groups, self._canvas.height()))
+        captions = [f"{name}   ·   {data.caption}" if name else data.caption for name, data in maps]
+        return [export.Sheet(paper, caption) for paper, caption in zip(papers, captions, strict=True)]
+
+    def _name(self, data: MapData) -> str:
+        """Run and epoch of a map."""
+        evaluation = self._session.workspace.evaluation(data.evaluation)
+        run = self._session.workspace.run(evaluation.run_id)
+        return f"Run {run.id}: {run.name}, {epoch_word(evaluation.epoch)}"
 
     def write_projector(self, folder: Path) -> None:
         """Write vectors.tsv and metadata.tsv of the shown evaluation into a folder."""

@@ -1,10 +1,11 @@
-"""The card beside a hovered point: its picture, class and scores."""
+"""The card beside a hovered point: its picture, class, scores, and what it is coloured by."""
 
 import numpy as np
 from PySide6.QtCore import QPointF, QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.point_colours import PointColours
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import percent
@@ -18,9 +19,9 @@ PLACE = "hover card"
 class HoverCard(QFrame):
     """Appears a moment after the point is hovered, beside it and never over it."""
 
-    def __init__(self, loader: PictureLoader, parent: QWidget) -> None:
+    def __init__(self, loader: PictureLoader, parent: QWidget, colours: PointColours) -> None:
         super().__init__(parent)
-        self._loader, self._canvas = loader, parent
+        self._loader, self._canvas, self._colours = loader, parent, colours
         self.sample: int | None = None
         self._at = QPointF()
         self.setProperty("card", "raised")
@@ -52,7 +53,9 @@ class HoverCard(QFrame):
         score = f"AP {percent(ap)} %\n" if ap == ap else ""
         share = np.nan if data.kept is None else float(data.kept[row])
         kept = "" if np.isnan(share) else f"\n{percent(share, 0)} % of its true neighbours are near it here"
-        self.words.setText(f"{data.class_name(int(data.labels[row]))}\n{score}{data.verdict(row)}{kept}")
+        value = self._colours.value(data, row)
+        coloured = f"\n{value}" if value else ""
+        self.words.setText(f"{data.class_name(int(data.labels[row]))}\n{score}{data.verdict(row)}{kept}{coloured}")
         self._loader.request(PLACE, [self.sample], SIDE)
         self._timer.start()
 

@@ -82,7 +82,7 @@ class MapPage(QStackedWidget):
         self.canvas.left_margin = self.pill.width() + 2 * GAP
         self.strip = MakingStrip(self.canvas)
         self.canvas.show_pictures(shared_loader(self.session))
-        self.hover_card = HoverCard(shared_loader(self.session), self.canvas)
+        self.hover_card = HoverCard(shared_loader(self.session), self.canvas, self.colours)
         self.legend = Legend()
         self.legend.setFixedWidth(LEGEND)
         self.settings = MapSettings()
@@ -93,7 +93,7 @@ class MapPage(QStackedWidget):
         self.selections = button("Selections", "bookmarks-simple", "quiet")
         self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
         self.export = button("Export", "export", "quiet")
-        self.exports = MapExport(self.session, self._shown, (self.canvas, self.colours), self)
+        self.exports = MapExport(self.session, self._shown, (self.canvas, self.second), self)
         self.export.setMenu(QMenu(self.export))
         self.exports.fill(self.export.menu())
         self._colour_by = QWidget()

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from workbench.problem import Problem
@@ -57,6 +58,11 @@ class PointColours(QObject):
             column = self._last[1] if self._last is not None and self._last[0] == self.key else None
         return grouped(data, self.key if column is not None else "class", tokens, column, scale)
 
+    def value(self, data: MapData, row: int) -> str:
+        """What a point is coloured by, with its title; empty for what is said of every point, and before it is read."""
+        column = None if self.key in OWN else self._columns.get((data.evaluation, self.key))
+        return "" if column is None else told_value(column, self.key, data, row)
+
     def forget(self, colouring: str = "") -> None:
         """Read columns anew when they are next wanted: those of one colouring, or all."""
         self._columns = {key: each for key, each in self._columns.items() if colouring and key[1] != colouring}
@@ -94,3 +100,14 @@ class PointColours(QObject):
         if self.key == key[1]:
             self.choose("class")
         self.changed.emit()
+
+
+def told_value(column: Column, colouring: str, data: MapData, row: int) -> str:
+    """The value of one point with its title: "First-hit rank: 3"."""
+    found = np.flatnonzero(column.ids == data.ids[row])
+    value = float(column.values[found[0]]) if len(found) else float("nan")
+    if np.isnan(value):
+        return f"{column.title}: none"
+    if colouring == "prediction":
+        return f"{column.title}: {data.class_name(int(value))}"
+    return f"{column.title}: {column.words[int(value)] if column.words else f'{value:.4g}'}"

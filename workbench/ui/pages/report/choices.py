@@ -188,6 +188,15 @@ class NumberChoices(QWidget):
         for box, words in zip((self.metric_box, self.at_box), chosen, strict=True):
             box.setCurrentIndex(max(0, box.findText(words)))
 
+    def choose(self, metric: str, at: str | int) -> None:
+        """Ask for these, before it is known whether the runs have them: `offer` says so."""
+        if self.metric_box.findText(metric) < 0:
+            self.metric_box.addItem(metric)
+        if self.at_box.findData(at) < 0:
+            self.at_box.addItem(f"epoch {at}", at)
+        self.metric_box.setCurrentText(metric)
+        self.at_box.setCurrentIndex(self.at_box.findData(at))
+
     def wanted(self) -> tuple[str, str | int]:
         """The metric; "best", "last" or an epoch."""
         place = self.at_box.currentData()

@@ -6,22 +6,23 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTemporaryDir, QTimer, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication, QImage, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QComboBox, QDialog, QFileDialog, QHBoxLayout, QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLineEdit, QStackedWidget, QWidget
 
 from workbench.comparing.measures import common_epochs, metric_names, read_measures
 from workbench.problem import Problem
-from workbench.reports.templates import Template, templates
 from workbench.ui.pages.report.choices import FormatChoices, NumberChoices, SectionChoices
 from workbench.ui.pages.report.preview import Preview
 from workbench.ui.pages.report.run_dialog import RunDialog
+from workbench.ui.pages.report.template_chooser import TemplateChooser
 from workbench.ui.process_work import ProcessWork
+from workbench.ui.report_offer import ReportOffer
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
+from workbench.ui.tasks import Progress, Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.workspace import Workspace
-from workbench.workspace.report_templates import arrangements, store_arrangement
+from workbench.workspace.report_templates import choice, store_choice
 
 SETTLE = 600  # ms without a change before the preview is drawn anew
 DPI = 110
@@ -38,13 +39,14 @@ class ReportPage(QStackedWidget):
         self._drawing = False
         self._stale = True
         self._written: list[Path] = []
-        self._templates = templates()
         self._chosen: list[int] = []  # runs that a person ticked
+        self._looking: Task | None = None  # for the metrics of the runs
         self._build()
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
         self._keep = QTimer(self, interval=SETTLE, singleShot=True)
+        self._remember = QTimer(self, interval=SETTLE, singleShot=True)
         self._connect()
-        self._read_templates()
+        self._read()
         self._show_run()
 
     def _build(self) -> None:
@@ -53,14 +55,11 @@ class ReportPage(QStackedWidget):
             "The report of a run stands here: settings, curves, metrics, map, best and worst queries. Choose a run.",
             "Set up a run",
         )
-        self.template_box = QComboBox()
-        self.template_box.setAccessibleName("Template of the report")
-        for key, each in self._templates.items():
-            self.template_box.addItem(each.title, key)
-            self.template_box.setItemData(self.template_box.count() - 1, each.help, Qt.ItemDataRole.ToolTipRole)
         self.runs_word = label("", "caption")
         self.runs_button = button("Choose runs…")
         self.choices = SectionChoices()
+        self.templates = TemplateChooser(self.session, self.choices.template)
+        self.template_box = self.templates.box
         self.numbers = NumberChoices()
         self.preview = Preview()
         self.formats = FormatChoices()
@@ -75,9 +74,7 @@ class ReportPage(QStackedWidget):
         left, right = Card(), Card()
         left.body.setContentsMargins(12, 12, 12, 12)
         right.body.setContentsMargins(12, 12, 12, 12)
-        caption = label("Template", "section")
-        caption.setBuddy(self.template_box)
-        for above in (caption, self.template_box, self.runs_word, self.runs_button):
+        for above in (self.templates, self.runs_word, self.runs_button):
             left.body.addWidget(above)
         left.body.addWidget(self.choices, 1)
         right.body.addWidget(self.numbers)
@@ -106,13 +103,16 @@ class ReportPage(QStackedWidget):
     def _connect(self) -> None:
         self._timer.timeout.connect(self._draw)
         self.hint.pressed.connect(self._go_to_setup)
-        self._keep.timeout.connect(self._store)
-        self.template_box.activated.connect(self._show_template)
+        self._keep.timeout.connect(self.templates.keep)
+        self._remember.timeout.connect(self._store_choice)
+        self.templates.shown.connect(self._show_template)
+        self.templates.shown.connect(self._remember.start)
         self.runs_button.clicked.connect(self._choose_runs)
         self.choices.changed.connect(self._wish)
         self.choices.arranged.connect(self._keep.start)
         self.choices.reset.connect(self._reset)
         self.numbers.changed.connect(self._wish)
+        self.numbers.changed.connect(self._remember.start)
         self.formats.changed.connect(self._check)
         self.browse.clicked.connect(self._browse)
         self.export_button.clicked.connect(self.export)
@@ -125,6 +125,7 @@ class ReportPage(QStackedWidget):
         self.session.status_changed.connect(self._wish)
         self.session.runs_changed.connect(self._count_runs)
         self.session.workspace_changed.connect(self._forget)
+        self.session.report_offered.connect(self._take_offer)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -149,15 +150,12 @@ class ReportPage(QStackedWidget):
         shown = self.session.run()
         if shown is None:
             return []
-        if not self._template().many:
+        if not self.templates.current().many:
             return [shown.id]
         there = {run.id for run in self.session.runs()}
         kept = [number for number in self._chosen if number in there]
         alike = [run.id for run in self.session.runs() if run.dataset == shown.dataset][:AT_FIRST]
         return kept or sorted({shown.id, *alike})
-
-    def _template(self) -> Template:
-        return self._templates[self.template_box.currentData()]
 
     def _wanted(self) -> dict[str, Any]:
         metric, at = self.numbers.wanted()
@@ -249,47 +247,49 @@ class ReportPage(QStackedWidget):
 
     # Templates and runs
 
-    def _read_templates(self) -> None:
-        stored = arrangements(self.session.workspace)
-        self._templates = {
-            key: each.arranged(stored[key]) if key in stored else each for key, each in templates().items()
-        }
-        self.choices.show_template(self._template())
+    def _read(self) -> None:
+        """The templates of the workspace, and what was chosen last."""
+        chosen = choice(self.session.workspace)
+        self.templates.read(str(chosen.get("template", "")))
+        self._chosen = [int(number) for number in chosen.get("runs", ())]
+        if "metric" in chosen:
+            self.numbers.choose(str(chosen["metric"]), chosen["at"])
+        self.choices.show_template(self.templates.current())
 
     def _show_template(self) -> None:
-        before = self.choices.template()
-        if before is not None:
-            self._templates[before.key] = before
-        self.choices.show_template(self._template())
+        self.choices.show_template(self.templates.current())
         self._tell_runs()
 
-    def _store(self) -> None:
-        """Keep the arrangement with the workspace, on a thread: a training run may be writing."""
-        shown = self.choices.template()
-        if shown is None or self.session.workspace.read_only:
-            return
-        self._templates[shown.key] = shown
-        self._write(shown.key, shown.arrangement())
-
     def _reset(self) -> None:
-        key = self._template().key
         self._keep.stop()
-        self._templates[key] = templates()[key]
-        self.choices.show_template(self._templates[key])
-        if not self.session.workspace.read_only:
-            self._write(key, None)
+        self.templates.reset()
 
-    def _write(self, key: str, arrangement: dict[str, Any] | None) -> None:
+    def _store_choice(self) -> None:
+        """Keep what is chosen with the workspace, on a thread: a training run may be writing."""
+        if self.session.workspace.read_only:
+            return
+        metric, at = self.numbers.wanted()
+        chosen = {"template": self.templates.current().key, "runs": self._chosen, "metric": metric, "at": at}
+
         def work(progress: Progress, workspace: Workspace = self.session.workspace) -> None:
-            store_arrangement(workspace, key, arrangement)
+            store_choice(workspace, chosen)
 
-        self.session.run_in_thread("Report template", work, quiet=True)
+        self.session.run_in_thread("Report page", work, quiet=True)
+
+    def _take_offer(self, offer: ReportOffer) -> None:
+        """Report the runs that another page has at hand."""
+        self._chosen = list(offer.runs)
+        self.numbers.choose(offer.metric, offer.at)
+        self.templates.choose(offer.template)
+        self._wish()
+        self._remember.start()
 
     def _forget(self) -> None:
-        """Another workspace has other runs and other arrangements."""
-        self._keep.stop()
-        self._chosen = []
-        self._read_templates()
+        """Another workspace has other runs, and other templates and choices."""
+        for timer in (self._keep, self._remember):
+            timer.stop()
+        self._read()
+        self._tell_runs()
 
     def _choose_runs(self) -> None:
         dialog = RunDialog(self.session.runs(), self.runs(), self)
@@ -301,11 +301,12 @@ class ReportPage(QStackedWidget):
             self._chosen = dialog.chosen
             self._tell_runs()
             self._wish()
+            self._remember.start()
         dialog.deleteLater()
 
     def _tell_runs(self) -> None:
         """Say which runs are meant, and offer the metrics and epochs that they have."""
-        many, numbers = self._template().many, self.runs()
+        many, numbers = self.templates.current().many, self.runs()
         for widget in (self.runs_word, self.runs_button, self.numbers):
             widget.setVisible(many)
         run = self.session.run()
@@ -313,6 +314,9 @@ class ReportPage(QStackedWidget):
             several = many and len(numbers) > 1
             self.choices.title.setPlaceholderText(f"Comparison of {len(numbers):,} runs" if several else run.name)
         self._count_runs()
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
         if not many or not numbers:
             return
         wanted, workspace = set(numbers), self.session.workspace
@@ -323,9 +327,12 @@ class ReportPage(QStackedWidget):
             return metric_names(measured), common_epochs(measured)
 
         def then(found: tuple[list[str], list[int]]) -> None:
+            before = self.numbers.wanted()
             self.numbers.offer(*found)
+            if self.numbers.wanted() != before:
+                self._wish()
 
-        self.session.run_in_thread("Metrics of the runs", work, then, quiet=True)
+        self._looking = self.session.run_in_thread("Metrics of the runs", work, then, quiet=True)
 
     def _count_runs(self) -> None:
         self.runs_word.setText(f"{len(self.runs()):,} of {len(self.session.runs()):,} runs")

@@ -1,0 +1,191 @@
+"""The list of templates: those that Workbench brings, and a person's own, saved, renamed and deleted."""
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QInputDialog,
+    QMenu,
+    QMessageBox,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.problem import Problem
+from workbench.reports.templates import Template, offered, templates
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress
+from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.labels import label
+from workbench.workspace import Workspace
+from workbench.workspace.report_templates import arrangements, store_arrangement
+
+FIRST = "one-run"
+
+
+class TemplateChooser(QWidget):
+    """Knows every template as it is arranged; keeps them with the workspace, on threads: a run may be writing.
+
+    Args:
+        arranged: the chosen template as the page shows it now; None before the first is shown.
+    """
+
+    shown = Signal()  # another template is to be shown
+
+    def __init__(
+        self, session: Session, arranged: Callable[[], Template | None], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._arranged = session, arranged
+        self._templates = templates()
+        self.box = QComboBox()
+        self.box.setAccessibleName("Template of the report")
+        self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.more = icon_button("dots-three", "Save, rename or delete a template")
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self.more)
+        self.save_action = menu.addAction("Save as…")
+        self.rename_action = menu.addAction("Rename…")
+        self.delete_action = menu.addAction("Delete…")
+        self.more.setMenu(menu)
+        caption = label("Template", "section")
+        caption.setBuddy(self.box)
+        head = QHBoxLayout()
+        head.addWidget(caption, 1)
+        head.addWidget(self.more)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(self.box)
+        self.box.activated.connect(self._chosen)
+        self.save_action.triggered.connect(self._ask_save)
+        self.rename_action.triggered.connect(self._ask_rename)
+        self.delete_action.triggered.connect(self._ask_delete)
+        self._fill(FIRST)
+
+    def current(self) -> Template:
+        """The chosen one, as it was kept."""
+        return self._templates[self.box.currentData()]
+
+    def read(self, key: str) -> None:
+        """Take the templates of the workspace, and choose one by key; the first where it is not there."""
+        self._templates = offered(arrangements(self._session.workspace))
+        self._fill(key)
+
+    def choose(self, key: str) -> None:
+        """Show another template, with what was changed on the one before kept."""
+        self.keep()
+        self._fill(key)
+        self.shown.emit()
+
+    def keep(self) -> None:
+        """Keep the chosen template as the page shows it now."""
+        now = self._arranged()
+        if now is not None and now.key in self._templates and now != self._templates[now.key]:
+            self._templates[now.key] = now
+            self._store(now.key, now)
+
+    def reset(self) -> None:
+        """Sections, order and text as Workbench brings them."""
+        found = self.current()
+        shipped = templates()[found.base or found.key]
+        if found.base:
+            self._put(found.arranged(shipped.arrangement()))
+        else:
+            self._templates[found.key] = shipped
+            self._store(found.key, None)
+        self.shown.emit()
+
+    def save_as(self, title: str) -> None:
+        """Keep what the page shows as a new template. Raises Problem when the name is taken or none."""
+        now = self._arranged() or self.current()
+        self._put(now.copied(title, self._templates.values()))
+        self.shown.emit()
+
+    def rename(self, title: str) -> None:
+        """Give the chosen one, a person's own, another name. Raises Problem when the name is taken or none."""
+        now = self._arranged() or self.current()
+        self._put(now.renamed(title, self._templates.values()))
+        self.shown.emit()
+
+    def delete(self, key: str) -> None:
+        """Forget one of a person's own; the one that it was made from is shown instead."""
+        gone = self._templates.pop(key)
+        self._store(key, None)
+        self._fill(gone.base)
+        self.shown.emit()
+
+    def _put(self, template: Template) -> None:
+        self._templates[template.key] = template
+        self._store(template.key, template)
+        self._fill(template.key)
+
+    def _fill(self, key: str) -> None:
+        """Those that Workbench brings, then a person's own by name."""
+        own = [each for each in self._templates.values() if each.base]
+        shipped = [each for each in self._templates.values() if not each.base]
+        self.box.clear()
+        for each in (*shipped, *sorted(own, key=lambda one: one.title.casefold())):
+            self.box.addItem(each.title, each.key)
+            self.box.setItemData(self.box.count() - 1, each.help, Qt.ItemDataRole.ToolTipRole)
+        if own:
+            self.box.insertSeparator(len(shipped))
+        self.box.setCurrentIndex(max(0, self.box.findData(key)))
+        self._check()
+
+    def _check(self) -> None:
+        """Only one's own can be renamed or deleted."""
+        writable = not self._session.workspace.read_only
+        self.save_action.setEnabled(writable)
+        for action in (self.rename_action, self.delete_action):
+            action.setEnabled(writable and bool(self.current().base))
+
+    def _chosen(self) -> None:
+        self.keep()
+        self._check()
+        self.shown.emit()
+
+    def _store(self, key: str, template: Template | None) -> None:
+        if self._session.workspace.read_only:
+            return
+        arrangement = None if template is None else template.arrangement()
+
+        def work(progress: Progress, workspace: Workspace = self._session.workspace) -> None:
+            store_arrangement(workspace, key, arrangement)
+
+        self._session.run_in_thread("Report template", work, quiet=True)
+
+    # Asking
+
+    def _ask_save(self) -> None:
+        self._ask("Save the template as", self.current().title if self.current().base else "", self.save_as)
+
+    def _ask_rename(self) -> None:
+        self._ask("Rename the template", self.current().title, self.rename)
+
+    def _ask(self, title: str, text: str, then: Callable[[str], None]) -> None:
+        name, agreed = QInputDialog.getText(self, title, "Name", text=text)
+        if agreed:
+            try:
+                then(name)
+            except Problem as problem:
+                self._session.notify(problem)
+
+    def _ask_delete(self) -> None:
+        found = self.current()
+        box = QMessageBox(QMessageBox.Icon.NoIcon, "Delete the template", f"Delete “{found.title}”?", parent=self)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setInformativeText("Its order, ticks and text are forgotten. Reports that were written stay.")
+        sure = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
+        sure.clicked.connect(partial(self._delete_now, found.key))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    def _delete_now(self, key: str, *_: object) -> None:
+        self.delete(key)

@@ -1,0 +1,40 @@
+"""The fields of the run that a paper's sweep sets otherwise, in words, with a button that leaves them as they were."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from workbench.sweeps.space import short
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import label
+
+
+class FixedLine(QWidget):
+    """Seen while there are changes; `left_out` says that a person wants the run's own values instead."""
+
+    left_out = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.changes: dict[str, Any] = {}
+        self.words = label("", wrap=True)
+        self.drop = button("Leave as on Set up", kind="quiet")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.words, 1)
+        row.addWidget(self.drop)
+        self.drop.clicked.connect(self._drop)
+        self.show_changes({})
+
+    def show_changes(self, changes: Mapping[str, Any]) -> None:
+        """Other values by dotted field; none hides the line."""
+        self.changes = dict(changes)
+        told = ", ".join(f"{field} = {short(value)}" for field, value in self.changes.items())
+        self.words.setText(f"Every run also has {told}, as in the paper.")
+        self.setVisible(bool(self.changes))
+
+    def _drop(self) -> None:
+        self.show_changes({})
+        self.left_out.emit()
