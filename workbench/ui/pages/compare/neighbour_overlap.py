@@ -108,6 +108,9 @@ class NeighbourPanel(QWidget):
         self.told.setText(told(found))
         self.model.show(range(min(MOVERS, len(found.sample_ids))))
         self.table.show()
+        place = self.layout()
+        if place is not None:
+            place.activate()  # the table has its width now, not in a moment
         fit_columns(self.table)
         self._check()
 
