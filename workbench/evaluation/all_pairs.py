@@ -15,12 +15,11 @@ import torch
 from workbench.evaluation.neighbours import Gallery
 from workbench.evaluation.two_pass import GATHERED, ROUNDING, Product
 
-SIDE = 2048  # samples of a block
-ROWS = 512  # samples of a tile's rows; it has SIDE columns, so its 4 MB stay in the processor's cache
-PLACE_BITS, GAP_BITS = 22, 31  # of a candidate's 64, beside its row's place in the block
+SIDE = 2048  # samples of a block, at most 2^16
+ROWS = 256  # samples of a tile's rows; it has SIDE columns, so its 2 MB stay in the processor's cache
 SAMPLED = 32  # one in so many of the gallery tells the bounds ...
 FEWEST = 256  # ... but at least so many
-HELD = 2**27  # candidates of all samples, at most; about a quarter is held at once, 8 bytes each
+HELD = 2**27  # candidates of all samples, at most; about a quarter is held at once, 10 bytes each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,16 +30,17 @@ class Near:
     best: torch.Tensor  # [rows, deepest] int64 keys, ascending; after the depth that a sample asks for its own key
     own: torch.Tensor  # [rows] gallery places of the samples
     places: torch.Tensor  # [rows, c] gallery places of everything under the bound
-    gaps: torch.Tensor  # [rows, c] float64 of those, ascending, as float32 saw them; infinite after the last
+    gaps: torch.Tensor  # [rows, c] float64 of those, in no order, as float32 saw them; infinite where there is none
     bounds: torch.Tensor  # [rows] float64
     errors: torch.Tensor  # [rows] float64: how far a gap may be off
 
 
 def pairs_up(gallery: Gallery, depths: np.ndarray) -> bool:
     """Whether the candidates for `depths` [n] neighbours of each sample can be held."""
-    count = gallery.count
-    expected = _ranks(depths, count).sum() * (count / _sampled(count))
-    return count <= 2**PLACE_BITS and bool(expected <= HELD)
+    return bool(_ranks(depths, gallery.count).sum() * (gallery.count / _sampled(gallery.count)) <= HELD)
+
+
+Candidates = list[tuple[np.ndarray, np.ndarray, np.ndarray]]  # row in its block [c] uint16, position [c] int32, score [c]
 
 
 class AllPairs:
@@ -68,9 +68,9 @@ class AllPairs:
         depths = depths[gallery.order]
         bounds = self._guessed(table, depths)
         order = np.argsort(bounds, kind="stable")
-        self._places = torch.from_numpy(order)  # [n] position -> gallery place
+        self._places = order  # [n] position -> gallery place
         self._bounds, self._depths = bounds[order], depths[order]
-        self._errors, self._table = errors[self._places], table[self._places]
+        self._errors, self._table = errors[order], table[order]
         self._most = 256 + 4 * _ranks(self._depths, gallery.count) * gallery.count // _sampled(gallery.count)
         self._counts = np.zeros(gallery.count, dtype=np.int64)
         self._products = [Product(self._columns(part), None, ROWS) for part in self._table.split(SIDE)]
@@ -78,7 +78,7 @@ class AllPairs:
 
     def blocks(self) -> Iterator[Near]:
         """Blocks of samples, each sample once, but for those `left`."""
-        found: list[list[np.ndarray]] = [[] for _ in self._products]
+        found: list[Candidates] = [[] for _ in self._products]
         for block, start in enumerate(range(0, len(self._table), SIDE)):
             stop = min(start + SIDE, len(self._table))
             for first in range(start, stop, ROWS):
@@ -119,8 +119,9 @@ class AllPairs:
             part = slice(start, min(start + ROWS, count))
             scores, its = product(self._rows(table[part])).numpy(), place_of[part]
             scores[np.flatnonzero(its >= 0), its[its >= 0]] = np.inf
-            scores.partition(np.unique(ranks[part]) - 1, axis=1)
-            bounds[part] = np.take_along_axis(scores, ranks[part, None] - 1, 1)[:, 0]
+            deepest = int(ranks[part].max())
+            nearest = torch.topk(torch.from_numpy(scores), deepest, dim=1, largest=False, sorted=True).values.numpy()
+            bounds[part] = np.take_along_axis(nearest, ranks[part, None] - 1, 1)[:, 0]
         return bounds
 
     def _rows(self, part: torch.Tensor) -> torch.Tensor:
@@ -132,7 +133,7 @@ class AllPairs:
     def _columns(self, part: torch.Tensor) -> torch.Tensor:
         return part if self._offset else torch.cat([part[:, :-2], part[:, -1:], part[:, -2:-1]], 1)
 
-    def _tile(self, rows: slice, other: int, found: list[list[np.ndarray]], mirrored: bool) -> None:
+    def _tile(self, rows: slice, other: int, found: list[Candidates], mirrored: bool) -> None:
         """Keep the pairs of some rows and a block that lie under the bound of the row or, mirrored, of either."""
         columns = slice(other * SIDE, (other + 1) * SIDE)
         limit = max(self._bounds[rows].max(), self._bounds[columns].max()) if mirrored else self._bounds[rows].max()
@@ -142,13 +143,12 @@ class AllPairs:
         if not mirrored:
             np.fill_diagonal(scores[:, rows.start - columns.start :], np.inf)
         flat = self._places_under(scores, limit)
-        scores_of = scores.ravel()[flat]
+        found_scores = scores.ravel()[flat]
         row, column = np.divmod(flat, scores.shape[1])
         row, column = row + rows.start, column + columns.start
-        bits = np.maximum(scores_of + np.float32(self._offset), 0).view(np.uint32).astype(np.int64) << PLACE_BITS
-        self._keep(found[rows.start // SIDE], row, column, scores_of, bits)
+        self._keep(found[rows.start // SIDE], row, column, found_scores)
         if mirrored:
-            self._keep(found[other], column, row, scores_of, bits)
+            self._keep(found[other], column, row, found_scores)
 
     def _places_under(self, scores: np.ndarray, limit: float) -> np.ndarray:
         """Flat places of scores under a limit; eight truths are looked at in one word, for almost all are false."""
@@ -158,65 +158,61 @@ class AllPairs:
         self._under[scores.size : words] = False
         eights = self._under[:words].reshape(-1, 8)
         some = np.flatnonzero(eights.view(np.int64)[:, 0] != 0)
-        which, bit = np.nonzero(eights[some])
-        return some[which] * 8 + bit
+        inside = np.flatnonzero(eights[some])
+        return some[inside >> 3] * 8 + (inside & 7)
 
-    def _keep(
-        self, into: list[np.ndarray], rows: np.ndarray, columns: np.ndarray, scores: np.ndarray, bits: np.ndarray
-    ) -> None:
+    def _keep(self, into: Candidates, rows: np.ndarray, columns: np.ndarray, scores: np.ndarray) -> None:
         """Add candidates to those of a block; a sample that has far too many (copies, say) gets no more."""
         hit = np.flatnonzero(scores < self._bounds[rows])
         if not len(hit):
             return
-        rows = rows[hit]
-        into.append(((rows % SIDE) << (GAP_BITS + PLACE_BITS)).view(np.uint64) | (bits[hit] | columns[hit]).view(np.uint64))
-        block = slice(rows[0] // SIDE * SIDE, (rows[0] // SIDE + 1) * SIDE)
-        counts = self._counts[block]
-        counts += np.bincount(rows - block.start, minlength=len(counts))
-        self._bounds[block][counts > self._most[block]] = -np.inf
+        inside = rows[hit] % SIDE
+        into.append((inside.astype(np.uint16), columns[hit].astype(np.int32), scores[hit]))
+        start = rows[0] // SIDE * SIDE
+        counts = self._counts[start : start + SIDE]
+        counts += np.bincount(inside, minlength=len(counts))
+        self._bounds[start : start + SIDE][counts > self._most[start : start + SIDE]] = -np.inf
 
-    def _settled(self, part: slice, found: list[np.ndarray]) -> Near:
+    def _settled(self, part: slice, found: Candidates) -> Near:
         """The neighbours of a block; what cannot be proved is `left`."""
-        packed = np.sort(np.concatenate([np.empty(0, np.uint64), *found]))
-        row = (packed >> np.uint64(GAP_BITS + PLACE_BITS)).astype(np.int64)
-        counts = np.bincount(row, minlength=part.stop - part.start)
-        taken = np.isfinite(self._bounds[part])
-        width = int(counts[taken].max(initial=0))
-        column = np.arange(len(row)) - (np.cumsum(counts) - counts)[row]
-        fits = column < width
-        row, column, packed = row[fits], column[fits], packed[fits]
-        gaps = np.full((len(counts), width + 1), np.inf, dtype=np.float32)
-        gaps[row, column] = ((packed >> np.uint64(PLACE_BITS)) & np.uint64(2**GAP_BITS - 1)).astype(np.uint32).view(np.float32)
-        places = np.zeros(gaps.shape, dtype=np.int64)
-        places[row, column] = self._places.numpy()[(packed & np.uint64(2**PLACE_BITS - 1)).astype(np.int64)]
-        errors, bounds = self._errors[part].numpy(), self._bounds[part].astype(np.float64) + self._offset
-        depths = np.minimum(self._depths[part], width)
+        places, depths, errors = self._places[part], self._depths[part], self._errors[part].numpy()
+        bounds = self._bounds[part].astype(np.float64) + self._offset
+        gaps, near = self._tables(found, self._counts[part], np.isfinite(bounds))
         # Whatever float32 sees more than two errors behind the last one asked for is behind it in float64 as well.
-        far = gaps[np.arange(len(gaps)), np.maximum(depths - 1, 0)] + 2 * errors
-        taken &= (self._depths[part] == 0) | (far < bounds)
-        self.left.append(self._gallery.order[self._places.numpy()[part][~taken]])
-        sure = np.flatnonzero(taken)
-        near, depths, own = gaps[sure].astype(np.float64), depths[sure], self._places[part][sure]
-        places_ = torch.from_numpy(places[sure])
-        wanted = (near <= far[sure, None]) & (depths[:, None] > 0)
-        best = self._best(own, places_, torch.from_numpy(wanted), torch.from_numpy(depths))
-        return Near(
-            self._gallery.order[own.numpy()], best, own, places_, torch.from_numpy(near),
-            torch.from_numpy(bounds[sure]), torch.from_numpy(errors[sure]),
-        )  # fmt: skip
+        last = np.minimum(np.maximum(depths, 1), gaps.shape[1]) - 1
+        far = np.take_along_axis(np.sort(gaps, axis=1), last[:, None], 1)[:, 0] + 2 * errors
+        proved = np.isfinite(bounds) & ((depths == 0) | (far < bounds))
+        self.left.append(self._gallery.order[places[~proved]])
+        sure = np.flatnonzero(proved)
+        gaps, near, own, depths = gaps[sure].astype(np.float64), near[sure], places[sure], depths[sure]
+        best = self._best(own, near, (gaps <= far[sure, None]) & (depths > 0)[:, None], depths)
+        return Near(self._gallery.order[own], best, *map(torch.from_numpy, (own, near, gaps, bounds[sure], errors[sure])))
 
-    def _best(
-        self, own: torch.Tensor, places: torch.Tensor, wanted: torch.Tensor, depths: torch.Tensor
-    ) -> torch.Tensor:
-        """Keys [rows, deepest], from the wanted candidates; they stand first in every row."""
-        deepest = int(depths.max()) if len(depths) else 0
-        width = int(wanted.sum(1).max()) if len(depths) else 0
-        last = self._gallery.keys_from(torch.full((len(own), 1), torch.inf, dtype=torch.float64), own[:, None])
-        keys = last.expand(-1, width).clone()
-        row, column = torch.nonzero(wanted[:, :width], as_tuple=True)
-        keys[row, column] = self._keys(own[row], places[row, column])
+    def _tables(self, found: Candidates, counts: np.ndarray, open_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(gaps, places) [rows, c] of a block's candidates; those of rows that are not open may be cut off."""
+        width = int(counts[open_].max(initial=0)) + 1
+        gaps, places = np.full((len(counts), width), np.inf, dtype=np.float32), np.zeros((len(counts), width), np.int64)
+        if found:
+            row, position, score = (np.concatenate(each) for each in zip(*found, strict=True))
+            order = np.argsort(row, kind="stable")
+            row = row[order].astype(np.int64)
+            column = _number_within(row, counts)
+            fits = column < width
+            row, column, order = row[fits], column[fits], order[fits]
+            gaps[row, column] = score[order] + np.float32(self._offset)
+            places[row, column] = self._places[position[order]]
+        return gaps, places
+
+    def _best(self, own: np.ndarray, places: np.ndarray, wanted: np.ndarray, depths: np.ndarray) -> torch.Tensor:
+        """Keys [rows, deepest], from the wanted candidates."""
+        deepest, counts = int(depths.max(initial=0)), wanted.sum(1)
+        own_ = torch.from_numpy(own)
+        last = self._gallery.keys_from(torch.full((len(own), 1), torch.inf, dtype=torch.float64), own_[:, None])
+        keys = last.repeat(1, int(counts.max(initial=0)))
+        row, column = np.nonzero(wanted)
+        keys[row, _number_within(row, counts)] = self._keys(own_[row], torch.from_numpy(places[row, column]))
         keys = keys.sort(1).values[:, :deepest]
-        return torch.where(torch.arange(deepest) < depths[:, None], keys, last)
+        return torch.where(torch.arange(deepest) < torch.from_numpy(depths)[:, None], keys, last)
 
     def _keys(self, own: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
         """Exact keys [c] of pairs of gallery places [c]."""
@@ -230,6 +226,11 @@ class AllPairs:
             gaps.masked_fill_(at == of, torch.inf)
             found[start : start + step] = gallery.keys_from(gaps, at)
         return found
+
+
+def _number_within(row: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Numbers from 0 within each row [c], for ascending rows [c] that come `counts` times."""
+    return np.arange(len(row)) - (np.cumsum(counts) - counts)[row]
 
 
 def _sampled(count: int) -> int:
