@@ -1,9 +1,9 @@
 """Nearest neighbours of every sample among all others: each pair is multiplied once and used for both of its samples.
 
 A sample's bound is a gap under which more neighbours than it asks for should lie, as a random part of the gallery says.
-The float32 product is made tile by tile; pairs under a bound are kept, and float64 orders them. A sample under whose
-bound too few were found, or whose candidates could be incomplete by the worst rounding that float32 allows, is `left`
-for a search of its own, so a bad bound costs time and never a neighbour.
+The product is made tile by tile, in bfloat16 where the processor has it and float32 elsewhere; pairs under a bound are
+kept, and float64 orders them. A sample under whose bound too few were found, or whose candidates could be incomplete by
+the worst rounding of that product, is `left` for a search of its own: a bad bound costs time and never a neighbour.
 """
 
 from collections.abc import Iterator
@@ -13,12 +13,13 @@ import numpy as np
 import torch
 
 from workbench.evaluation.neighbours import Gallery
-from workbench.evaluation.two_pass import GATHERED, ROUNDING, Product
+from workbench.evaluation.two_pass import GATHERED, ONEDNN, ROUNDING, Product
 
 SIDE = 2048  # samples of a block, at most 2^16
 ROWS = 256  # samples of a tile's rows; it has SIDE columns, so its 2 MB stay in the processor's cache
 SAMPLED = 32  # one in so many of the gallery tells the bounds ...
 FEWEST = 256  # ... but at least so many
+HALF_UNIT = 2.0**-9  # how far rounding to bfloat16 may take a number under 1, and one under 1 + 2^-8 becomes 1
 HELD = 2**27  # candidates of all samples, at most; about a quarter is held at once, 10 bytes each
 
 
@@ -30,7 +31,7 @@ class Near:
     best: torch.Tensor  # [rows, deepest] int64 keys, ascending; after the depth that a sample asks for its own key
     own: torch.Tensor  # [rows] gallery places of the samples
     places: torch.Tensor  # [rows, c] gallery places of everything under the bound
-    gaps: torch.Tensor  # [rows, c] float64 of those, in no order, as float32 saw them; infinite where there is none
+    gaps: torch.Tensor  # [rows, c] float64 of those, in no order, as the product has them; infinite where there is none
     bounds: torch.Tensor  # [rows] float64
     errors: torch.Tensor  # [rows] float64: how far a gap may be off
 
@@ -40,7 +41,16 @@ def pairs_up(gallery: Gallery, depths: np.ndarray) -> bool:
     return bool(_ranks(depths, gallery.count).sum() * (gallery.count / _sampled(gallery.count)) <= HELD)
 
 
-Candidates = list[tuple[np.ndarray, np.ndarray, np.ndarray]]  # row in its block [c] uint16, position [c] int32, score [c]
+def _has_half() -> bool:
+    """Whether the processor multiplies bfloat16, at twice the speed of float32, and torch says so."""
+    try:
+        return ONEDNN and bool(torch.cpu.get_capabilities().get("avx512_bf16"))
+    except AttributeError:
+        return False
+
+
+HALF = _has_half()
+Candidates = list[tuple[np.ndarray, np.ndarray, np.ndarray]]  # [c] row in its block, position, score
 
 
 class AllPairs:
@@ -60,18 +70,29 @@ class AllPairs:
         self._offset = 1.0 if gallery.distance == "cosine" else 0.0  # a gap is a score and this
         vectors = gallery.columns if gallery.copies is None else gallery.columns[gallery.copies]
         squares = vectors.square().sum(1)
-        lengths = torch.ones_like(squares) if self._offset else (squares.sqrt() + squares.max().sqrt()).square()
+        cosine = gallery.distance == "cosine"
+        lengths = torch.ones_like(squares) if cosine else (squares.sqrt() + squares.max().sqrt()).square()
         errors = ROUNDING * (vectors.shape[1] + 10) * lengths
         table = vectors.float()
-        if not self._offset:
+        if not cosine:
             table = torch.cat([table, squares.float()[:, None], torch.ones(len(table), 1)], 1)
+        halved = table.bfloat16() if cosine and HALF else table
         depths = depths[gallery.order]
-        bounds = self._guessed(table, depths)
+        bounds, spread = self._guessed(halved, depths)
+        if halved is not table:
+            lost = (table - halved.float()).norm(dim=1).double()
+            off = lost + lost.max() * (1 + lost)  # Cauchy and Schwarz: of a product of two rounded samples
+            coarse = errors + off + HALF_UNIT
+            # Where the wider bounds would let too much in, float32 is faster.
+            if float(off.max()) < 0.99 * 2.0**-8 and spread > 2 * float(coarse.max()):
+                table, errors = halved, coarse
+                bounds[bounds >= -2 * coarse.numpy()] = -np.inf  # `_places_under` reads scores below zero only
+        bounds += 2 * errors.float().numpy()
         order = np.argsort(bounds, kind="stable")
         self._places = order  # [n] position -> gallery place
         self._bounds, self._depths = bounds[order], depths[order]
         self._errors, self._table = errors[order], table[order]
-        self._most = 256 + 4 * _ranks(self._depths, gallery.count) * gallery.count // _sampled(gallery.count)
+        self._most = 256 + 8 * _ranks(self._depths, gallery.count) * gallery.count // _sampled(gallery.count)
         self._counts = np.zeros(gallery.count, dtype=np.int64)
         self._products = [Product(self._columns(part), None, ROWS) for part in self._table.split(SIDE)]
         self._under = np.zeros(ROWS * SIDE, dtype=bool)
@@ -106,23 +127,24 @@ class AllPairs:
         exact = self._keys(near.own[rows[unsure]], near.places[rows[unsure], column])
         return sure + torch.bincount(unsure, weights=(exact <= keys[unsure]).double(), minlength=len(rows)).long()
 
-    def _guessed(self, table: torch.Tensor, depths: np.ndarray) -> np.ndarray:
-        """Bounds [n] float32 of scores, from a random part of the gallery."""
+    def _guessed(self, table: torch.Tensor, depths: np.ndarray) -> tuple[np.ndarray, float]:
+        """Bounds [n] float32 of scores, from a random part of the gallery; by how much the nearest is nearer."""
         count = len(table)
         drawn = np.sort(np.random.default_rng(0).choice(count, _sampled(count), replace=False))
         product = Product(self._columns(table[torch.from_numpy(drawn)]), None, ROWS)
         place_of = np.full(count, -1)
         place_of[drawn] = np.arange(len(drawn))
         ranks = _ranks(depths, count)
-        bounds = np.empty(count, dtype=np.float32)
+        bounds, first = np.empty(count, dtype=np.float32), np.empty(count, dtype=np.float32)
         for start in range(0, count, ROWS):
             part = slice(start, min(start + ROWS, count))
-            scores, its = product(self._rows(table[part])).numpy(), place_of[part]
+            scores, its = product(self._rows(table[part])).float().numpy(), place_of[part]
             scores[np.flatnonzero(its >= 0), its[its >= 0]] = np.inf
             deepest = int(ranks[part].max())
             nearest = torch.topk(torch.from_numpy(scores), deepest, dim=1, largest=False, sorted=True).values.numpy()
             bounds[part] = np.take_along_axis(nearest, ranks[part, None] - 1, 1)[:, 0]
-        return bounds
+            first[part] = nearest[:, 0]
+        return bounds, float(np.median(bounds - first))
 
     def _rows(self, part: torch.Tensor) -> torch.Tensor:
         """What is multiplied from the left, so that with `_columns` it gives scores."""
@@ -139,23 +161,31 @@ class AllPairs:
         limit = max(self._bounds[rows].max(), self._bounds[columns].max()) if mirrored else self._bounds[rows].max()
         if limit == -np.inf:
             return
-        scores = self._products[other](self._rows(self._table[rows])).numpy()
+        scores = self._products[other](self._rows(self._table[rows]))
         if not mirrored:
-            np.fill_diagonal(scores[:, rows.start - columns.start :], np.inf)
+            scores[:, rows.start - columns.start :].fill_diagonal_(torch.inf)
         flat = self._places_under(scores, limit)
-        found_scores = scores.ravel()[flat]
+        found_scores = scores.view(-1)[torch.from_numpy(flat)].float().numpy()
         row, column = np.divmod(flat, scores.shape[1])
         row, column = row + rows.start, column + columns.start
         self._keep(found[rows.start // SIDE], row, column, found_scores)
         if mirrored:
             self._keep(found[other], column, row, found_scores)
 
-    def _places_under(self, scores: np.ndarray, limit: float) -> np.ndarray:
-        """Flat places of scores under a limit; eight truths are looked at in one word, for almost all are false."""
-        under = self._under[: scores.size].reshape(scores.shape)
-        np.less(scores, limit, out=under)
-        words = -(-scores.size // 8) * 8
-        self._under[scores.size : words] = False
+    def _places_under(self, scores: torch.Tensor, limit: np.float32) -> np.ndarray:
+        """Flat places of scores under a limit, and of some that are not.
+
+        Eight truths are looked at in one word, for almost all are false.
+        """
+        size = scores.numel()
+        under = self._under[:size]
+        if scores.dtype == torch.bfloat16:  # the bits of negative floats, without a sign, grow as they sink
+            bits = scores.view(torch.int16).numpy().reshape(-1).view(np.uint16)
+            np.greater(bits, np.uint16(limit.view(np.uint32) >> 16), out=under)
+        else:
+            np.less(scores.numpy().reshape(-1), limit, out=under)
+        words = -(-size // 8) * 8
+        self._under[size:words] = False
         eights = self._under[:words].reshape(-1, 8)
         some = np.flatnonzero(eights.view(np.int64)[:, 0] != 0)
         inside = np.flatnonzero(eights[some])
@@ -178,7 +208,7 @@ class AllPairs:
         places, depths, errors = self._places[part], self._depths[part], self._errors[part].numpy()
         bounds = self._bounds[part].astype(np.float64) + self._offset
         gaps, near = self._tables(found, self._counts[part], np.isfinite(bounds))
-        # Whatever float32 sees more than two errors behind the last one asked for is behind it in float64 as well.
+        # What the product sees more than two errors behind the last one asked for is behind it in float64 as well.
         last = np.minimum(np.maximum(depths, 1), gaps.shape[1]) - 1
         far = np.take_along_axis(np.sort(gaps, axis=1), last[:, None], 1)[:, 0] + 2 * errors
         proved = np.isfinite(bounds) & ((depths == 0) | (far < bounds))
@@ -186,7 +216,9 @@ class AllPairs:
         sure = np.flatnonzero(proved)
         gaps, near, own, depths = gaps[sure].astype(np.float64), near[sure], places[sure], depths[sure]
         best = self._best(own, near, (gaps <= far[sure, None]) & (depths > 0)[:, None], depths)
-        return Near(self._gallery.order[own], best, *map(torch.from_numpy, (own, near, gaps, bounds[sure], errors[sure])))
+        return Near(
+            self._gallery.order[own], best, *map(torch.from_numpy, (own, near, gaps, bounds[sure], errors[sure]))
+        )
 
     def _tables(self, found: Candidates, counts: np.ndarray, open_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(gaps, places) [rows, c] of a block's candidates; those of rows that are not open may be cut off."""
@@ -239,6 +271,6 @@ def _sampled(count: int) -> int:
 
 
 def _ranks(depths: np.ndarray, count: int) -> np.ndarray:
-    """Which nearest of the sampled ones is the bound: one in hundreds of samples has fewer than it asks for under it."""
+    """Which nearest of the sampled ones is the bound: one sample in hundreds finds too few under it."""
     expected = depths * (_sampled(count) / count)
     return np.minimum(np.ceil(expected + 2 * np.sqrt(expected) + 3).astype(np.int64), _sampled(count))

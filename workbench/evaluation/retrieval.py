@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 import torch
 
-from workbench.evaluation.all_pairs import AllPairs, Near, pairs_up
+from workbench.evaluation.all_pairs import AllPairs, pairs_up
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.evaluation.neighbours import Distance, Gallery
-from workbench.evaluation.two_pass import Found, TwoPass, pays
+from workbench.evaluation.two_pass import TwoPass, pays
 from workbench.problem import Problem
 
 LAST = torch.iinfo(torch.int64).max
@@ -191,6 +191,7 @@ def _rank(
     return found
 
 
+InBlock = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]  # as `keys_of` and `rank_of` of a search, of one block
 Ranks = Callable[[torch.Tensor], torch.Tensor]  # rows of a block [r] -> rank of their first true neighbour [r]
 
 
@@ -214,14 +215,14 @@ def _searched(
     if own is not None and pairs_up(gallery, depths):
         pairs = AllPairs(gallery, depths)
         for near in pairs.blocks():
-            yield near.part, near.best, partial(_rank_by_members, pairs, near, members, classes[near.part])
+            in_block = partial(pairs.keys_of, near), partial(pairs.rank_of, near)
+            yield near.part, near.best, partial(_rank_by_members, *in_block, members, classes[near.part])
         rows = np.concatenate(pairs.left)
-        del pairs
     if len(rows):
         search = TwoPass(gallery, queries[rows], None if own is None else own[rows])
         for block in search.blocks(deepest):
-            part = rows[block.part]
-            yield part, block.best, partial(_rank_by_members, search, block, members, classes[part])
+            picked, in_block = rows[block.part], (partial(search.keys_of, block), partial(search.rank_of, block))
+            yield picked, block.best, partial(_rank_by_members, *in_block, members, classes[picked])
 
 
 def _same_class(labels: np.ndarray, gallery_labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -273,13 +274,13 @@ def _members(class_of_place: torch.Tensor) -> list[torch.Tensor]:
 
 
 def _rank_by_members(
-    search: AllPairs | TwoPass, block: Near | Found, members: list[torch.Tensor], classes: np.ndarray, rows: torch.Tensor
+    keys_of: InBlock, rank_of: InBlock, members: list[torch.Tensor], classes: np.ndarray, rows: torch.Tensor
 ) -> torch.Tensor:
     """From the exact keys of the few samples of the query's own class."""
     own = [members[int(classes[row])] for row in rows]
     places = torch.nn.utils.rnn.pad_sequence(own, batch_first=True, padding_value=-1)
-    keys = search.keys_of(block, rows, places.clamp_min(0)).masked_fill(places < 0, LAST)
-    return search.rank_of(block, rows, keys.amin(1))
+    keys = keys_of(rows, places.clamp_min(0)).masked_fill(places < 0, LAST)
+    return rank_of(rows, keys.amin(1))
 
 
 def _metrics(ranked: _Ranked, ks: Sequence[int]) -> dict[str, float]:
