@@ -19,7 +19,7 @@ SIDE = 2048  # samples of a block, at most 2^16
 ROWS = 256  # samples of a tile's rows; it has SIDE columns, so its 2 MB stay in the processor's cache
 SAMPLED = 32  # one in so many of the gallery tells the bounds ...
 FEWEST = 256  # ... but at least so many
-HALF_UNIT = 2.0**-9  # how far rounding to bfloat16 may take a number under 1, and one under 1 + 2^-8 becomes 1
+HALF_UNIT = 2.0**-9  # how far rounding to bfloat16 may take a number of less than 1; what comes out above 1 is cut off
 HELD = 2**27  # candidates of all samples, at most; about a quarter is held at once, 10 bytes each
 
 
@@ -84,7 +84,7 @@ class AllPairs:
             off = lost + lost.max() * (1 + lost)  # Cauchy and Schwarz: of a product of two rounded samples
             coarse = errors + off + HALF_UNIT
             # Where the wider bounds would let too much in, float32 is faster.
-            if float(off.max()) < 0.99 * 2.0**-8 and spread > 2 * float(coarse.max()):
+            if spread > 2 * float(coarse.max()):
                 table, errors = halved, coarse
                 bounds[bounds >= -2 * coarse.numpy()] = -np.inf  # `_places_under` reads scores below zero only
         bounds += 2 * errors.float().numpy()
@@ -231,7 +231,7 @@ class AllPairs:
             column = _number_within(row, counts)
             fits = column < width
             row, column, order = row[fits], column[fits], order[fits]
-            gaps[row, column] = score[order] + np.float32(self._offset)
+            gaps[row, column] = np.maximum(score[order] + np.float32(self._offset), 0)
             places[row, column] = self._places[position[order]]
         return gaps, places
 
