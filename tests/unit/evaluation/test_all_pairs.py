@@ -8,6 +8,7 @@ from workbench.evaluation import all_pairs, retrieval, two_pass
 from workbench.evaluation.neighbours import Gallery
 
 COUNT, DIM = 900, 24
+STEEP = 34  # bfloat16 rounds one over its root up by 2^-9 and a little
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +45,8 @@ def test_each_sample_has_its_own_depth_of_exact_neighbours(monkeypatch, half, di
     vectors, _, ids = problem(1, copies)
     depths = np.random.default_rng(2).integers(0, 20, COUNT)
     gallery = Gallery(vectors, ids, distance)
-    blocks, left, _ = searched(monkeypatch, gallery, depths, half)
+    blocks, left, pairs = searched(monkeypatch, gallery, depths, half)
+    assert pairs._table.dtype == (torch.bfloat16 if half and distance == "cosine" else torch.float32)
     exact = torch.cat([gallery.smallest(keys, 20).clone() for _, keys in gallery.blocks(vectors, np.arange(COUNT))])
     done = np.concatenate([block.part for block in blocks])
     assert sorted([*done, *left]) == list(range(COUNT))
@@ -101,3 +103,29 @@ def test_too_many_candidates_are_not_begun(monkeypatch):
     assert all_pairs.pairs_up(gallery, np.full(COUNT, 5))
     monkeypatch.setattr(all_pairs, "HELD", 5 * COUNT)
     assert not all_pairs.pairs_up(gallery, np.full(COUNT, 5))
+
+
+def test_samples_too_near_for_bfloat16_take_float32(monkeypatch):
+    rng = np.random.default_rng(0)
+    vectors = 1 + 0.02 * rng.normal(size=(COUNT, DIM))
+    _, _, pairs = searched(monkeypatch, Gallery(vectors), np.full(COUNT, 5), half=True)
+    assert pairs._table.dtype == torch.float32
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+def test_no_gap_is_off_by_more_than_its_error(monkeypatch, half, distance):
+    """Forty samples are all but equal, and bfloat16 makes a product of just over 1 + 2^-8, so 1 + 2^-7, of them."""
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(COUNT, STEEP))
+    vectors[:40] = 1 + 1e-5 * rng.normal(size=(40, STEEP))
+    gallery = Gallery(vectors, distance=distance)
+    blocks, _, pairs = searched(monkeypatch, gallery, np.full(COUNT, 30), half)
+    compared = 0
+    for block in blocks:
+        row, column = torch.nonzero(block.gaps.isfinite(), as_tuple=True)
+        exact = gallery.gaps_in(pairs.keys_of(block, row, block.places[row, column][:, None]))[:, 0]
+        off = (block.gaps[row, column] - exact).abs()
+        assert (off <= block.errors[row]).all()
+        compared += len(off)
+    assert compared > 30 * COUNT / 2
