@@ -19,6 +19,7 @@ Distance = Literal["cosine", "l2"]
 # Bytes of gaps held at once: on a processor larger blocks leave its cache and are slower, a GPU wants fewer launches.
 BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 64 * 2**20}
 MIN_ROW_BITS = 16  # bits of a key kept for the gallery row, at least
+UNIT_ROWS = 512  # brought to length one at a time, while they are in the processor's cache
 NOISE = 2.0**-45  # a gap under this share of the squared norms is rounding: the two points are the same
 
 
@@ -151,10 +152,14 @@ class Gallery:
             )
         if self.distance == "l2":
             return vectors + 0.0  # -0.0 becomes 0.0, so that copies are equal bit for bit
-        largest = np.abs(vectors).max(axis=1, keepdims=True)
-        scaled = np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)
-        norms = np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), 1)  # 1 only where the vector is zero
-        return scaled / norms + 0.0
+        units = np.zeros_like(vectors)
+        for start in range(0, len(vectors), UNIT_ROWS):
+            part, unit = vectors[start : start + UNIT_ROWS], units[start : start + UNIT_ROWS]
+            largest = np.abs(part).max(axis=1, keepdims=True)
+            np.divide(part, largest, out=unit, where=largest > 0)
+            unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1)  # 1 only where the vector is zero
+            unit += 0.0
+        return units
 
     def _tensor(self, array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
@@ -205,6 +210,10 @@ def _order(ids: np.ndarray, count: int) -> np.ndarray:
 def _distinct(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Rows without copies, and for every row its place among them (None when there are no copies)."""
     rows = np.ascontiguousarray(vectors)
+    # A sum of all bits, each number's with a factor of its own, differs between almost any two rows that differ.
+    factors = np.random.default_rng(0).integers(2**62, size=rows.shape[1]) * 2 + 1
+    if len(np.unique(np.einsum("ij,j->i", rows.view(np.int64), factors))) == len(rows):
+        return rows, None
     as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
     _, first, inverse = np.unique(as_bytes, return_index=True, return_inverse=True)
     return (rows, None) if len(first) == len(rows) else (rows[first], inverse.ravel())

@@ -7,9 +7,10 @@ from functools import partial
 import numpy as np
 import torch
 
+from workbench.evaluation.all_pairs import AllPairs, pairs_up
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.evaluation.neighbours import Distance, Gallery
-from workbench.evaluation.two_pass import Found, TwoPass, pays
+from workbench.evaluation.two_pass import TwoPass, pays
 from workbench.problem import Problem
 
 LAST = torch.iinfo(torch.int64).max
@@ -166,7 +167,7 @@ def _rank(
     classes, gallery_classes, r = _same_class(labels, gallery_labels)
     r = r if own is None else r - 1
     k = min(k, gallery.count - (own is not None))
-    deepest = max(k, int(r.max()))
+    depths = np.maximum(k, r)
     found = _Ranked(
         ap=np.full(len(labels), np.nan),
         precision=np.full(len(labels), np.nan),
@@ -176,10 +177,12 @@ def _rank(
         similarities=np.empty((len(labels), k), dtype=np.float32),
     )
     class_of_place = torch.from_numpy(gallery_classes[gallery.order]).to(gallery.device)
-    for part, best, rank_of_first in _searched(gallery, queries, own, deepest, class_of_place, classes):
+    for part, best, rank_of_first in _searched(gallery, queries, own, depths, class_of_place, classes):
         places = gallery.places_of(best)
         wanted = torch.from_numpy(classes[part]).to(gallery.device)
         hits = class_of_place[places] == wanted[:, None]
+        if own is not None:
+            hits &= places != torch.from_numpy(gallery.place[own[part]]).to(gallery.device)[:, None]
         found.ap[part], found.precision[part] = _average_precision(hits, r[part])
         found.first_hit[part] = _first_hit(hits, r[part], rank_of_first)
         found.rows[part] = gallery.order[places[:, :k].cpu().numpy()]
@@ -188,23 +191,38 @@ def _rank(
     return found
 
 
+InBlock = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]  # as `keys_of` and `rank_of` of a search, of one block
 Ranks = Callable[[torch.Tensor], torch.Tensor]  # rows of a block [r] -> rank of their first true neighbour [r]
 
 
 def _searched(
-    gallery: Gallery, queries: np.ndarray, own: np.ndarray | None, deepest: int, class_of_place: torch.Tensor,
+    gallery: Gallery, queries: np.ndarray, own: np.ndarray | None, depths: np.ndarray, class_of_place: torch.Tensor,
     classes: np.ndarray,
-) -> Iterator[tuple[slice, torch.Tensor, Ranks]]:  # fmt: skip
-    """Blocks of queries: their rows, the `deepest` smallest keys [rows, deepest], and ranks beyond them."""
+) -> Iterator[tuple[slice | np.ndarray, torch.Tensor, Ranks]]:  # fmt: skip
+    """Blocks of queries: their rows, the smallest keys [rows, depth and more] of each, and ranks beyond them.
+
+    `own` is every row of the gallery or None. Of keys after a query's depth [m] some may be those of the query itself.
+    A query may come twice, and the second time counts: the next block is not begun before the ranks are taken.
+    """
+    deepest = int(depths.max())
     if not pays(gallery, deepest):
         for part, keys in gallery.blocks(queries, own):
             wanted = torch.from_numpy(classes[part]).to(gallery.device)
             yield part, gallery.smallest(keys, deepest), partial(_rank_in, gallery, keys, class_of_place, wanted)
         return
-    search = TwoPass(gallery, queries, own)
     members = _members(class_of_place)
-    for block in search.blocks(deepest):
-        yield block.part, block.best, partial(_rank_by_members, search, block, members, classes[block.part])
+    rows = np.arange(len(queries))
+    if own is not None and pairs_up(gallery, depths):
+        pairs = AllPairs(gallery, depths)
+        for near in pairs.blocks():
+            in_block = partial(pairs.keys_of, near), partial(pairs.rank_of, near)
+            yield near.part, near.best, partial(_rank_by_members, *in_block, members, classes[near.part])
+        rows = np.concatenate(pairs.left)
+    if len(rows):
+        search = TwoPass(gallery, queries[rows], None if own is None else own[rows])
+        for block in search.blocks(deepest):
+            picked, in_block = rows[block.part], (partial(search.keys_of, block), partial(search.rank_of, block))
+            yield picked, block.best, partial(_rank_by_members, *in_block, members, classes[picked])
 
 
 def _same_class(labels: np.ndarray, gallery_labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -256,13 +274,13 @@ def _members(class_of_place: torch.Tensor) -> list[torch.Tensor]:
 
 
 def _rank_by_members(
-    search: TwoPass, block: Found, members: list[torch.Tensor], classes: np.ndarray, rows: torch.Tensor
+    keys_of: InBlock, rank_of: InBlock, members: list[torch.Tensor], classes: np.ndarray, rows: torch.Tensor
 ) -> torch.Tensor:
     """From the exact keys of the few samples of the query's own class."""
     own = [members[int(classes[row])] for row in rows]
     places = torch.nn.utils.rnn.pad_sequence(own, batch_first=True, padding_value=-1)
-    keys = search.keys_of(block, rows, places.clamp_min(0)).masked_fill(places < 0, LAST)
-    return search.rank_of(block, rows, keys.amin(1))
+    keys = keys_of(rows, places.clamp_min(0)).masked_fill(places < 0, LAST)
+    return rank_of(rows, keys.amin(1))
 
 
 def _metrics(ranked: _Ranked, ks: Sequence[int]) -> dict[str, float]:
