@@ -33,10 +33,18 @@ def shown(qtbot, session):
 
 
 def tick(qtbot, page, *runs):
-    """Tick the groups of these runs and wait for what is said of them."""
-    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() > 0, timeout=WAIT)
-    page.chooser.tick(runs)
-    qtbot.waitUntil(lambda: page.overview is not None, timeout=WAIT)
+    """Tick the groups of these runs and wait for what is said of them; the window may know of them a moment later."""
+
+    def all_ticked():
+        page.chooser.tick(runs)
+        return set(runs) <= set(page.chooser.ticked())
+
+    def all_told():
+        found = page.overview
+        return found is not None and set(runs) <= {run.id for group in found.groups for run in group.runs}
+
+    qtbot.waitUntil(all_ticked, timeout=WAIT)
+    qtbot.waitUntil(all_told, timeout=WAIT)
 
 
 def compared(qtbot, page):
