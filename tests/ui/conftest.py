@@ -1,5 +1,6 @@
 """Shared by the window's tests: settings of their own, and a session on an empty workspace."""
 
+import gc
 from itertools import count
 from pathlib import Path
 from time import sleep
@@ -12,6 +13,24 @@ from workbench.jobs import Job
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _imports_left_out():
+    """What the imports made stays: a look at all objects after each test is then short."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()  # else libraries report at the end what was never freed
+
+
+@pytest.fixture(autouse=True)
+def _widgets_freed_on_this_thread(_imports_left_out):
+    """Python frees cycles on whichever thread allocates next; a widget freed beside Qt's own thread is a crash."""
+    gc.disable()
+    yield
+    gc.collect()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

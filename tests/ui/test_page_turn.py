@@ -87,5 +87,4 @@ def test_the_collector_is_as_before_once_the_engine_is_there():
         assert gc.get_threshold() == garbage.USUAL
         assert gc.get_freeze_count() > 0
     finally:
-        gc.unfreeze()
         gc.set_threshold(*usual)
