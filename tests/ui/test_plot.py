@@ -175,7 +175,7 @@ def test_a_place_that_cannot_be_written_is_said(plot, tmp_path, qtbot, monkeypat
     with pytest.raises(Problem, match="cannot be written"):
         plot.save(tmp_path / "nowhere" / "curve.csv")
     monkeypatch.setattr(
-        "workbench.ui.widgets.plot.QFileDialog.getSaveFileName",
+        "workbench.ui.widgets.plot_export.QFileDialog.getSaveFileName",
         lambda *args: (str(tmp_path / "nowhere" / "curve"), "SVG drawing (*.svg)"),
     )
     with qtbot.waitSignal(plot.failed) as caught:

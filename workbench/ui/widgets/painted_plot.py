@@ -7,7 +7,6 @@ from PySide6.QtCore import QBuffer, QIODevice, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage, QPainter, QPaintEvent
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import (
-    QFileDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -24,10 +23,10 @@ from workbench.spreadsheet import csv_text
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.plot_export import ask_place
 
 HEAD_PX, SCALE = 32, 2  # title above the picture in a file; pixels of the file per pixel of the screen
 TEXT_PX = 11
-FILE_KINDS = "PNG picture (*.png);;SVG drawing (*.svg);;CSV table (*.csv)"
 Rows = list[list[Any]]
 
 
@@ -121,13 +120,9 @@ class PaintedPlot(QFrame):
         return image
 
     def ask_and_save(self) -> None:
-        name = "".join(letter if letter.isalnum() else "-" for letter in self.title.lower())[:60]
-        place, chosen = QFileDialog.getSaveFileName(self, "Save plot", f"{name}.png", FILE_KINDS)
-        if not place:
+        path = ask_place(self, self.title)
+        if path is None:
             return
-        path = Path(place)
-        if path.suffix.lower() not in (".png", ".svg", ".csv"):
-            path = path.with_name(path.name + "." + chosen.partition(" ")[0].lower())
         try:
             self.save(path)
         except Problem as problem:

@@ -11,7 +11,6 @@ import numpy as np
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import (
-    QFileDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -28,7 +27,7 @@ from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.plot_canvas import PlotCanvas, Series
-from workbench.ui.widgets.plot_export import picture, save_csv, save_png, save_svg
+from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_png, save_svg
 from workbench.ui.widgets.plot_table import CurveTable, TableDialog
 
 __all__ = ["CurvePlot", "Series"]
@@ -36,7 +35,6 @@ __all__ = ["CurvePlot", "Series"]
 REDRAW_MS, TURN_MS = 100, 23
 PLOTS = count()
 WINDOWS = (1, 10, 30, 100, 300, 1000)  # points of the moving mean
-FILE_KINDS = "PNG picture (*.png);;SVG drawing (*.svg);;CSV table (*.csv)"
 
 
 class CurvePlot(QFrame):
@@ -278,13 +276,9 @@ class CurvePlot(QFrame):
         QGuiApplication.clipboard().setImage(picture(self))
 
     def ask_and_save(self) -> None:
-        name = "".join(letter if letter.isalnum() else "-" for letter in self.title.lower())
-        place, chosen = QFileDialog.getSaveFileName(self, "Save plot", f"{name}.png", FILE_KINDS)
-        if not place:
+        path = ask_place(self, self.title)
+        if path is None:
             return
-        path = Path(place)
-        if path.suffix.lower() not in (".png", ".svg", ".csv"):
-            path = path.with_name(path.name + "." + chosen.partition(" ")[0].lower())
         try:
             self.save(path)
         except Problem as problem:

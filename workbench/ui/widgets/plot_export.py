@@ -6,15 +6,30 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QByteArray, QIODevice, QRect, QRectF, QSaveFile, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.problem import Problem
 from workbench.ui import theme
+
+FILE_KINDS = "PNG picture (*.png);;SVG drawing (*.svg);;CSV table (*.csv)"
 
 if TYPE_CHECKING:
     from workbench.ui.widgets.plot import CurvePlot
 
 HEAD = 52  # px above the curves: title and legend
 SCALE = 2  # pixels of the picture per pixel of the screen
+
+
+def ask_place(parent: QWidget, title: str) -> Path | None:
+    """Where the person wants a plot of that title, with the ending of the chosen format; None to leave it."""
+    name = "".join(letter if letter.isalnum() else "-" for letter in title.lower())[:60]
+    place, chosen = QFileDialog.getSaveFileName(parent, "Save plot", f"{name}.png", FILE_KINDS)
+    if not place:
+        return None
+    path = Path(place)
+    if path.suffix.lower() not in (".png", ".svg", ".csv"):
+        path = path.with_name(path.name + "." + chosen.partition(" ")[0].lower())
+    return path
 
 
 def picture(plot: "CurvePlot") -> QImage:
