@@ -57,15 +57,15 @@ def run_window(folder: Path | None, *, measure: bool = False) -> int:
     from PySide6.QtCore import QEvent, QTimer
     from PySide6.QtWidgets import QApplication
 
-    from workbench.ui import garbage
     from workbench.ui.defects import Defects, log_folder, start_fault_log, start_log
+    from workbench.ui.garbage import Garbage
     from workbench.ui.main_window import MainWindow
     from workbench.ui.session import Session
     from workbench.ui.warm_up import WarmUp
 
     sys.setswitchinterval(SWITCH)
-    garbage.put_off()
     app = QApplication(sys.argv[:1])
+    garbage = Garbage(app)
     app.setApplicationName("Workbench")
     app.setStyle("Fusion")
     start_log(log_folder())
@@ -83,7 +83,7 @@ def run_window(folder: Path | None, *, measure: bool = False) -> int:
         window.painted.connect(_tell_start)
         window.painted.connect(app.quit)
     else:
-        WarmUp(session, window, load_engine)
+        WarmUp(session, window, load_engine, garbage)
     signal.signal(signal.SIGINT, lambda number, frame: QTimer.singleShot(0, window.close))
     window.show()
     status = app.exec()
@@ -91,6 +91,7 @@ def run_window(folder: Path | None, *, measure: bool = False) -> int:
     defects.remove()
     window.deleteLater()
     app.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)  # widgets must not outlive the application
+    garbage.end()
     if faults is not None:
         faulthandler.disable()
         faults.close()

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QApplication, QTableView
 
 from workbench.app import SWITCH
 from workbench.config import presets
-from workbench.ui import garbage
+from workbench.ui.garbage import Garbage
 from workbench.ui.main_window import MainWindow
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
@@ -68,8 +68,8 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=400)
     args = parser.parse_args()
     sys.setswitchinterval(SWITCH)
-    garbage.put_off()
     app = QApplication(sys.argv[:1])
+    garbage = Garbage(app)
     app.setStyle("Fusion")
     session = Session(Workspace(Path(tempfile.mkdtemp()) / "space", create=True))
     from workbench import catalog

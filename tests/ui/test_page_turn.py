@@ -1,13 +1,11 @@
 """A page is turned at once where nothing runs, else between two steps, and late rather than never."""
 
-import gc
 import threading
 
 import pytest
 from PySide6.QtCore import QObject
 
 from workbench.control import Control
-from workbench.ui import garbage
 from workbench.ui.page_turn import PageTurn
 
 
@@ -76,15 +74,3 @@ def test_a_run_says_that_it_stands_back():
         thread.join(0.005)
     assert any(seen)
     assert not control.standing_back
-
-
-def test_the_collector_is_as_before_once_the_engine_is_there():
-    usual = gc.get_threshold()
-    try:
-        garbage.put_off()
-        assert gc.get_threshold()[2] > usual[2]
-        garbage.settle()
-        assert gc.get_threshold() == garbage.USUAL
-        assert gc.get_freeze_count() > 0
-    finally:
-        gc.set_threshold(*usual)

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer
 
 from workbench.catalog import Catalog
-from workbench.ui import garbage
+from workbench.problem import Problem
+from workbench.ui.garbage import Garbage
 from workbench.ui.main_window import MainWindow
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
@@ -19,19 +20,26 @@ class WarmUp(QObject):
 
     Args:
         load: loads the engine on a thread; seconds.
+        garbage: settled when all is there.
     """
 
-    def __init__(self, session: Session, window: MainWindow, load: Callable[[Progress], Loaded]) -> None:
+    def __init__(
+        self, session: Session, window: MainWindow, load: Callable[[Progress], Loaded], garbage: Garbage
+    ) -> None:
         super().__init__(window)
-        self._session, self._window, self._load = session, window, load
+        self._session, self._window, self._load, self._garbage = session, window, load, garbage
         window.painted.connect(self.begin)
 
     def begin(self) -> None:
-        self._session.run_in_thread("Loading the engine", self._load, self._loaded, quiet=True)
+        self._session.run_in_thread("Loading the engine", self._load, self._loaded, self._failed, quiet=True)
         self._window.make_ready()
 
     def _loaded(self, loaded: Loaded) -> None:
         catalog, device = loaded
         self._session.set_catalog(catalog)
         self._window.status.show_device(device)
-        QTimer.singleShot(SETTLED, garbage.settle)
+        QTimer.singleShot(SETTLED, self._garbage.settle)
+
+    def _failed(self, problem: Problem) -> None:
+        self._session.notify(problem)
+        self._garbage.settle()
