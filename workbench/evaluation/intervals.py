@@ -3,6 +3,7 @@
 import numpy as np
 
 CHUNK = 2**18  # draws counted at once: 2 MB, so that the counters stay in the processor's cache
+DEARER = 10  # how many draws of a query cost as much as one draw of how often a value comes
 
 
 def bootstrap_interval(
@@ -24,13 +25,31 @@ def bootstrap_interval(
         nothing = np.full(table.shape[1:], np.nan)
         return nothing, nothing
     random = np.random.default_rng(seed)
+    values, times = _distinct(table.reshape(len(table), -1))
+    alike = len(values) * DEARER <= len(table)  # of queries with the same values only the number matters
     means = np.empty((resamples, *table.shape[1:]))
     step = max(1, CHUNK // len(table))
     for start in range(0, resamples, step):
-        stop = min(start + step, resamples)
-        drawn = random.integers(0, len(table), size=(stop - start, len(table)))
-        drawn += np.arange(stop - start)[:, None] * len(table)  # every resample counts in a row of its own
-        times = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
-        means[start:stop] = times @ table / len(table)
+        chosen = slice(start, min(start + step, resamples))
+        count = chosen.stop - start
+        if alike:
+            drawn = random.multinomial(len(table), times / len(table), size=count)
+            means[chosen] = (drawn @ values / len(table)).reshape(count, *table.shape[1:])
+        else:
+            means[chosen] = _times_drawn(random, count, len(table)) @ table / len(table)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return low, high
+
+
+def _distinct(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different rows [u, m], and how often each comes [u]."""
+    ordered = table[np.lexsort(table.T)]
+    first = np.flatnonzero(np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(1)]))
+    return ordered[first], np.diff(first, append=len(ordered))
+
+
+def _times_drawn(random: np.random.Generator, resamples: int, count: int) -> np.ndarray:
+    """How often each of `count` is among as many draws with replacement [resamples, count]."""
+    drawn = random.integers(0, count, size=(resamples, count))
+    drawn += np.arange(resamples)[:, None] * count  # every resample counts in a row of its own
+    return np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)

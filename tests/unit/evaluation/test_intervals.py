@@ -25,6 +25,28 @@ def test_columns_are_resampled_together_and_chunks_change_nothing(monkeypatch):
     np.testing.assert_allclose(bootstrap_interval(values), (low, high))
 
 
+def test_values_that_come_often_have_the_limits_of_single_draws(monkeypatch):
+    values = np.random.default_rng(3).choice([0.0, 0.25, 1.0], size=(4_000, 2))
+    limits = np.array(bootstrap_interval(values, resamples=4_000))
+    again = np.array(bootstrap_interval(values, resamples=4_000, seed=1))
+    monkeypatch.setattr(intervals, "DEARER", 4_000)  # draws of single queries
+    drawn = np.array(bootstrap_interval(values, resamples=4_000))
+    width = drawn[1] - drawn[0]
+    assert (np.abs(limits - drawn) < 0.04 * width).all()
+    assert (np.abs(again - drawn) < 0.04 * width).all()
+    assert not np.array_equal(limits, drawn)
+
+
+def test_values_that_come_often_are_chunked_and_shaped_alike(monkeypatch):
+    values = np.random.default_rng(4).choice([0.0, 1.0], size=300)
+    limits = bootstrap_interval(values)
+    assert limits[0].shape == ()
+    assert bootstrap_interval(np.stack([values, 1 - values], 1))[0].shape == (2,)
+    monkeypatch.setattr(intervals, "CHUNK", 700)
+    assert bootstrap_interval(values) == limits
+    assert bootstrap_interval(np.ones(50)) == (1.0, 1.0)
+
+
 def test_level_and_seed_matter():
     values = np.random.default_rng(2).normal(size=80)
     wide, narrow = bootstrap_interval(values, level=0.99), bootstrap_interval(values, level=0.5)
