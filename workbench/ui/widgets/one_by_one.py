@@ -1,5 +1,6 @@
 """Dear pictures that come to light together are painted one by one, so that the window answers between them."""
 
+from functools import partial
 from typing import Any
 
 import shiboken6
@@ -7,12 +8,16 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QGraphicsView
 
+BETWEEN = 3  # ms between the end of one painting and the next
+LONGEST = 60  # ms that a view is waited for: one that is scrolled out of sight is never painted
+
 _View: Any = QGraphicsView  # to the type checker anything: it is mixed into views of pyqtgraph, which has no types
-_line: list["OneByOne"] = []  # those that were shown and are not painted yet, first come first
+_line: list["OneByOne"] = []  # those that were shown and whose turn has not come, first come first
+_turn: list["OneByOne"] = []  # the one whose turn it is, until it is painted
 
 
 class OneByOne(_View):
-    """A view that, once shown, stays plain until its turn of the event loop has come. To be mixed into a view."""
+    """A view that, once shown, stays plain until those before it are painted. To be mixed into a view."""
 
     came_to_light = Signal()  # its turn has come: time to take new numbers, right before it is painted
     _waits = False
@@ -22,7 +27,7 @@ class OneByOne(_View):
         if not self._waits:
             self._waits = True
             _line.append(self)
-            if len(_line) == 1:
+            if len(_line) == 1 and not _turn:
                 QTimer.singleShot(0, _next)
 
     def paintEvent(self, event: Any) -> None:
@@ -32,16 +37,27 @@ class OneByOne(_View):
             painter.end()
         else:
             super().paintEvent(event)
+            _over(self)
 
 
 def _next() -> None:
-    """Let the first in line paint itself, and come back when it has."""
+    """Let the first in line paint itself."""
+    if _turn:
+        return
     while _line:
         view = _line.pop(0)
         if shiboken6.isValid(view):
             view._waits = False
+            _turn.append(view)
             view.came_to_light.emit()
             view.viewport().update()
+            QTimer.singleShot(LONGEST, partial(_over, view))
             break
-    if _line:
-        QTimer.singleShot(0, _next)
+
+
+def _over(view: OneByOne) -> None:
+    """That one is painted, or will not be for now: the next one's turn comes."""
+    if view in _turn:
+        _turn.clear()
+        if _line:
+            QTimer.singleShot(BETWEEN, _next)
