@@ -6,6 +6,7 @@ from time import monotonic, sleep
 
 import numpy as np
 import pytest
+import shiboken6
 from PySide6.QtCore import QObject
 
 from workbench.config import RunConfig
@@ -235,6 +236,24 @@ def test_cancelled_work_says_nothing_more(qtbot, session):
         session.activity.items[0].cancel()
     assert heard.is_set()
     assert results == []
+
+
+def test_the_window_does_not_wait_for_the_end_of_a_thread(qtbot, session, monkeypatch):
+    goes_on, alive = threading.Event(), []
+    say = Job._say
+
+    def say_and_linger(job, ended):
+        say(job, ended)
+        goes_on.wait()
+
+    monkeypatch.setattr(Job, "_say", say_and_linger)
+    task = session.run_in_thread("Slow to end", lambda progress: 1, lambda result: alive.append(task._job.alive))
+    qtbot.waitUntil(lambda: bool(alive), timeout=30_000)
+    assert alive == [True]
+    with qtbot.waitSignal(task.over, timeout=30_000):
+        goes_on.set()
+    assert not task._job.alive
+    qtbot.waitUntil(lambda: not shiboken6.isValid(task), timeout=30_000)
 
 
 def test_a_flood_of_progress_is_coalesced(qtbot, session):

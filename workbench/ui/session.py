@@ -262,7 +262,7 @@ class Session(QObject):
             task.cancel()
             return task
         self._tasks.add(task)
-        task.ended.connect(self._task_ended)
+        task.over.connect(self._task_over)
         return task.start()
 
     def notify(self, what: Problem | str) -> None:
@@ -302,7 +302,7 @@ class Session(QObject):
         for task in self._tasks:
             task.join(GRACE)
 
-    def _task_ended(self, task: Task) -> None:
+    def _task_over(self, task: Task) -> None:
         self._tasks.discard(task)
         task.deleteLater()
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.control import Control
 from workbench.events import Emit, Ended, Event
@@ -11,13 +11,15 @@ from workbench.jobs import Job
 from workbench.problem import Problem
 from workbench.ui.activity import Activity, ActivityItem
 
+LOOK_EVERY = 20  # ms
 Progress = Callable[[str, int, int], None]  # (text, done, total); raises Cancelled when the person cancelled
 
 
 class Task(QObject):
     """One piece of work on its own thread. Ask it to end with `cancel`; then none of its callbacks is called."""
 
-    ended = Signal(object)  # this task, on the window's thread
+    ended = Signal(object)  # this task, on the window's thread, before any of its callbacks
+    over = Signal(object)  # this task: its thread is gone, too, and it may be deleted
     _finished = Signal(object, object)  # Ended, result
 
     def __init__(
@@ -64,7 +66,12 @@ class Task(QObject):
         self._finished.emit(event, self.result)
 
     def _receive(self, ended: Ended, result: Any) -> None:
-        self._job.join()  # it has said its last word: only the end of its thread is left
+        try:
+            self._tell(ended, result)
+        finally:
+            self._look_for_end()
+
+    def _tell(self, ended: Ended, result: Any) -> None:
         cancelled = ended.status == "cancelled" or self._job.control.cancelled
         if self._item is not None:
             if cancelled:
@@ -80,3 +87,10 @@ class Task(QObject):
             self._failed(self._problem or Problem(ended.problem))
         elif self._then is not None:
             self._then(result)
+
+    def _look_for_end(self) -> None:
+        """A thread that has said its last word may wait long for its turn to end; the window does not wait with it."""
+        if self._job.alive:
+            QTimer.singleShot(LOOK_EVERY, self, self._look_for_end)
+        else:
+            self.over.emit(self)
