@@ -1,11 +1,13 @@
 """Follows a workspace: ten times a second it asks, off the window's thread, what is new."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import nan
 from queue import SimpleQueue
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from workbench.jobs import start_daemon
 from workbench.workspace import Workspace
@@ -14,6 +16,7 @@ from workbench.workspace.reading import runs
 from workbench.workspace.rows import Run
 
 EVERY = 100  # ms
+BETWEEN = 1  # ms between two of the things that a look has to tell, in which the window draws and answers
 ROWS_AT_ONCE = 10_000  # numbers of `seq` looked through in one look: keeps a look under about 10 ms
 
 CHARTS = "select count(*), max(step) from charts where run_id = ?"
@@ -91,7 +94,8 @@ class Follower(QObject):
         """One look at once, on this thread."""
         with self._one_at_a_time:
             found = self._read(self._place)
-        self._hear(found)
+        for step in self._heard(found):
+            step()
 
     def _ask(self) -> None:
         if not self._looking:
@@ -106,28 +110,42 @@ class Follower(QObject):
                 self._looked.emit(self._read(place))
 
     def _hear(self, found: News | DatabaseError | None) -> None:
+        if not self._closed:
+            self._tell(self._heard(found))
+
+    def _tell(self, steps: list[Callable[[], None]]) -> None:
         if self._closed:
             return
-        self._looking = False
-        if isinstance(found, DatabaseError):
-            self._timer.stop()
-            self.failed.emit(explain(found, self._path))
-        elif found is not None and found.before == self._place:  # else another run is followed since
-            self._place = found.after
-            self._tell(found)
-        self._timer.setInterval(0 if isinstance(found, News) and found.more else EVERY)
+        steps.pop(0)()
+        if steps:
+            QTimer.singleShot(BETWEEN, self, partial(self._tell, steps))
 
-    def _tell(self, found: News) -> None:
-        run_id = found.after.run_id
+    def _heard(self, found: News | DatabaseError | None) -> list[Callable[[], None]]:
+        """What is to be told, in this order; the next look comes after it."""
+        if isinstance(found, DatabaseError):
+            return [self._timer.stop, partial(self.failed.emit, explain(found, self._path)), partial(self._rest, EVERY)]
+        if found is None or found.before != self._place:  # another run is followed since
+            return [partial(self._rest, EVERY)]
+        self._place = after = found.after
+        steps: list[Callable[[], None]] = []
         if found.scalars:
-            self.scalars_arrived.emit(found.scalars)
-        if found.after.status != found.before.status:
-            self.status_changed.emit(found.after.status)
-        if found.after.evaluations != found.before.evaluations and self._place.run_id == run_id:
-            self.evaluations_changed.emit()
-        if found.after.charts != found.before.charts and self._place.run_id == run_id:
-            self.charts_changed.emit()
-        self.runs_changed.emit(found.runs)
+            steps.append(partial(self._tell_of_run, after, self.scalars_arrived, found.scalars))
+        if after.status != found.before.status:
+            steps.append(partial(self._tell_of_run, after, self.status_changed, after.status))
+        if after.evaluations != found.before.evaluations:
+            steps.append(partial(self._tell_of_run, after, self.evaluations_changed))
+        if after.charts != found.before.charts:
+            steps.append(partial(self._tell_of_run, after, self.charts_changed))
+        return [*steps, partial(self.runs_changed.emit, found.runs), partial(self._rest, 0 if found.more else EVERY)]
+
+    def _tell_of_run(self, place: Place, signal: SignalInstance, *news: object) -> None:
+        """Unless another run is followed since."""
+        if place.run_id == self._place.run_id:
+            signal.emit(*news)
+
+    def _rest(self, interval: int) -> None:
+        self._looking = False
+        self._timer.setInterval(interval)
 
     def _read(self, place: Place) -> News | DatabaseError | None:
         try:
