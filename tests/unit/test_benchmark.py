@@ -1,8 +1,10 @@
 """The comparison of methods: every loss has a run on every bench, done runs are kept, the table is Markdown."""
 
 import pytest
+import torch
 
 from workbench import benchmark, catalog
+from workbench.backbones.head import EmbeddingHead
 from workbench.benchmark import BENCHES, OWN, Bench, Row, compare, config_for, table
 from workbench.workspace import Workspace
 
@@ -19,6 +21,25 @@ def test_every_method_has_a_run_that_can_start(bench, method, tmp_path):
 
 def test_the_special_cases_are_methods():
     assert set(OWN) <= set(METHODS)
+
+
+def own_product(config):
+    """|z|^2 / n, mean over a batch: what SPCE's logit of the own class holds of the image itself.
+
+    The features stand in for SqueezeNet's pooled ones: never negative, much in common, 590 long.
+    """
+    draw, n = torch.Generator().manual_seed(0), config.training.batch_size
+    common, own = (torch.randn(m, 512, generator=draw).abs() for m in (1, n))
+    features = 590 * torch.nn.functional.normalize(common + own)
+    return EmbeddingHead(512, config.embedding).train()(features).square().sum(1).mean().item() / n
+
+
+def test_spce_on_photographs_is_neither_saturated_nor_flat(tmp_path, monkeypatch):
+    mended = config_for("caltech", "spce", 0, tmp_path)
+    assert 1 < own_product(mended) < 8, "4 learned, 16 hardly did"
+    assert mended.sampler.params["images_per_class"] == 8
+    monkeypatch.delitem(BENCHES["caltech"].of_method, "spce")
+    assert own_product(config_for("caltech", "spce", 0, tmp_path)) > 1000, "as it came: a saturated softmax"
 
 
 def test_a_comparison_runs_each_method_once(tmp_path, monkeypatch):
