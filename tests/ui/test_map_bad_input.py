@@ -1,10 +1,19 @@
 """What may go wrong under the map: images that were moved, and an analysis process that is killed in the middle."""
 
+import os
+from contextlib import closing
+
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QFileDialog
 
 from tests.ui.trained import trained_run
+from workbench.ui.pages.map.inspector import InspectorPanel
 from workbench.ui.pages.map.page import MapPage
+from workbench.ui.pages.retrieval import RetrievalPage
+from workbench.workspace import Workspace
+from workbench.workspace.connection import open_writer
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -74,3 +83,76 @@ def test_a_killed_analysis_process_is_told_the_pca_stays_and_the_next_map_gets_a
     qtbot.waitUntil(lambda: page.maker._request is not None, timeout=30_000)
     assert session.analysis._process._process.pid != killed.pid
     page.maker.cancel()
+
+
+def test_every_place_that_misses_an_image_offers_the_way_and_one_mends_all(qtbot, lost, session, tmp_path):
+    lost._hover(5, lost.canvas.place_of(5))
+    qtbot.waitUntil(lost.locating.isVisible, timeout=30_000)
+    retrieval, inspector = RetrievalPage(session), InspectorPanel(session)  # made when the loss is known already
+    for each in (retrieval, inspector):
+        qtbot.addWidget(each)
+        each.resize(900, 640)
+        each.show()
+    qtbot.waitUntil(lambda: bool(retrieval.result.cards), timeout=30_000)
+    qtbot.waitUntil(lambda: all(card._absent for card in retrieval.result.cards), timeout=30_000)
+    qtbot.waitUntil(lambda: "Put it back" in inspector.picture.text(), timeout=30_000)
+    strips = [lost.locating, retrieval.locating, inspector.locating]
+    assert all(strip.isVisible() for strip in strips)
+    inspector.locating.take(tmp_path / "new")
+    qtbot.waitUntil(lambda: not any(strip.isVisible() for strip in strips), timeout=30_000)
+    qtbot.waitUntil(lambda: all(card._pixmap is not None for card in retrieval.result.cards), timeout=30_000)
+    qtbot.waitUntil(lambda: not retrieval.result.picture.pixmap().isNull(), timeout=30_000)
+    qtbot.waitUntil(lambda: not inspector.picture.pixmap().isNull(), timeout=30_000)
+    first = retrieval.model.index(0, 0)
+    qtbot.waitUntil(lambda: first.data(Qt.ItemDataRole.DecorationRole) is not None, timeout=30_000)
+
+
+def test_the_locate_button_asks_for_a_folder_and_takes_it(qtbot, lost, tmp_path, monkeypatch):
+    lost._hover(5, lost.canvas.place_of(5))
+    qtbot.waitUntil(lost.locating.isVisible, timeout=30_000)
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *args: str(tmp_path / "new"))
+    qtbot.mouseClick(lost.locating.locate, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not lost.locating.isVisible(), timeout=30_000)
+
+
+@pytest.fixture
+def both(qtbot, session, workspace, tmp_path, monkeypatch):
+    """Map and Retrieval on one run, with what the message bar is told."""
+    monkeypatch.setattr(session.analysis, "request", lambda *args: pytest.fail("no UMAP is asked for here"))
+    told = []
+    session.noticed.connect(lambda what: told.append(str(what)))
+    mapped = open_page(qtbot, session, trained_run(workspace, tmp_path / "cache"), "pca")
+    retrieval = RetrievalPage(session)
+    qtbot.addWidget(retrieval)
+    retrieval.resize(900, 640)
+    retrieval.show()
+    qtbot.waitUntil(lambda: bool(retrieval.result.cards), timeout=30_000)
+    return mapped, retrieval, told
+
+
+def test_a_writer_that_holds_the_database_stops_neither_map_nor_retrieval(qtbot, both, session, workspace):
+    mapped, retrieval, told = both
+    first = workspace.evaluations(session.run_id)[0].id
+    with Workspace(workspace.path) as other, other.writing() as db:
+        db.execute("update runs set note = 'held'")
+        session.show_evaluation(first)
+        qtbot.waitUntil(lambda: mapped.canvas.data.evaluation == first, timeout=30_000)
+        qtbot.keyClick(retrieval, Qt.Key.Key_J)
+        qtbot.waitUntil(lambda: retrieval.model.listing().evaluation_id == first, timeout=30_000)
+        assert retrieval.result.cards
+    assert told == []
+
+
+def test_a_database_cut_short_is_told_by_map_and_retrieval(qtbot, both, session, workspace):
+    mapped, retrieval, told = both
+    first = workspace.evaluations(session.run_id)[0].id
+    with workspace.writing() as db:
+        db.execute("update runs set note = 'x'")
+    with closing(open_writer(workspace.database)) as db:
+        db.execute("pragma wal_checkpoint(truncate)")
+    os.truncate(workspace.database, 8192)
+    mapped.maker.make(first, mapped._wanted())
+    qtbot.waitUntil(lambda: "damaged" in mapped.trouble.text(), timeout=30_000)
+    assert mapped.canvas.data is None
+    retrieval.queries.show_evaluation(workspace, first, (), session.selection)
+    qtbot.waitUntil(lambda: any("damaged" in each for each in told), timeout=30_000)

@@ -5,10 +5,11 @@ from functools import partial
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from small_run import blobs, store_run
 
 from workbench.problem import Problem
-from workbench.ui.pages.map import MapPage
+from workbench.ui.pages.map import MapPage, export
 from workbench.ui.pages.map.colouring import grouped
 from workbench.ui.pages.map.course import BETWEEN, read_course
 from workbench.ui.pages.map.doubts import sentence
@@ -144,7 +145,7 @@ def test_dragging_moves_points_and_letting_go_shows_the_nearest_epoch(qtbot, pag
     np.testing.assert_allclose(page.canvas.data.points, place_of(0.5), atol=1e-4)
     np.testing.assert_allclose(page.canvas.data.proxies, CORNERS + 0.5, atol=1e-4)
     assert page.time.words.text() == "Epoch 1 to 2"
-    assert page.caption.text() == BETWEEN
+    assert page.caption.text() == f"40 of 40 test images   ·   {BETWEEN}"
     assert session.evaluation_id == run.evaluations[2], "nothing else is told before the slider is let go"
     page.time.slider.setValue(STEPS // 4)
     page.time.slider.setSliderDown(False)
@@ -172,6 +173,40 @@ def test_keys_step_and_the_slider_follows(qtbot, page, session, run):
     assert session.evaluation_id == run.evaluations[0]
     qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[0], timeout=30_000)
     assert page.time.slider.value() == 0
+
+
+@pytest.mark.parametrize("focus", ["canvas", "slider"])
+def test_space_plays_and_pauses_and_arrows_step_where_the_focus_is(qtbot, page, session, run, focus):
+    place = page.canvas if focus == "canvas" else page.time.slider
+    place.setFocus()
+    qtbot.waitUntil(place.hasFocus, timeout=30_000)
+    qtbot.keyClick(place, Qt.Key.Key_Left)
+    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[1], timeout=30_000)
+    qtbot.keyClick(place, Qt.Key.Key_Right)
+    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[2], timeout=30_000)
+    qtbot.keyClick(place, Qt.Key.Key_Right)
+    assert session.evaluation_id == run.evaluations[2], "there is none after the last"
+    assert page.time.play_button.toolTip() == "Play the epochs (Space)"
+    qtbot.keyClick(place, Qt.Key.Key_Space)
+    assert page.time.playing
+    assert page.time.play_button.toolTip() == "Pause (Space)"
+    qtbot.keyClick(place, Qt.Key.Key_Space)
+    assert not page.time.playing
+    assert page.time.slider.value() % STEPS == 0
+
+
+def test_space_stays_with_buttons_and_legend_and_keys_without_a_course_do_nothing(qtbot, page):
+    page.time.trails.setFocus()
+    qtbot.waitUntil(page.time.trails.hasFocus, timeout=30_000)
+    qtbot.keyClick(page.time.trails, Qt.Key.Key_Space)
+    assert not page.time.trails.isChecked()
+    assert not page.time.playing
+    page.time.show_epochs((), 0)
+    page.canvas.setFocus()
+    qtbot.keyClick(page.canvas, Qt.Key.Key_Space)
+    assert not page.time.playing
+    assert not any(action.isEnabled() for action in page.time.keys)
+    assert all(action in page.actions() for action in page.time.keys), "for menu and shortcuts dialog"
 
 
 def test_play_goes_from_the_start_to_the_end_and_stops(qtbot, page, session, run, monkeypatch):
@@ -224,6 +259,30 @@ def test_trails_are_those_of_the_selection(page, session):
 
 
 # Mapping all
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_exports_have_the_trails_of_the_screen(qtbot, page, session, tmp_path, ending):
+    session.select(page._data.ids[[0, 10, 20]])
+    paper = export.on_paper(page.canvas, page.colours.groups(page._data))
+    np.testing.assert_array_equal(paper.marks.trails, page.canvas.marks.trails)
+    assert paper.marks.trails.shape == (3, 3, 2)
+    paper.deleteLater()
+    sizes = []
+    for name in ("with", "without"):
+        path = tmp_path / f"{name}.{ending}"
+        page.export_to(path)
+        qtbot.waitUntil(path.exists, timeout=30_000)
+        sizes.append(path.read_bytes())
+        page.time.trails.setChecked(False)
+    if ending == "png":
+        drawn, plain = (QImage.fromData(each) for each in sizes)
+        places = [(x, y) for x in range(0, drawn.width(), 2) for y in range(0, drawn.height(), 2)]
+        assert sum(drawn.pixel(*place) != plain.pixel(*place) for place in places) > 20
+    else:
+        assert len(sizes[0]) > len(sizes[1])
+    if ending == "svg":
+        assert sizes[0].count(b"<polyline") == sizes[1].count(b"<polyline") + 6, "two steps for each of three points"
 
 
 def test_every_epoch_is_mapped_on_request_alone(qtbot, session, analysis, run, workspace):

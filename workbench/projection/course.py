@@ -13,7 +13,7 @@ from workbench.problem import Problem
 from workbench.projection.align import matched
 from workbench.projection.maps import Map, make_map
 from workbench.projection.params import read_params
-from workbench.projection.subset import among, mark, rows_of
+from workbench.projection.subset import AT_MOST, LIMITED, MOST_POINTS, among, mark, rows_of, sample_by_class
 from workbench.projection.vectors import Report, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Projection
@@ -30,15 +30,25 @@ class Wanted:
     params: dict[str, Any]  # missing ones are the defaults
     seed: int
     only: list[int] | None = None  # ids of the samples that are mapped; None: all
+    most: int = MOST_POINTS  # points of UMAP and t-SNE: of more samples they show some of each class
 
     def fits(self, made: Projection) -> bool:
         """Whether a stored map is of these samples, method, parameters and seed. Raises Problem for bad parameters."""
         whole = self.stored(read_params(self.method, self.params).model_dump())
-        return (made.method, made.seed, made.params) == (self.method, self.seed, whole)
+        older = {AT_MOST: MOST_POINTS} if self.method in LIMITED else {}
+        return (made.method, made.seed, {**older, **made.params}) == (self.method, self.seed, whole)
 
     def stored(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Parameters as they are stored: with a mark of the samples where these are not all."""
-        return params if self.only is None else {**params, "only": mark(self.only)}
+        """Parameters as they are stored: with the points at most, and a mark of the samples where these are not all."""
+        limit = {AT_MOST: self.most} if self.method in LIMITED else {}
+        return {**params, **limit} if self.only is None else {**params, **limit, "only": mark(self.only)}
+
+    def rows(self, ids: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """Which of the samples [n] are mapped, as row numbers [m]. Raises Problem as rows_of and sample_by_class."""
+        rows = rows_of(ids, self.only)
+        if self.method not in LIMITED:
+            return rows
+        return rows[sample_by_class(ids[rows], labels[rows], self.most, self.seed)]
 
 
 def draw(
@@ -50,7 +60,7 @@ def draw(
         Problem: as make_map; a workspace that cannot be written; a start whose file is missing.
     """
     ids, labels, embeddings = workspace.embeddings(evaluation_id)
-    rows = rows_of(ids, wanted.only)
+    rows = wanted.rows(ids, labels)
     vectors = embeddings if len(rows) == len(ids) else embeddings[rows]
     proxies = workspace.proxies(evaluation_id)
     before = None

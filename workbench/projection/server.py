@@ -12,6 +12,7 @@ import numpy as np
 from workbench import files, serving
 from workbench.problem import Problem
 from workbench.projection.maps import Map, make_map
+from workbench.projection.subset import MOST_POINTS
 from workbench.serving import Message, Ops, Report, field
 
 
@@ -19,13 +20,14 @@ def project(request: Message, report: Report) -> Message:
     """Map an evaluation of a workspace and store it there: workspace, evaluation, method, params, seed.
 
     It starts from the newest such map of the nearest earlier evaluation of the run that has one, and lies over it. With
-    `only`, ids of samples, these alone are mapped; the others are stored without a place.
+    `only`, ids of samples, these alone are mapped; the others are stored without a place. So are, by UMAP and t-SNE,
+    those beyond `most` points: what is mapped then is a sample, stratified by class.
     """
     from workbench.projection.course import Wanted, draw, latest_before
     from workbench.workspace import Workspace
 
     started = time.monotonic()
-    evaluation, wanted = field(request, "evaluation", int), Wanted(*_wanted(request), _only(request))
+    evaluation, wanted = field(request, "evaluation", int), Wanted(*_wanted(request), _only(request), _most(request))
     with Workspace(field(request, "workspace", str)) as workspace:
         number, found = draw(workspace, evaluation, wanted, latest_before(workspace, evaluation, wanted), report)
     return {"projection": number, **_told(found, started)}
@@ -38,7 +40,7 @@ def project_epochs(request: Message, report: Report) -> Message:
     from workbench.workspace import Workspace
 
     started = time.monotonic()
-    wanted = Wanted(*_wanted(request), _only(request))
+    wanted = Wanted(*_wanted(request), _only(request), _most(request))
     with Workspace(field(request, "workspace", str)) as workspace:
         numbers, made = draw_all(workspace, field(request, "evaluation", int), wanted, report)
     return {"projections": numbers, "made": made, "seconds": time.monotonic() - started}
@@ -94,6 +96,14 @@ def _wanted(request: Message) -> tuple[str, dict[str, Any], int]:
 def _only(request: Message) -> list[int] | None:
     """Ids of the samples that are mapped; None for all."""
     return field(request, "only", list) if request.get("only") is not None else None
+
+
+def _most(request: Message) -> int:
+    """Points of a map at most."""
+    most = field({"most": MOST_POINTS, **request}, "most", int)
+    if not 1 <= most <= MOST_POINTS:
+        raise Problem(f"A map has 1 to {MOST_POINTS:,} points, not {most:,}.")
+    return most
 
 
 def _seed(request: Message) -> int:

@@ -16,10 +16,10 @@ from workbench.problem import Problem
 from workbench.projection.exact import Exact
 from workbench.projection.params import TsneParams
 from workbench.projection.pca import fit_pca
+from workbench.projection.subset import MOST_POINTS
 from workbench.projection.trust import NEIGHBOURS
 from workbench.projection.vectors import Report, quiet
 
-MOST_POINTS = 200_000
 FEWEST_POINTS = 5  # below this there is no neighbourhood to lay out: the start is the map
 EARLY, EXAGGERATION = 250, 12.0  # iterations in which the clusters form, as van der Maaten did
 LATE = 500
@@ -82,7 +82,7 @@ def tsne_map(
     if count > MOST_POINTS:
         raise Problem(
             f"t-SNE of {count:,} points would take too much time and memory; the limit is {MOST_POINTS:,}.",
-            todo="Use PCA for this evaluation.",
+            todo="Map a sample of them, or use PCA.",
         )
     pca = fit_pca(vectors)
     start = pca.transform(vectors)

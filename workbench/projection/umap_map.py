@@ -15,6 +15,7 @@ from workbench.projection.exact import Exact
 from workbench.projection.layout import lay_out
 from workbench.projection.params import UmapParams
 from workbench.projection.pca import fit_pca
+from workbench.projection.subset import MOST_POINTS
 from workbench.projection.trust import NEIGHBOURS
 from workbench.projection.vectors import Report, quiet
 
@@ -22,7 +23,6 @@ with warnings.catch_warnings():  # umap-learn says that Tensorflow is missing, w
     warnings.simplefilter("ignore", ImportWarning)
     import umap.umap_ as umap
 
-MOST_POINTS = 200_000
 FEWEST_POINTS = 4  # below this there is no neighbourhood to lay out: the start is the map
 POINT_EPOCHS = 5_000_000  # points times epochs of a layout, within the two numbers of epochs below
 EPOCHS = 200, 500
@@ -70,7 +70,7 @@ def umap_map(
     if count > MOST_POINTS:
         raise Problem(
             f"UMAP of {count:,} points would take too much time and memory; the limit is {MOST_POINTS:,}.",
-            todo="Use PCA for this evaluation.",
+            todo="Map a sample of them, or use PCA.",
         )
     if params.target_weight and labels is None:
         raise Problem("A supervised map needs the classes of its points.", todo="Set the target weight to 0.")

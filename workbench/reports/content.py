@@ -10,6 +10,7 @@ from workbench.config import KINDS, RunConfig
 from workbench.events import score_of
 from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
+from workbench.projection.subset import AT_MOST, said_of
 from workbench.published_tables import Table, beside, own_values
 from workbench.reports.provenance import command_of, facts_of
 from workbench.terminal import duration
@@ -270,8 +271,11 @@ def _map(workspace: Workspace, run: Run, best: Evaluation) -> Map:
         made = stored[-1]
         points, proxies = workspace.coordinates(made.id)
         trust = "" if made.trustworthiness is None else f", trustworthiness {made.trustworthiness:.4f}"
-        params = ", ".join(f"{name} {value}" for name, value in made.params.items())
-        return Map(points, labels, proxies, names, f"UMAP ({params}), seed {made.seed}{trust}; {of_all}")
+        params = ", ".join(f"{name} {value}" for name, value in made.params.items() if name != AT_MOST)
+        placed = np.isfinite(points).all(1)
+        of_some = f"{said_of(made.params, ids, placed)}, epoch {best.epoch}"
+        said = f"UMAP ({params}), seed {made.seed}{trust}; {of_some}"
+        return Map(points[placed], labels[placed], proxies, names, said)
     found = workspace.proxies(best.id)
     vectors, stars = np.asarray(embeddings), None if found is None else found[0]
     if best.distance == "cosine":  # what is compared by angle is drawn by angle

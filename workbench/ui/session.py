@@ -57,6 +57,7 @@ class Session(QObject):
     config_offered = Signal(object)  # RunConfig for the Set up page: from a file, a folder of images or a run
     comparison_offered = Signal(object)  # run ids for the Compare page, which is there: ask for the page first
     report_offered = Signal(object)  # ReportOffer for the Report page, which is there: see ui/report_offer.py
+    images_located = Signal(int)  # data set whose images were looked for in another folder: pictures are read again
     noticed = Signal(object)  # Problem or str for the message bar
     run_ended = Signal(int, str)  # run of this window, its status
 

@@ -93,6 +93,17 @@ def writing(connection: Connection) -> Iterator[Connection]:
         raise explain(error, _file_of(connection)) from error
 
 
+@contextlib.contextmanager
+def told(connection: Connection) -> Iterator[Connection]:
+    """What SQLite says while it reads, as a Problem: locked, damaged or cut short, or gone."""
+    try:
+        yield connection
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+            raise
+        raise explain(error, _file_of(connection)) from error
+
+
 def new_id(cursor: "sqlite3.Cursor") -> int:
     """The number of the row that an insert just made."""
     assert cursor.lastrowid is not None

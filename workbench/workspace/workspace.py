@@ -18,7 +18,7 @@ from workbench import files
 from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
 from workbench.workspace import reading
-from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, writing
+from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, told, writing
 from workbench.workspace.dataset_copy import keep_experiment
 from workbench.workspace.migrations import migrate
 from workbench.workspace.rows import LIVE, Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
@@ -398,9 +398,9 @@ class Workspace:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Reading has a connection of its own: the window never waits for what a run is writing."""
-        with self._read_lock:
-            yield self._reader
+        """Reading has a connection of its own: the window never waits for what a run is writing. Raises Problem."""
+        with self._read_lock, told(self._reader) as db:
+            yield db
 
     def _make_folder(self) -> None:
         try:

@@ -40,6 +40,7 @@ class PictureLoader(QObject):
     """
 
     ready = Signal(object)  # set of sample ids that are known now, as a picture or as absent
+    dropped = Signal()  # all that was known, because images were located; what each place shows is asked for again
 
     def __init__(
         self, session: Session, dataset: Callable[[], int | None] | None = None, parent: QObject | None = None
@@ -50,11 +51,13 @@ class PictureLoader(QObject):
         self._bytes = 0
         self._absent: dict[int, str] = {}
         self._wishes: dict[str, list[Wish]] = {}  # by place, the newest last
+        self._asked: dict[str, list[Wish]] = {}  # the newest wish of each place, also when it was served
         self._dataset: int | None = None
         self._pictures: Pictures | None = None
         self._age = 0  # rises with every `forget`: what was asked for before is not taken any more
         self._task: Task | None = None
         session.workspace_changed.connect(self.forget)
+        session.images_located.connect(self._look_again)
 
     def pixmap(self, sample_id: int, size: int) -> QPixmap | None:
         """The picture with its longer side at `size` px, or None while it is not loaded or when it is absent."""
@@ -73,7 +76,7 @@ class PictureLoader(QObject):
             return
         self._see_dataset()
         self._wishes.pop(place, None)
-        self._wishes[place] = [(each, size) for each in sample_ids]
+        self._asked[place] = self._wishes[place] = [(each, size) for each in sample_ids]
         self._next()
 
     def forget(self) -> None:
@@ -82,8 +85,24 @@ class PictureLoader(QObject):
         self._bytes = 0
         self._absent.clear()
         self._wishes.clear()
+        self._asked.clear()
         self._dataset = self._pictures = None
         self._age += 1
+
+    @property
+    def lacking(self) -> int | None:
+        """Number of the data set that is asked for now, if an image of it is known to be missing; else None."""
+        return self._dataset if self._absent and self._dataset == self._dataset_now() else None
+
+    def _look_again(self, dataset: int) -> None:
+        """Images of a data set were located: ask anew for what every place shows."""
+        if dataset == self._dataset:
+            asked = self._asked.copy()
+            self.forget()
+            self.dropped.emit()
+            self._see_dataset()
+            self._asked, self._wishes = asked, asked.copy()
+            self._next()
 
     def _see_dataset(self) -> None:
         dataset = self._dataset_now()

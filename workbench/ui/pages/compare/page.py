@@ -29,6 +29,7 @@ from workbench.ui.tasks import Progress, Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import PictureLoader
 
 SETTLE = 150  # ms without another tick before the runs are read
@@ -106,6 +107,7 @@ class ComparePage(QStackedWidget):
             head.addWidget(caption)
             head.addWidget(box)
         head.addStretch(1)
+        head.addWidget(LocateStrip(self.session, loader))
         head.addWidget(self.report_button)
         self.result = QWidget()
         column = QVBoxLayout(self.result)

@@ -255,9 +255,8 @@ class MapCanvas(pg.GraphicsView):
         in_view = self.in_view()
         self.thumbnails.lay_out(self._transform(), (self.width(), self.height()))
         self.thumbnails.ask()
-        self.note.say(
-            words_of(len(self.data.points), self.cloud.drawn, in_view, self.thumbnails.drawn, in_view > CROWD)
-        )
+        cloud, pictures, crowded = self.cloud, self.thumbnails.drawn, in_view > CROWD
+        self.note.say(words_of(cloud.placed, cloud.drawn, in_view, pictures, crowded, cloud.away))
 
     def _unhover(self) -> None:
         self.marks.hover(None)

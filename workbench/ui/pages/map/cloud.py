@@ -112,6 +112,18 @@ class Cloud(pg.GraphicsObject):
         return self._selected
 
     @property
+    def placed(self) -> int:
+        """Points that have a place."""
+        return len(self.index.order)
+
+    @property
+    def away(self) -> int:
+        """Selected points that have no place."""
+        if self._selected is None or self._bright is None:
+            return 0
+        return int(np.count_nonzero(self._selected)) - int(np.count_nonzero(self._bright))
+
+    @property
     def drawn(self) -> int:
         """Points that have a place and are not hidden."""
         return len(self.index.order) if self._shown is None else int(np.count_nonzero(self._shown))

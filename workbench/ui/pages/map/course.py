@@ -71,7 +71,7 @@ class Course:
         frame = self.frames[self.nearest(place)]
         return replace(
             data, points=points, proxies=proxies, ap=frame.ap, right=frame.right, kept=frame.kept, made=None,
-            caption=BETWEEN, index=None,
+            caption="   ·   ".join(filter(None, (data.shown, BETWEEN))), index=None,
         )  # fmt: skip
 
     def box(self) -> tuple[float, float, float, float]:

@@ -72,6 +72,7 @@ def on_paper(shown: MapCanvas, groups: Groups, height: int | None = None) -> Map
     paper.show_pictures(shown.thumbnails.loader)
     paper.want_pictures(shown.thumbnails.wanted)
     paper.marks.proxies_shown = shown.marks.proxies_shown
+    paper.marks.take_trails(shown.marks)
     paper.box.setRange(shown.box.viewRect(), padding=0)
     return paper
 
@@ -165,7 +166,7 @@ def _render(painter: QPainter, sheets: Sequence[Sheet]) -> None:
 
 
 def table(*maps: tuple[str, MapData]) -> bytes:
-    """One row for each image and each proxy: kind, sample_id, class, x, y, ap. Safe on any thread.
+    """One row for each image and each proxy on the map: kind, sample_id, class, x, y, ap. Safe on any thread.
 
     Args:
         maps: what each is called, and its points; of several the name stands before each row.
@@ -182,10 +183,12 @@ def _rows(data: MapData) -> list[list[object]]:
         for sample, label, (x, y), ap in zip(
             data.ids.tolist(), data.labels.tolist(), data.points.tolist(), data.ap.tolist(), strict=True
         )
+        if np.isfinite((x, y)).all()
     ]
     if data.proxies is not None:
         rows += [
             ["proxy", "", data.class_name(label), x, y, ""]
             for label, (x, y) in zip(data.proxy_labels.tolist(), data.proxies.tolist(), strict=True)
+            if np.isfinite((x, y)).all()
         ]
     return rows

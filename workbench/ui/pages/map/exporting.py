@@ -75,7 +75,8 @@ class MapExport(QObject):
         if len(maps) > 1:
             groups = self._second.groups(theme.LIGHT)
             papers.append(export.on_paper(self._second.canvas, groups, self._canvas.height()))
-        captions = [f"{name}   ·   {data.caption}" if name else data.caption for name, data in maps]
+        drawn = [paper.data.caption for paper in papers if paper.data is not None]  # on the way between epochs its own
+        captions = [f"{name}   ·   {said}" if name else said for (name, _), said in zip(maps, drawn, strict=True)]
         return [export.Sheet(paper, caption) for paper, caption in zip(papers, captions, strict=True)]
 
     def _name(self, data: MapData) -> str:

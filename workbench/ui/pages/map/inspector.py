@@ -16,6 +16,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.words import percent
 from workbench.workspace import Workspace
@@ -112,6 +113,8 @@ class InspectorPanel(QStackedWidget):
         column = QVBoxLayout(inside)
         column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(8)
+        self.locating = LocateStrip(self.session, self.loader)
+        column.addWidget(self.locating, 0, Qt.AlignmentFlag.AlignLeft)
         for widget in (self.picture, self.title, self.facts, self.sheet_title, sheet):
             column.addWidget(widget)
         for widget in (self.in_map, self.in_retrieval):

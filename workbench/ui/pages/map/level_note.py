@@ -35,11 +35,13 @@ class LevelNote(QFrame):
         self.move(parent.width() - self.width() - GAP, GAP)
 
 
-def words_of(total: int, drawn: int, in_view: int, pictures: int, crowded: bool) -> str:
-    """What a map of `total` points shows, of which `drawn` have a place and are not hidden."""
+def words_of(total: int, drawn: int, in_view: int, pictures: int, crowded: bool, away: int = 0) -> str:
+    """What a map with `total` points shows, of which `drawn` are not hidden; `away` selected images have no place."""
     said = f"{in_view:,} of {total:,} points in view"
     if drawn < total:
         said += f", {total - drawn:,} hidden"
+    if away:
+        said += f", {away:,} of the selected not on this map"
     if crowded:
         return f"{said}, as density: the stronger the colour, the more points"
     return f"{said}, {pictures:,} as pictures" if pictures else said

@@ -40,7 +40,11 @@ class MapMaker(QObject):
         """Show the map of an evaluation: `made` follows, twice where a better one takes its time."""
         self._evaluation, self._wanted = evaluation_id, wanted
         self._settle.stop()
-        stored = self._stored()
+        try:
+            stored = self._stored()
+        except Problem as problem:
+            self.failed.emit(problem)
+            return
         self._load(stored)
         if stored is None and wanted["method"] not in AT_ONCE:
             self._settle.start()

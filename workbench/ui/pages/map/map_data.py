@@ -7,7 +7,7 @@ import numpy as np
 
 from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
-from workbench.projection.subset import among, rows_of
+from workbench.projection.subset import AT_MOST, among, rows_of, said_of
 from workbench.projection.vectors import prepared
 from workbench.ui.pages.map.sample_rows import SampleRows
 from workbench.ui.pages.map.spatial import PointIndex
@@ -41,6 +41,17 @@ class MapData:
     made: Projection | None = None  # the stored map; None for one that is only shown
     kept: np.ndarray | None = None  # [n] share of each point's true neighbours that the map keeps, in 0..1 or NaN
     width: int = 0  # dimensions of the embeddings
+    shown: str = ""  # how many of all images have a place, and how they were chosen
+
+    @property
+    def placed(self) -> int:
+        """How many points have a place."""
+        return int(np.isfinite(self.points).all(1).sum())
+
+    @property
+    def stars(self) -> int:
+        """How many proxies have a place."""
+        return 0 if self.proxies is None else int(np.isfinite(self.proxies).all(1).sum())
 
     def class_name(self, label: int) -> str:
         """The name of a label; its number where the data set is not known."""
@@ -145,7 +156,7 @@ def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapD
     start = start_epoch(workspace, made)
     if start is not None:
         said += f", starts from epoch {start}"
-    data = _data(workspace, evaluation_id, points, proxies, said, made.method)
+    data = _data(workspace, evaluation_id, points, proxies, said, made.method, params=made.params)
     return replace(data, made=made, kept=kept_neighbours(workspace, made.id))
 
 
@@ -158,7 +169,8 @@ def _trusted(made: Projection) -> str:
 
 def _told(params: dict[str, Any]) -> str:
     """The parameters; not the set of samples, which is counted, nor the weight of classes that were not used."""
-    said = {name: value for name, value in params.items() if name != "only" and (name != "target_weight" or value)}
+    counted = ("only", AT_MOST)
+    said = {name: value for name, value in params.items() if name not in counted and (name != "target_weight" or value)}
     return ", ".join(f"{WORDS.get(name, name)} {value}" for name, value in said.items())
 
 
@@ -176,6 +188,7 @@ def _data(
     said: str,
     method: str,
     width: int = 0,
+    params: dict[str, Any] | None = None,
 ) -> MapData:
     queries, run = workspace.queries(evaluation_id), workspace.run(workspace.evaluation(evaluation_id).run_id)
     found = workspace.proxies(evaluation_id)
@@ -184,6 +197,7 @@ def _data(
     placed = np.isfinite(points).all(1)
     if found is not None and proxies is not None and not placed.all():  # stars of classes that are not on this map
         proxies = np.where(np.isin(found[1], queries.labels[placed])[:, None], proxies, np.nan)
+    shown = said_of(params or {}, queries.sample_ids, placed)
     return MapData(
         points=points,
         proxies=proxies,
@@ -193,7 +207,8 @@ def _data(
         ap=queries.ap,
         right=queries.right,
         class_names=() if run.dataset_id is None else workspace.dataset(run.dataset_id).class_names,
-        caption=f"{int(placed.sum()):,} of {len(points):,} test images   ·   {said}",
+        caption=f"{shown}   ·   {said}",
+        shown=shown,
         method=method,
         index=PointIndex(points),
         rows=SampleRows(queries.sample_ids),

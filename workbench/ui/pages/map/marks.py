@@ -60,6 +60,10 @@ class Marks(pg.GraphicsObject):
             self._trail_rows, self._trails = rows, trails
             self.update()
 
+    def take_trails(self, other: "Marks") -> None:
+        """Draw the trails that another layer over the same points draws."""
+        self.show_trails(other._trail_rows, other._trails)
+
     @property
     def links(self) -> np.ndarray:
         """Rows that the hovered point is joined to."""

@@ -1,16 +1,17 @@
 """The Map page: the test embeddings in two dimensions, by PCA at once and by UMAP when it is ready."""
 
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QAction, QActionGroup, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
 from workbench.ui import theme
+from workbench.ui.pages.map.actions import MapActions
 from workbench.ui.pages.map.beside import SecondMap
 from workbench.ui.pages.map.canvas import MapCanvas
 from workbench.ui.pages.map.class_table import ClassTableOpener
@@ -19,7 +20,6 @@ from workbench.ui.pages.map.exporting import MapExport
 from workbench.ui.pages.map.history import MapHistory, Names
 from workbench.ui.pages.map.hover_card import HoverCard
 from workbench.ui.pages.map.legend import Legend
-from workbench.ui.pages.map.locating import LocateStrip
 from workbench.ui.pages.map.making import MapMaker
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.playback import Playback
@@ -29,7 +29,7 @@ from workbench.ui.pages.map.selection_store import SelectionStore
 from workbench.ui.pages.map.selections_dialog import SelectionsDialog
 from workbench.ui.pages.map.settings import MapSettings
 from workbench.ui.pages.map.time_bar import TimeBar
-from workbench.ui.pages.map.tool_pill import GAP, MakingStrip, ToolPill, tool_action
+from workbench.ui.pages.map.tool_pill import GAP, MakingStrip, ToolPill
 from workbench.ui.pages.map.trail import Trail
 from workbench.ui.pages.map.true_links import TrueLinks
 from workbench.ui.session import Session
@@ -38,13 +38,11 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.epoch_chooser import EpochChooser
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace import Workspace
 
 LEGEND = 200  # px
-TOOLS = (("pan", "Pan", "G", "hand"), ("lasso", "Lasso", "S", "scribble-loop"),
-         ("rectangle", "Rectangle", "R", "selection"))  # fmt: skip
-SELECTING = "Shift adds, Ctrl removes"
 
 
 class MapPage(QStackedWidget):
@@ -77,8 +75,9 @@ class MapPage(QStackedWidget):
         self.trouble = label("", "muted", wrap=True, parent=self.canvas)
         self.trouble.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.trouble.hide()
-        self.pill = ToolPill(self._make_actions(), self.canvas)
-        self.tools = {name: self.pill.buttons[action] for name, action in self._choosing.items()}
+        self.commands = MapActions(self)
+        self.pill = ToolPill(self.commands.of_pill, self.canvas)
+        self.tools = {name: self.pill.buttons[action] for name, action in self.commands.tools.items()}
         self.canvas.left_margin = self.pill.width() + 2 * GAP
         self.strip = MakingStrip(self.canvas)
         self.canvas.show_pictures(shared_loader(self.session))
@@ -100,7 +99,7 @@ class MapPage(QStackedWidget):
         inside = row_of(label("Colour by", "caption"), self.colouring)
         inside.setContentsMargins(0, 0, 0, 0)
         self._colour_by.setLayout(inside)
-        self.locating = LocateStrip(self.session)
+        self.locating = LocateStrip(self.session, shared_loader(self.session))
         top = FlowLayout()  # two lines in a narrow window
         for widget in (self._colour_by, self.settings, self.locating, self.export):
             top.addWidget(widget)
@@ -132,50 +131,28 @@ class MapPage(QStackedWidget):
         self.addWidget(self.hint)
         self.addWidget(content)
 
-    def _make_actions(self) -> list[QAction]:
-        """Tools and commands of the map; returns those of the pill."""
-        group = QActionGroup(self)
-        self._choosing = {name: tool_action(self, words, keys, drawn, group) for name, words, keys, drawn in TOOLS}
-        for name, action in self._choosing.items():
-            action.triggered.connect(partial(self._set_tool, name))
-            if name != "pan":
-                action.setToolTip(f"{action.toolTip()}: {SELECTING}")
-        self._choosing["pan"].setChecked(True)
-        self._set_tool("pan")
-        self.fit = tool_action(self, "Fit all points", "F", "corners-out")
-        self.isolate = tool_action(self, "Isolate the selection", "I", "frame-corners")
-        self.clear = tool_action(self, "Clear the selection", "Esc", "x-circle")
-        self.pictures = tool_action(self, "Pictures in the place of points, when near", "T", "image")
-        self.pictures.setCheckable(True)
-        self.pictures.setChecked(True)
-        self.show_named = tool_action(self, "Named selections…", "N", "bookmarks-simple")
-        self.save_selection = tool_action(self, "Save the selection", "Ctrl+Shift+D", "floppy-disk")
-        self.beside = tool_action(self, "Two maps side by side", "B", "columns")
-        self.beside.setCheckable(True)
-        self.earlier = tool_action(self, "Earlier evaluation", "[", "caret-left")
-        self.later = tool_action(self, "Later evaluation", "]", "caret-right")
-        line = QAction(self)
-        line.setSeparator(True)
-        return [*self._choosing.values(), line, self.fit, self.isolate, self.clear, self.pictures, self.beside]
-
     def _connect(self) -> None:
-        session = self.session
+        session, commands = self.session, self.commands
         self.hint.pressed.connect(self._go_to_train)
-        self.fit.triggered.connect(self.canvas.fit)
-        self.fit.triggered.connect(self.second.fit)
-        self.beside.toggled.connect(self._show_beside)
+        commands.tool_chosen.connect(self._set_tool)
+        commands.fit.triggered.connect(self.canvas.fit)
+        for action in self.time.keys:
+            self.addAction(action)  # for menu and shortcuts dialog
+            self.canvas.addAction(action)
+        commands.fit.triggered.connect(self.second.fit)
+        commands.beside.toggled.connect(self._show_beside)
         self.second.selected.connect(self._select_ids)
         self.second.opened.connect(self._open_sample)
         self.second.hovered.connect(self._ring)
-        self.isolate.triggered.connect(self._isolate)
-        self.clear.triggered.connect(self._clear)
-        self.pictures.toggled.connect(self.canvas.want_pictures)
+        commands.isolate.triggered.connect(self._isolate)
+        commands.clear.triggered.connect(self._clear)
+        commands.pictures.toggled.connect(self.canvas.want_pictures)
         self.trail.changed.connect(self._make)
         self.selections.clicked.connect(self._show_named)
-        self.show_named.triggered.connect(self._show_named)
-        self.save_selection.triggered.connect(self._save_selection)
-        self.earlier.triggered.connect(self.epochs.earlier)
-        self.later.triggered.connect(self.epochs.later)
+        commands.show_named.triggered.connect(self._show_named)
+        commands.save_selection.triggered.connect(self._save_selection)
+        commands.earlier.triggered.connect(self.epochs.earlier)
+        commands.later.triggered.connect(self.epochs.later)
         self.canvas.selected.connect(self._select)
         self.canvas.opened.connect(self._open)
         self.canvas.hovered.connect(self._hover)
@@ -221,7 +198,7 @@ class MapPage(QStackedWidget):
             if self._mapped is None or self._mapped[:2] != now[:2]:
                 self.settings.set_metric(evaluation.distance)
                 self.trail.clear()
-                if self.beside.isChecked():
+                if self.commands.beside.isChecked():
                     self.second.offer()
             self._mapped = now
             self._make()
@@ -248,7 +225,7 @@ class MapPage(QStackedWidget):
         self.trouble.hide()
         self.caption.setText(data.caption)
         self.settings.set_width(data.width)
-        same = before is not None and (before.method, *places(before)) == (data.method, *places(data))
+        same = before is not None and of_size(before) == of_size(data)
         self._colour(fit=not same or (data.method != "pca" and not self.playback.knows(data)))
         self.doubts.show_map(data)
         self.playback.show_map(data, self._wanted())
@@ -260,7 +237,7 @@ class MapPage(QStackedWidget):
         groups = self.canvas.groups
         if groups is None or (fresh and self.colours.key != "class"):
             groups = self.colours.groups(data)
-            self.legend.show_groups(groups, stars_of(data))
+            self.legend.show_groups(groups, data.stars)
         self.caption.setText(data.caption)
         self.canvas.show_data(data, groups, self.legend.hidden, fit=False)
 
@@ -290,7 +267,7 @@ class MapPage(QStackedWidget):
     def _colour(self, *, fit: bool) -> None:
         if self._data is not None:
             groups = self.colours.groups(self._data)
-            self.legend.show_groups(groups, stars_of(self._data))
+            self.legend.show_groups(groups, self._data.stars)
             self.canvas.show_data(self._data, groups, self.legend.hidden, fit=fit)
             self._colour_beside()
 
@@ -429,14 +406,9 @@ class MapPage(QStackedWidget):
         self.exports.write(path)
 
 
-def stars_of(data: MapData) -> int:
-    """How many proxies have a place on the map."""
-    return 0 if data.proxies is None else int(np.isfinite(data.proxies).all(1).sum())
-
-
-def places(data: MapData) -> tuple[int, int]:
-    """How many points a map has, and how many of them have a place."""
-    return len(data.ids), int(np.isfinite(data.points).all(1).sum())
+def of_size(data: MapData) -> tuple[str, int, int]:
+    """The method of a map, how many points it has, and how many of them have a place."""
+    return data.method, len(data.ids), data.placed
 
 
 def row_of(*widgets: QWidget) -> QHBoxLayout:

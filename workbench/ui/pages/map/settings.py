@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
-from workbench.projection.subset import mark
+from workbench.projection.subset import AT_MOST, LIMITED, MOST_POINTS, mark
 from workbench.ui.pages.map.map_data import AT_ONCE, METHODS
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
@@ -52,6 +52,9 @@ class MapSettings(QWidget):
         self.weight.setEnabled(False)
         self.perplexity = QDoubleSpinBox(minimum=2.0, maximum=200.0, decimals=1, value=30.0)
         self.perplexity.setToolTip("perplexity: about how many neighbours each point keeps near")
+        self.most = QSpinBox(minimum=10, maximum=MOST_POINTS, value=MOST_POINTS, singleStep=1_000)
+        self.most.setGroupSeparatorShown(True)
+        self.most.setToolTip("Of more images a sample is mapped, stratified by class: every class keeps at least one")
         self.seed = QSpinBox(minimum=0, maximum=2**31 - 1, value=0)
         self.seed.setToolTip("Another seed gives another map of the same data")
         self.more.setMenu(self._parameters())
@@ -64,7 +67,7 @@ class MapSettings(QWidget):
         self.distance.activated.connect(self._changed)
         self.supervised.toggled.connect(self.weight.setEnabled)
         self.supervised.toggled.connect(self._changed)
-        for box in (self.neighbours, self.least, self.weight, self.perplexity, self.seed):
+        for box in (self.neighbours, self.least, self.weight, self.perplexity, self.most, self.seed):
             box.setKeyboardTracking(False)
             box.valueChanged.connect(self._changed)
         self.set_width(0)
@@ -80,6 +83,7 @@ class MapSettings(QWidget):
             ("Neighbours", self.neighbours),
             ("Least distance", self.least),
             ("Perplexity", self.perplexity),
+            ("Points at most", self.most),
             ("Seed", self.seed),
         ):
             box.setAccessibleName(f"Map: {name.lower()}")
@@ -112,7 +116,7 @@ class MapSettings(QWidget):
         item.setToolTip("" if width in (0, 2) else f"These embeddings have {width:,} dimensions")
 
     def wanted(self) -> dict[str, Any]:
-        """method, params and seed, as the analysis process takes them."""
+        """method, params, seed and, for UMAP and t-SNE, the points at most, as the analysis process takes them."""
         method: str = self.method.currentData()
         params: dict[str, Any] = {"metric": self.distance.currentData()}
         if method == "umap":
@@ -121,7 +125,8 @@ class MapSettings(QWidget):
                 params["target_weight"] = round(self.weight.value(), 4)
         elif method == "tsne":
             params["perplexity"] = round(self.perplexity.value(), 4)
-        return {"method": method, "params": params, "seed": self.seed.value()}
+        limit = {"most": self.most.value()} if method in LIMITED else {}
+        return {"method": method, "params": params, "seed": self.seed.value(), **limit}
 
     def _changed(self) -> None:
         self._show_rows()
@@ -136,11 +141,12 @@ class MapSettings(QWidget):
 
 
 def fits(made: Projection, wanted: dict[str, Any]) -> bool:
-    """Whether a stored map is what is wanted: of the same samples, by the same method, parameters and seed."""
+    """Whether a stored map is what is wanted: of the same samples, by the same method, parameters, limit and seed."""
     params = {**ABSENT, **wanted["params"]} if wanted["method"] == "umap" else wanted["params"]
     return (
         made.method == wanted["method"]
         and made.seed == wanted["seed"]
+        and made.params.get(AT_MOST, MOST_POINTS) == wanted.get("most", MOST_POINTS)
         and made.params.get("only", "") == (mark(wanted["only"]) if "only" in wanted else "")
         and all(made.params.get(name, ABSENT.get(name)) == value for name, value in params.items())
     )

@@ -1,10 +1,15 @@
 """Under the map: a slider over the epochs with play, and the way to maps of all of them."""
 
+from collections.abc import Callable
+from functools import partial
+from math import ceil, floor
+
 from PySide6.QtCore import QElapsedTimer, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent
+from PySide6.QtGui import QAction, QHideEvent
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
 
 from workbench.ui.icons import icon
+from workbench.ui.pages.map.tool_pill import tool_action
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import ElidedLabel
 
@@ -12,6 +17,7 @@ STEPS = 100  # of the slider between two epochs
 TICK = 33  # ms, 30 pictures a second
 ONE_EPOCH, WHOLE = 800.0, 20_000.0  # ms: from one epoch to the next, and at most for all
 PLAY, PAUSE = "Play the epochs", "Pause"
+PLAY_KEY = "Space"
 EVERY = "Map every epoch"
 
 
@@ -37,11 +43,19 @@ class TimeBar(QWidget):
 
     def _build(self) -> None:
         self.play_button = icon_button("play", PLAY)
+        self.keys = [
+            self._key("Play or pause the epochs", PLAY_KEY, "play", self._play_or_pause),
+            self._key("One epoch back", "Left", "caret-left", partial(self._step, -1)),
+            self._key("One epoch on", "Right", "caret-right", partial(self._step, 1)),
+        ]
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setSingleStep(STEPS)
         self.slider.setPageStep(STEPS)
         self.slider.setAccessibleName("Epoch of the map")
-        self.slider.setToolTip("Drag through the epochs; arrow keys go from one to the next")
+        self.slider.setToolTip(
+            "Drag through the epochs; Left and Right go from one to the next, Space plays, here and on the map"
+        )
+        self.slider.addActions(self.keys)
         self.words = ElidedLabel("", "caption")
         self.trails = icon_button("path", "Trails of the selected points")
         self.trails.setCheckable(True)
@@ -62,6 +76,13 @@ class TimeBar(QWidget):
         self.trails.toggled.connect(self.trails_toggled)
         self.every.clicked.connect(self._every_pressed)
 
+    def _key(self, words: str, keys: str, icon_name: str, slot: Callable[[], None]) -> QAction:
+        """A command that is meant only where it was added and the focus is: Space presses buttons elsewhere."""
+        action = tool_action(self, words, keys, icon_name)
+        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        action.triggered.connect(slot)
+        return action
+
     # What it shows
 
     @property
@@ -80,6 +101,8 @@ class TimeBar(QWidget):
         playable = len(epochs) > 1
         for widget in (self.play_button, self.slider, self.trails):
             widget.setEnabled(playable)
+        for action in self.keys:
+            action.setEnabled(playable)
         self.slider.blockSignals(True)
         self.slider.setRange(0, max(0, len(epochs) - 1) * STEPS)
         self.slider.setValue(at * STEPS)
@@ -133,6 +156,11 @@ class TimeBar(QWidget):
         else:
             self.play()
 
+    def _step(self, epochs: int) -> None:
+        """To the frame before (-1) or after (1), from wherever it stands or plays."""
+        frame = floor(self.place) + 1 if epochs > 0 else ceil(self.place) - 1
+        self.slider.setValue(frame * STEPS)
+
     def _tick(self) -> None:
         """By the clock, so that a slow picture does not slow the course."""
         last = len(self._epochs) - 1
@@ -175,5 +203,5 @@ class TimeBar(QWidget):
 
     def _show_state(self) -> None:
         self.play_button.setIcon(icon("pause" if self.playing else "play", "muted"))
-        self.play_button.setToolTip(PAUSE if self.playing else PLAY)
+        self.play_button.setToolTip(f"{PAUSE if self.playing else PLAY} ({PLAY_KEY})")
         self.play_button.setAccessibleName(PAUSE if self.playing else PLAY)

@@ -22,6 +22,7 @@ from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.epoch_chooser import EpochChooser
+from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace import Workspace
 
@@ -68,6 +69,8 @@ class RetrievalPage(QStackedWidget):
         for widget in (self.back, self.forward, self.epochs):
             bar.addWidget(widget)
         bar.addStretch(1)
+        self.locating = LocateStrip(self.session, loader)
+        bar.addWidget(self.locating)
         bar.addWidget(self.own)
         centre = QVBoxLayout()
         centre.setSpacing(12)

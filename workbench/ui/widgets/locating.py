@@ -1,5 +1,6 @@
 """The way to images that were moved: offered where one cannot be shown, it mends all of the data set at once."""
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
@@ -8,16 +9,20 @@ from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.pictures import shared_loader
+from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.moved_images import find_images
 
 
 class LocateStrip(QWidget):
-    """Hidden until an image of the shown data set is missing."""
+    """Hidden until an image that its page asked for is missing.
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    Args:
+        loader: of the page's pictures.
+    """
+
+    def __init__(self, session: Session, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._session, self._loader = session, shared_loader(session)
+        self._session, self._loader = session, loader
         self.words = label("Images are missing", "caption")
         self.locate = button("Locate…", "folder-open", "quiet")
         self.locate.setToolTip("Choose the folder that the images of this data set were moved to")
@@ -25,40 +30,34 @@ class LocateStrip(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.words)
         row.addWidget(self.locate)
-        self.hide()
         self.locate.clicked.connect(self._ask)
-        self._loader.ready.connect(self._look)
-        session.run_changed.connect(self.hide)
-        session.workspace_changed.connect(self.hide)
+        for changed in (loader.ready, loader.dropped, session.run_changed, session.workspace_changed):
+            changed.connect(self._look)
+        self._look()
 
     def take(self, folder: Path) -> None:
         """Look for the images below `folder`; what is found, or why not, is told in the message bar."""
-        run = self._session.run()
-        if run is None or run.dataset_id is None:
+        dataset = self._loader.lacking
+        if dataset is None:
             return
-        workspace, dataset = self._session.workspace, run.dataset_id
+        workspace = self._session.workspace
 
         def work(progress: Progress) -> tuple[int, int]:
             return find_images(workspace, dataset, folder)
 
-        self._session.run_in_thread("Locate images", work, self._found)
+        self._session.run_in_thread("Locate images", work, partial(self._found, dataset))
 
-    def _look(self, samples: set[int]) -> None:
+    def _look(self) -> None:
         """Stand here for files only: other data sets live in one place, or came without images."""
-        run = self._session.run()
-        if not self.isHidden() or run is None or run.dataset_id is None:
-            return
-        if any(self._loader.absent(sample) for sample in samples):
-            self.setVisible(bool(self._session.workspace.dataset(run.dataset_id).root))
+        dataset = self._loader.lacking
+        self.setVisible(dataset is not None and bool(self._session.workspace.dataset(dataset).root))
 
     def _ask(self) -> None:
         folder = QFileDialog.getExistingDirectory(self, "Where are the images now?")
         if folder:
             self.take(Path(folder))
 
-    def _found(self, counted: tuple[int, int]) -> None:
+    def _found(self, dataset: int, counted: tuple[int, int]) -> None:
         found, total = counted
-        self._loader.forget()
-        self.setVisible(found < total)
         self._session.notify(f"{found:,} of {total:,} images were found.")
-        self._loader.ready.emit(set())
+        self._session.images_located.emit(dataset)

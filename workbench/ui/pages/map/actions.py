@@ -1,0 +1,50 @@
+"""The commands of the Map page: tools, what they do to the view and the selection, and the way through the epochs."""
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui.pages.map.tool_pill import tool_action
+
+TOOLS = (("pan", "Pan", "G", "hand"), ("lasso", "Lasso", "S", "scribble-loop"),
+         ("rectangle", "Rectangle", "R", "selection"))  # fmt: skip
+SELECTING = "Shift adds, Ctrl removes"
+
+
+class MapActions(QObject):
+    """One action for each command; they belong to the page, so that menu and shortcuts dialog show them."""
+
+    tool_chosen = Signal(str)  # "pan", "lasso" or "rectangle"
+
+    def __init__(self, page: QWidget) -> None:
+        super().__init__(page)
+        group = QActionGroup(self)
+        self.tools = {name: tool_action(page, words, keys, drawn, group) for name, words, keys, drawn in TOOLS}
+        for name, action in self.tools.items():
+            action.setData(name)
+            if name != "pan":
+                action.setToolTip(f"{action.toolTip()}: {SELECTING}")
+        self.tools["pan"].setChecked(True)
+        group.triggered.connect(self._choose)
+        self.fit = tool_action(page, "Fit all points", "F", "corners-out")
+        self.isolate = tool_action(page, "Isolate the selection", "I", "frame-corners")
+        self.clear = tool_action(page, "Clear the selection", "Esc", "x-circle")
+        self.pictures = tool_action(page, "Pictures in the place of points, when near", "T", "image")
+        self.pictures.setCheckable(True)
+        self.pictures.setChecked(True)
+        self.show_named = tool_action(page, "Named selections…", "N", "bookmarks-simple")
+        self.save_selection = tool_action(page, "Save the selection", "Ctrl+Shift+D", "floppy-disk")
+        self.beside = tool_action(page, "Two maps side by side", "B", "columns")
+        self.beside.setCheckable(True)
+        self.earlier = tool_action(page, "Earlier evaluation", "[", "caret-left")
+        self.later = tool_action(page, "Later evaluation", "]", "caret-right")
+
+    @property
+    def of_pill(self) -> list[QAction]:
+        """Those that float over the map, with a line after the tools."""
+        line = QAction(self)
+        line.setSeparator(True)
+        return [*self.tools.values(), line, self.fit, self.isolate, self.clear, self.pictures, self.beside]
+
+    def _choose(self, action: QAction) -> None:
+        self.tool_chosen.emit(action.data())
