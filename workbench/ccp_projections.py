@@ -9,7 +9,7 @@ import torch  # noqa: TID253 - only engine.py imports this file
 from torch import Tensor, nn  # noqa: TID253
 
 from workbench.charts import Chart, Marks
-from workbench.evaluation.k_center import class_distance, covering_radii, k_center
+from workbench.evaluation.k_center import class_distance, covering_radii, k_center, proxy_radii
 from workbench.events import Scalar
 from workbench.losses.ccp import CCP, CCPParams, bounded
 from workbench.problem import Problem
@@ -19,20 +19,31 @@ SETTLING = 40  # batches: 0.9^40 of the starting values is left
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
 PICTURED = 20  # classes in the picture of the proxies
 MEASURED = 256  # classes: the distance between classes takes memory and time with their square
+COVERED = 2000  # training images on which radii and distances are measured; at least a pool's number of each class
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Projected:
-    """A projection has ended; arrays are this event's own copies, vectors are `ccp.bounded` (no longer than 1)."""
+    """A projection has ended; arrays are this event's own copies, vectors are `ccp.bounded` (no longer than 1).
+
+    Radii and distances are those of the network and the proxies that came back, on `measured` training images.
+    """
 
     index: int  # of the projection, from 0
     step: int  # optimiser steps done
-    radius: float  # mean covering radius of a class by 1 to b of its samples, on the fresh pool
-    distance: float  # mean distance between samples of two classes, on the fresh pool; NaN with one class
+    measured: int  # images, the same ones in every projection of a run
+    radius: float  # mean over classes of the largest distance from a sample to its nearest converged proxy
+    k_center: float  # mean covering radius of a class by 1 to n of its n samples (supplement, Section 1.2)
+    distance: float  # mean distance between samples of two classes; NaN with one class
     map_at_r: float  # the projection's best, a fraction; NaN where no check gave a number
     converged: np.ndarray  # [K * m, d] float32: the proxies as they were trained (boxes in Figure 2)
     next: np.ndarray  # [K * m, d] float32: where the next projection's start (circles in Figure 2)
     classes: np.ndarray  # [K * m] int64
+
+    @property
+    def relative(self) -> float:
+        """Radius over distance: free of scale, for the embeddings of an untrained network all lie in one spot."""
+        return self.radius / self.distance if self.distance else float("nan")
 
 
 class Projections:
@@ -49,7 +60,7 @@ class Projections:
         labels: [n] int64, class 0..K-1 of every place of the training half; each class occurs.
         validate: MAP@R now, a fraction; must leave the model and every random state as they were.
         seed: of the pools; pools differ from projection to projection.
-        emit: told MAP@R of every check, and when a projection ends three Scalars and Projected (`projection_charts`).
+        emit: told MAP@R of every check, and when a projection ends five Scalars and Projected (`projection_charts`).
 
     Raises:
         Problem: a class without a sample.
@@ -64,6 +75,7 @@ class Projections:
         self._members = [np.flatnonzero(labels == each) for each in range(loss.num_classes)]
         if not all(len(rows) for rows in self._members):
             raise Problem("CCP needs at least one training image of every class.")
+        self._covered = self._sample()
         self._index, self._since, self._unimproved, self._best = 0, 0, 0, -1.0
         self._best_model: dict[str, Tensor] = {}  # of the projection that runs; empty before its first number
         self._best_proxies = loss.proxies.detach().clone()
@@ -155,16 +167,21 @@ class Projections:
         self._refresh()
         converged = self._loss.class_proxies()[0].detach()
         rows, vectors = self._pool(np.random.default_rng([self._seed, self._index + 1]))
-        radius = float(np.mean([covering_radii(of_class).mean() for of_class in vectors]))
-        distance = self._distance(vectors)
+        measured, radius, k_center_radius, distance = self._geometry(converged.double().cpu().numpy())
         self._place(rows, vectors, converged.double().cpu().numpy().reshape(len(vectors), -1, vectors.shape[2]))
         after, classes = self._loss.class_proxies()
-        for name, value in (("steps", step - self._since), ("covering_radius", radius), ("class_distance", distance)):
-            self._emit(Scalar(f"projection/{name}", step, float(value)))
         best = self._best if self._best_model else float("nan")
-        self.history.append({"steps": float(step - self._since), "radius": radius, "distance": distance, "MAP@R": best})
+        steps = float(step - self._since)
         arrays = _array(converged), _array(after), classes.cpu().numpy().copy()
-        self._emit(Projected(self._index, step, radius, distance, best, *arrays))
+        ended = Projected(self._index, step, measured, radius, k_center_radius, distance, best, *arrays)
+        found = {
+            "steps": steps, "covering_radius": radius, "relative_radius": ended.relative,
+            "k_center_radius": k_center_radius, "class_distance": distance,
+        }  # fmt: skip
+        for name, value in found.items():
+            self._emit(Scalar(f"projection/{name}", step, value))
+        self.history.append(found | {"MAP@R": best})
+        self._emit(ended)
         self._previous = [weight.detach().clone() for weight in self._weights()]
         self._index, self._since, self._unimproved, self._best, self._best_model = self._index + 1, step, 0, -1.0, {}
 
@@ -193,7 +210,7 @@ class Projections:
 
     @torch.no_grad()
     def _embed(self, rows: np.ndarray) -> np.ndarray:
-        """Embeddings [K, b, d] float64 of places [K, b], bounded, in evaluation mode; the model's mode is put back."""
+        """Embeddings [..., d] float64 of places [...], bounded, in evaluation mode; the model's mode is put back."""
         training = self._model.training
         self._model.eval()
         parts = np.array_split(rows.ravel(), -(-rows.size // BATCH))
@@ -201,10 +218,21 @@ class Projections:
         self._model.train(training)
         return found.double().cpu().numpy().reshape(*rows.shape, -1)
 
-    def _distance(self, vectors: np.ndarray) -> float:
-        spread = np.unique(np.linspace(0, len(vectors) - 1, MEASURED).round().astype(int))
-        labels = np.arange(len(spread)).repeat(vectors.shape[1])
-        return class_distance(vectors[spread].reshape(len(labels), -1), labels)
+    def _sample(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places [n] of the images that are measured and their classes [n]; as many of each, where it has them."""
+        spread = np.unique(np.linspace(0, len(self._members) - 1, MEASURED).round().astype(int))
+        rng = np.random.default_rng([self._seed, 0, 1])
+        count = max(self._params.pool, self._params.proxies, COVERED // len(spread))
+        rows = [rng.permutation(self._members[label])[:count] for label in spread]
+        return np.concatenate(rows), spread.repeat([len(each) for each in rows])
+
+    def _geometry(self, converged: np.ndarray) -> tuple[int, float, float, float]:
+        """Of the proxies [K * m, d] and the measured images: how many, proxy and k-center radius, class distance."""
+        rows, labels = self._covered
+        vectors = self._embed(rows)
+        radius = proxy_radii(vectors, labels, converged, self._loss.classes.cpu().numpy()).mean()
+        k_center_radius = np.mean([covering_radii(vectors[labels == label]).mean() for label in np.unique(labels)])
+        return len(rows), float(radius), float(k_center_radius), class_distance(vectors, labels)
 
     def _weights(self) -> list[nn.Parameter]:
         return [weight for weight in self._model.parameters() if weight.requires_grad]
@@ -234,13 +262,25 @@ def projection_charts(ended: Projected, history: list[dict[str, float]]) -> tupl
     numbers = tuple(float(place) for place in range(1, len(history) + 1))
 
     def over(*curves: tuple[str, str]) -> tuple[Marks, ...]:
-        return tuple(Marks(title, "line", numbers, tuple(each[name] for each in history)) for title, name in curves)
+        # a run that goes on from before a curve was measured has gaps in it
+        return tuple(
+            Marks(title, "line", numbers, tuple(each.get(name, float("nan")) for each in history))
+            for title, name in curves
+        )
 
+    radii = (
+        f"On the same {ended.measured:,} training images each time. Covering radius: from a class's proxies to its "
+        "farthest image. Relative: by class distance. Spread: 1 to n k-centers."
+    )
     return (
         Chart(first, "", tuple(marks), note),
         Chart(
             "Covering radius and class distance", "projection",
-            over(("covering radius", "radius"), ("class distance", "distance")),
+            over(
+                ("covering radius", "covering_radius"), ("relative radius", "relative_radius"),
+                ("spread", "k_center_radius"), ("class distance", "class_distance"),
+            ),
+            radii,
         ),
         Chart("Validation MAP@R at the end of each projection", "projection", over(("MAP@R", "MAP@R"))),
         Chart("Steps of each projection", "projection", over(("steps", "steps"))),

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from workbench.ccp_projections import Projected, Projections
+from workbench.ccp_projections import Projected, Projections, projection_charts
 from workbench.evaluation.k_center import k_center
 from workbench.events import Scalar
 from workbench.losses import build_loss
@@ -119,6 +119,9 @@ def test_a_projection_ends_after_exactly_three_checks_without_improvement():
     assert run.curve("projection/steps") == [(16, 16), (24, 8)]
     assert run.curve("projection/covering_radius") == [(16, first.radius), (24, second.radius)]
     assert run.curve("projection/class_distance") == [(16, first.distance), (24, second.distance)]
+    assert run.curve("projection/k_center_radius") == [(16, first.k_center), (24, second.k_center)]
+    assert run.curve("projection/relative_radius") == [(16, first.relative), (24, second.relative)]
+    assert first.relative == first.radius / first.distance
 
 
 def test_patience_is_a_parameter():
@@ -153,7 +156,7 @@ def test_the_best_weights_and_proxies_come_back_with_the_running_statistics():
     np.testing.assert_array_equal(event.next, kept)
 
 
-def test_the_next_proxies_the_radius_and_the_distance_are_those_of_a_fresh_pool():
+def test_the_next_proxies_are_those_of_a_fresh_pool():
     run = begun([0.9, 0.2, 0.2, 0.2])
     run.train(8)
     (event,) = run.ended
@@ -163,13 +166,63 @@ def test_the_next_proxies_the_radius_and_the_distance_are_those_of_a_fresh_pool(
         own = event.classes == label
         chosen, _ = k_center(pool, M, event.converged[own])
         np.testing.assert_allclose(event.next[own], pool[chosen], atol=1e-6)
-    assert event.radius == pytest.approx(np.mean([naive_radii(pool) for pool in pools]))
-    distances = [math.dist(a, b) for one, two in itertools.combinations(pools, 2) for a in one for b in two]
-    assert event.distance == pytest.approx(np.mean(distances))
+
+
+@pytest.mark.parametrize("variant", ["proxies", "samples"])
+def test_radii_and_distance_are_those_of_the_network_and_the_proxies_that_came_back(variant):
+    run = begun([0.9, 0.2, 0.2, 0.2], variant=variant)
+    run.train(8)
+    (event,) = run.ended
+    everything = run.embedded()  # of the weights that came back; 31 images are fewer than are measured
+    assert event.measured == len(LABELS)
+    own = [everything[label == LABELS] for label in range(K)]
+    proxies = [event.converged[event.classes == label] for label in range(K)]
+    reach = [max(min(math.dist(a, p) for p in ps) for a in of) for of, ps in zip(own, proxies, strict=True)]
+    assert event.radius == pytest.approx(np.mean(reach), rel=1e-6)
+    assert event.k_center == pytest.approx(np.mean([np.mean(naive_radii(of)) for of in own]))
+    means = [np.mean([math.dist(a, b) for a in one for b in two]) for one, two in itertools.combinations(own, 2)]
+    assert event.distance == pytest.approx(np.mean(means))
+
+
+def test_the_same_part_of_many_images_is_measured_in_every_projection(monkeypatch):
+    monkeypatch.setattr("workbench.ccp_projections.COVERED", 18)
+    run = begun([0.9, 0.2, 0.2, 0.2, 0.9, 0.2, 0.2, 0.2])
+    seen, embed = [], run.projections._embed_rows
+    run.projections._embed_rows = lambda rows: (seen.append(rows), embed(rows))[1]
+    run.train(16)
+    first, second = run.ended
+    assert first.measured == second.measured == 18
+    measured = [rows for rows in seen if len(rows) == 18]
+    assert len(measured) == 2
+    np.testing.assert_array_equal(*measured)
+    assert np.bincount(LABELS[measured[0]]).tolist() == [6, 6, 6]
+    assert len(set(measured[0].tolist())) == 18
+
+
+def test_no_class_is_measured_on_fewer_images_than_the_pool_has(monkeypatch):
+    monkeypatch.setattr("workbench.ccp_projections.COVERED", 3)
+    run = begun([0.9, 0.2, 0.2, 0.2])
+    run.train(8)
+    assert run.ended[0].measured == K * B
+
+
+def test_the_chart_of_the_radii_says_on_how_many_images_and_has_a_gap_where_nothing_was_measured():
+    run = begun([0.9, 0.2, 0.2, 0.2, 0.9, 0.2, 0.2, 0.2])
+    run.train(16)
+    del run.projections.history[0]["covering_radius"]  # a checkpoint of before it was measured
+    event = run.ended[-1]
+    chart = projection_charts(event, run.projections.history)[1]
+    assert "same 31 training images" in chart.note
+    curves = {marks.title: marks.y for marks in chart.marks}
+    assert math.isnan(curves["covering radius"][0])
+    assert curves["covering radius"][1] == event.radius
+    assert curves["relative radius"][1] == event.relative
+    assert curves["spread"][1] == event.k_center
+    assert curves["class distance"][1] == event.distance
 
 
 def naive_radii(pool):
-    """Covering radii with 1..b centres: the best single one first, then always the farthest sample."""
+    """Covering radii with 1..n centres: the best single one first, then always the farthest sample."""
     apart = np.array([[math.dist(a, b) for b in pool] for a in pool])
     centres, radii = [int(apart.max(1).argmin())], []
     for _ in pool:

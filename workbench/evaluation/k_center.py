@@ -57,6 +57,30 @@ def covering_radii(embeddings: np.ndarray) -> np.ndarray:
     return geometry.covering_radii(embeddings, centres=max(1, len(embeddings)))[0]
 
 
+def proxy_radii(embeddings: np.ndarray, labels: np.ndarray, proxies: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """How far the samples of each class reach from its proxies: the cover of Gürbüz et al. 2023 (CCP), Prop. 4.2.
+
+    Args:
+        embeddings: [n, d] finite, taken as they are. labels: [n] int, their classes.
+        proxies: [p, d] finite. classes: [p] int, theirs; every label occurs among them.
+
+    Returns:
+        [K] Euclidean, in order of label: the largest distance from a sample to its class's nearest proxy
+        (Corollary 4.3). Classes without a sample are left out. Proposition 4.2 takes the largest of them.
+
+    Raises:
+        Problem: empty or non-finite tables, proxies of other dimensions, a label without a proxy.
+    """
+    vectors, centres = _finite(embeddings, "Embeddings"), _finite(proxies, "Proxies")
+    if centres.shape[1] != vectors.shape[1]:
+        raise Problem(f"Proxies of {centres.shape[1]} dimensions cannot cover embeddings of {vectors.shape[1]}.")
+    found = np.unique(labels)
+    if not np.isin(found, classes).all():
+        raise Problem("Every class that is covered needs a proxy.")
+    nearest = [np.min([_squares(vectors[labels == k], each) for each in centres[classes == k]], axis=0) for k in found]
+    return np.sqrt([squares.max() for squares in nearest])
+
+
 def class_distance(embeddings: np.ndarray, labels: np.ndarray) -> float:
     """Mean over pairs of classes of the mean Euclidean distance between their samples; NaN with one class.
 

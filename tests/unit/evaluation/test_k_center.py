@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.evaluation.k_center import class_distance, covering_radii, k_center
+from workbench.evaluation.k_center import class_distance, covering_radii, k_center, proxy_radii
 from workbench.problem import Problem
 
 
@@ -112,3 +112,38 @@ def test_what_cannot_be_covered_is_a_sentence(pool, count, given, says):
 def test_radii_of_nothing_are_a_sentence():
     with pytest.raises(Problem, match="at least one row"):
         covering_radii(np.zeros((0, 2)))
+
+
+@settings(max_examples=100, deadline=None)
+@given(classes=st.integers(1, 4), dimensions=st.integers(1, 3), seed=st.integers(0, 1000))
+def test_proxies_cover_up_to_the_farthest_sample_of_their_class(classes, dimensions, seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.repeat(np.arange(classes) * 3, rng.integers(1, 6, classes)))
+    owners = rng.permutation(np.repeat(np.arange(classes) * 3, rng.integers(1, 4, classes)))
+    samples, proxies = rng.normal(size=(len(labels), dimensions)), rng.normal(size=(len(owners), dimensions))
+    expected = [
+        max(
+            min(math.dist(sample, proxy) for proxy, of in zip(proxies, owners, strict=True) if of == label)
+            for sample, own in zip(samples, labels, strict=True)
+            if own == label
+        )
+        for label in range(0, 3 * classes, 3)
+    ]
+    np.testing.assert_allclose(proxy_radii(samples, labels, proxies, owners), expected, rtol=1e-12)
+
+
+def test_samples_that_are_their_proxies_are_covered_by_nothing():
+    vectors = np.arange(6.0).reshape(3, 2)
+    assert proxy_radii(vectors, np.arange(3), vectors, np.arange(3)).tolist() == [0, 0, 0]
+    assert proxy_radii(vectors, np.arange(3), vectors[::-1], np.arange(3))[0] == pytest.approx(
+        math.dist((0, 1), (4, 5))
+    )
+
+
+def test_what_no_proxy_can_cover_is_a_sentence():
+    with pytest.raises(Problem, match="2 dimensions"):
+        proxy_radii(np.eye(3), np.zeros(3, int), np.eye(2), np.zeros(2, int))
+    with pytest.raises(Problem, match="needs a proxy"):
+        proxy_radii(np.eye(3), np.array([0, 1, 2]), np.eye(3), np.array([0, 1, 1]))
+    with pytest.raises(Problem, match="finite"):
+        proxy_radii(np.full((1, 2), np.nan), np.zeros(1, int), np.eye(2), np.zeros(2, int))
