@@ -109,7 +109,7 @@ class Workspace:
             return reading.scalar_names(db, run_id)
 
     def scalars(self, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """One curve: steps [n] int64 and values [n] float64 with NaN where training met one."""
+        """One curve: steps [n] int64 and values [n] float64 with NaN and infinity where training met them."""
         with self.reading() as db:
             return reading.scalars(db, run_id, name)
 
