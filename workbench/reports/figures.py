@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from workbench.reports.content import Content, Curve, Map, QueryCard, percent
-from workbench.reports.drawing import COLUMN, FULL, Drawing, Host
+from workbench.reports.drawing import COLUMN, FULL, Drawing, Host, legend_name
 
 NAMED = 20  # classes in a legend; more are told apart on screen
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
@@ -155,7 +155,7 @@ def _map(data: Map, host: Host) -> None:
         name = _class_name(data, label)
         axes.scatter(
             data.points[chosen, 0], data.points[chosen, 1], s=max(1.0, min(8.0, 4000 / len(data.points))),
-            color=colour, linewidths=0, label=name if named else None, rasterized=len(data.points) > 3000,
+            color=colour, linewidths=0, label=legend_name(name) if named else None, rasterized=len(data.points) > 3000,
         )  # fmt: skip
     if data.proxies is not None:
         axes.scatter(

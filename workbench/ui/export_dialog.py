@@ -47,6 +47,7 @@ class ExportDialog(QDialog):
         self.folder.setAccessibleName("Folder for the files")
         self.epoch = ChoiceEditor([BEST], ["Best"])
         self.epoch.setAccessibleName("Embeddings after epoch")
+        self.epoch.setMinimumContentsLength(18)  # "Epoch 0 (untrained)" is not cut off
         self.epoch.setEnabled(False)
         self.state = label("Looking at what the run has…", "muted", wrap=True)
         self.cancel, self.start = button("Cancel"), button("Export", "export", "primary")
