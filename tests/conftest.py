@@ -23,6 +23,14 @@ def real_data() -> Path:
     pytest.skip("no real data: set WORKBENCH_DATA to a folder that holds mnist/, omniglot/, caltech101/, weights/")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_locks(tmp_path_factory: pytest.TempPathFactory):
+    """Sweeps of the tests wait neither for those of a person nor for those of another worker of the suite."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_LOCKS", str(tmp_path_factory.mktemp("locks")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _no_thread_left_behind():
     """A job that outlives its test is a failure of that test, not a crash three tests later."""

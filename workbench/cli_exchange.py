@@ -2,16 +2,30 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
 from workbench.exchange.formats import FORMATS, export_run
-from workbench.exchange.importing import IMAGE_SIZE, import_embeddings
+from workbench.exchange.importing import import_embeddings
+from workbench.exchange.source import BEST, IMAGE_SIZE, LARGEST_SIZE, LAST, LEAST_SIZE, Epoch
 from workbench.workspace import Workspace
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 FORMAT_HELP = "May be given several times. " + "; ".join(f"{key}: {each.help}" for key, each in FORMATS.items()) + "."
+
+
+class EpochChoice(click.ParamType):
+    """best, last or a whole number."""
+
+    name = "epoch"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Epoch:
+        if value in (BEST, LAST) or isinstance(value, int):
+            return cast(Epoch, value)
+        if value.isdecimal():
+            return int(value)
+        return self.fail(f"{value!r} is neither {BEST} nor {LAST} nor the number of an epoch.", param, ctx)
 
 
 def add_to(group: click.Group, workspace_option: Option, default_workspace: Callable[[], Path]) -> None:
@@ -28,12 +42,15 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
         "--format", "formats", multiple=True, type=click.Choice(list(FORMATS)), default=("config", "csv", "npy"),
         show_default=True, help=FORMAT_HELP,
     )  # fmt: skip
-    @click.option("--epoch", type=int, default=None, help="Evaluation whose embeddings are written; the best if unset.")
+    @click.option(
+        "--epoch", type=EpochChoice(), default=BEST, show_default=True,
+        help="Evaluation whose embeddings are written: best, last, or the number of an epoch.",
+    )  # fmt: skip
     @click.option(
         "--out", type=click.Path(path_type=Path, file_okay=False), default=None,
         help="Folder; by default `export` in the run's.",
     )  # fmt: skip
-    def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: int | None, out: Path | None) -> None:
+    def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: Epoch, out: Path | None) -> None:
         """Write run RUN (its number in `workbench list runs`) as files for other programs."""
         with Workspace(folder or default_workspace()) as workspace:
             run = workspace.run(run_id)
@@ -58,7 +75,7 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
     @click.option("--name", default="", help="Name of the run; by default that of the file.")
     @click.option("--distance", type=click.Choice(["cosine", "l2"]), default="cosine", show_default=True)
     @click.option(
-        "--image-size", type=click.IntRange(8, 1024), default=IMAGE_SIZE, show_default=True,
+        "--image-size", type=click.IntRange(LEAST_SIZE, LARGEST_SIZE), default=IMAGE_SIZE, show_default=True,
         help="Pixels of the squares that images of a folder are shown as.",
     )  # fmt: skip
     def import_run(

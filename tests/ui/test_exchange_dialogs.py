@@ -71,6 +71,29 @@ def test_a_run_is_exported_from_its_menu(qtbot, run_id, session, window, notices
     qtbot.waitUntil(lambda: item.state == "done", timeout=30_000)
 
 
+@pytest.mark.parametrize(("chosen", "epoch"), [("best", 1), ("last", 2), ("0", 0)])
+def test_the_embeddings_of_any_stored_epoch_are_exported(
+    qtbot, run_id, session, window, notices, tmp_path, chosen, epoch
+):
+    session.show_run(run_id)
+    dialog = window.run_actions.exchange.ask_export()
+    assert not dialog.epoch.isEnabled(), "nothing is known of the run yet"
+    qtbot.waitUntil(dialog.start.isEnabled, timeout=30_000)
+    offered = {dialog.epoch.itemData(at): dialog.epoch.itemText(at) for at in range(dialog.epoch.count())}
+    assert offered == {
+        "best": "Best: epoch 1", "last": "Last: epoch 2", "0": "Epoch 0 (untrained)", "1": "Epoch 1", "2": "Epoch 2",
+    }  # fmt: skip
+    assert dialog.epoch.value() == "best"
+    dialog.epoch.set_value(chosen)
+    for name in ("config", "csv"):
+        dialog.boxes[name].setChecked(False)
+    dialog.folder.take(str(tmp_path / "out"))
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: any("Exported 3 files" in str(each) for each in notices), timeout=30_000)
+    [wanted] = [each.id for each in session.workspace.evaluations(run_id) if each.epoch == epoch]
+    np.testing.assert_array_equal(np.load(tmp_path / "out" / "embeddings.npy"), session.workspace.embeddings(wanted)[2])
+
+
 def test_a_folder_in_which_nothing_can_be_written_is_told(qtbot, run_id, session, window, notices, tmp_path):
     (tmp_path / "file").write_text("in the way")
     session.show_run(run_id)
@@ -87,6 +110,7 @@ def test_a_run_that_has_not_ended_says_so(qtbot, session, workspace, window):
     dialog = window.run_actions.exchange.ask_export()
     qtbot.waitUntil(dialog.start.isEnabled, timeout=30_000)
     assert dialog.formats() == ["config"]
+    assert not dialog.epoch.isEnabled(), "it has no evaluation"
     assert dialog.state.text().startswith("This run has not ended")
     dialog.reject()
 
@@ -139,6 +163,32 @@ def test_what_is_wrong_is_said_in_the_dialog_and_can_be_mended(qtbot, session, w
     assert dialog.state.text() == ""
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: session.run_id is not None, timeout=60_000)
+    session.analysis.close()
+
+
+def test_images_of_a_folder_are_kept_at_the_size_asked_for(qtbot, session, window, arrays):
+    from PIL import Image
+
+    (arrays / "images").mkdir()
+    pixels = np.load(arrays / "pixels.npy")
+    for row, picture in enumerate(pixels):
+        Image.fromarray(picture).save(arrays / "images" / f"{row}.png")
+    lines = [f"{row % 3},{row}.png" for row in range(len(pixels))]
+    (arrays / "labels.csv").write_text("\n".join(["label,path", *lines]), "utf-8")
+    dialog = window.run_actions.exchange.ask_import()
+    dialog.places["embeddings"].take(str(arrays / "vectors.npy"))
+    dialog.places["labels"].take(str(arrays / "labels.csv"))
+    dialog.places["images"].take(str(arrays / "images"))
+    assert dialog.image_size.value() == 128
+    dialog.image_size.clear()
+    qtbot.keyClicks(dialog.image_size, "4")
+    assert not dialog.start.isEnabled()
+    assert dialog.state.text() == "The image size must be a whole number, 8 to 1,024."
+    qtbot.keyClicks(dialog.image_size, "0")
+    assert dialog.state.text() == ""
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: session.run_id is not None and session.run().status == "done", timeout=60_000)
+    assert session.workspace.dataset(session.run().dataset_id).image_size == 40
     session.analysis.close()
 
 

@@ -91,6 +91,13 @@ def test_nan_is_a_gap_and_a_named_mark(plot, qtbot):
     assert np.isnan(drawn(plot, "probe/ce")[1][-1]), "infinity would swallow the axis"
 
 
+def test_a_curve_that_may_be_undefined_still_tells_infinity(qtbot):
+    made = CurvePlot("Bound", [Series("pce", "PCE", "#000000", may_be_undefined=True)])
+    qtbot.addWidget(made)
+    made.append("pce", [1, 2, 3, 4], [1.0, NAN, 2.0, INF])
+    assert made.marks() == [(4.0, "PCE: infinite at step 4")]
+
+
 def test_legend_hides_a_curve_and_its_marks(plot):
     plot.append("probe/ce", [1, 2], [2.0, NAN])
     plot.append("probe/spce", [1, 2], [1.0, 0.5])

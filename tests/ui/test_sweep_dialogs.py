@@ -143,6 +143,28 @@ def test_a_papers_fixed_fields_are_taken_until_they_are_left_out(qtbot, session,
     assert not dialog.fixed.isVisible()
 
 
+def test_a_papers_field_that_is_varied_is_not_told_as_fixed(qtbot, session, started):
+    dialog = SweepDialog(session, read_config("cub-ccp", ("loss.pool=12",)))
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(dialog)
+    dialog.open()
+    dialog.fixed.show_changes({"loss.pool": 16, "training.lr": 0.001})
+    dialog._edited()
+    assert dialog.fixed.words.text() == "Every run also has loss.pool = 16, training.lr = 0.001, as in the paper."
+    row = dialog.add_row("loss.pool", "8,12")
+    dialog.rows[0].cross.click()
+    assert dialog.fixed.words.text() == "Every run also has training.lr = 0.001, as in the paper."
+    settled(qtbot, dialog)
+    assert [each["loss.pool"] for each in dialog.plan.settings()] == [8, 12]
+    assert dialog.plan.config.training.lr == 0.001
+    dialog.add_row("training.lr", "0.1,0.2")
+    dialog._edited()
+    assert not dialog.fixed.isVisible(), "nothing is fixed any more"
+    row.cross.click()
+    assert dialog.fixed.words.text() == "Every run also has loss.pool = 16, as in the paper."
+    assert dialog.fixed.isVisible()
+
+
 def test_set_up_opens_it_with_its_run(qtbot, session, started):
     page = SetupPage(session)
     qtbot.addWidget(page)
@@ -183,6 +205,18 @@ def test_the_panel_shows_sweeps_and_their_line(panel):
     assert "flatters" in panel.told.text()
     assert panel.pause.text() == "Resume"
     assert not panel.compare.isEnabled()
+
+
+def test_the_panel_says_what_a_worker_waits_for(qtbot, panel, session):
+    sweeps.take(session.workspace, 1, "cpu")
+    sweeps.remark(session.workspace, 1, "Waiting: a sweep of another workspace has the cpu.")
+    panel.refresh()
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Waiting for the device", timeout=30_000)
+    assert panel.told.text().endswith("Waiting: a sweep of another workspace has the cpu.")
+    sweeps.leave(session.workspace, 1)
+    panel.refresh()
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Worker is gone", timeout=30_000)
+    assert "Waiting" not in panel.told.text()
 
 
 def test_the_line_can_be_changed(qtbot, panel):

@@ -98,6 +98,9 @@ def test_curves_follow_the_run_and_start_anew_with_another(page, session, work, 
     qtbot.waitUntil(lambda: values(page, "probe/ce").tolist() == [2.0, 1.0], timeout=30_000)
     assert values(page, "train/accuracy").tolist() == [25.0], "the header says %"
     assert page.curves.batch.marks() == [(1.0, "Loss: NaN at step 1")]
+    work.say(Scalar("batch/loss", 2, 1.0), Scalar("batch/loss", 3, float("inf")))
+    qtbot.waitUntil(lambda: len(page.curves.batch.marks()) == 2, timeout=30_000)
+    assert page.curves.batch.marks()[1] == (3.0, "Loss: infinite at step 3")
     other = session.workspace.create_run(RunConfig(name="Second"))
     session.show_run(other)
     assert len(values(page, "probe/ce")) == 0

@@ -8,7 +8,7 @@ from typing import Literal
 from workbench import files
 from workbench.exchange import config, embeddings, scalars, tensorboard
 from workbench.exchange.packages import missing
-from workbench.exchange.source import Source, Tell, source_of
+from workbench.exchange.source import BEST, Epoch, Source, Tell, source_of
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 
@@ -94,7 +94,7 @@ def export_run(
     names: Iterable[str],
     out: Path,
     tell: Tell = lambda text, done, total: None,
-    epoch: int | None = None,
+    epoch: Epoch = BEST,
 ) -> list[Path]:
     """Write a run in some formats; a run that still works is written as it is now.
 
@@ -102,7 +102,7 @@ def export_run(
         names: keys of FORMATS.
         out: folder; made when it is missing. Files of an earlier export are replaced, each when the new one is whole.
         tell: told what is being done; may raise Cancelled.
-        epoch: of the evaluation whose embeddings are written; the best by default. Networks are always the best.
+        epoch: of the evaluation whose embeddings are written, "best", "last" or a number. Networks are always the best.
 
     Returns:
         The files, in the order of `names`.

@@ -12,14 +12,13 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import decoded
 from workbench.events import Ended, Evaluated, Progress, Scalar, Status
 from workbench.exchange import given as reading
-from workbench.exchange.source import Tell
+from workbench.exchange.source import IMAGE_SIZE, Tell
 from workbench.exchange.tables import KEPT
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.deletion import IMPORTED_IMAGES
 from workbench.workspace.recorder import Recorder
 
-IMAGES = "imported-images"  # folder of the workspace: images that came as an array lie nowhere else
-IMAGE_SIZE = 128  # px
 EPOCH = 1  # 0 is the untrained network
 
 
@@ -86,7 +85,7 @@ def _decoded(workspace: Workspace, images: ImageSet, tell: Tell) -> tuple[ImageS
     """The set without unreadable images, and the cache of its pixels; None without images."""
     if not images.image_size:
         return images, None
-    kept, _, cache = decoded(images, workspace.path / IMAGES, tell)
+    kept, _, cache = decoded(images, workspace.path / IMPORTED_IMAGES, tell)
     return kept, cache
 
 

@@ -13,7 +13,7 @@ COLUMNS = ["name", "step", "value"]
 
 
 def write_csv(source: Source, out: Path, tell: Tell) -> list[Path]:
-    """`scalars.csv` in `out`; not-a-number is written as nan."""
+    """`scalars.csv` in `out`; not-a-number is written as nan, infinite numbers as inf and -inf."""
     tell("Writing the curves", 0, 0)
     names, steps, values = _columns(source)
     rows = [list(row) for row in zip(names, steps.tolist(), values.tolist(), strict=True)]

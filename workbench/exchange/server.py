@@ -14,22 +14,24 @@ from workbench.workspace import Workspace
 
 
 def export(request: Message, report: Report) -> Message:
-    """Write a run into `out`: workspace, run, formats."""
+    """Write a run into `out`: workspace, run, formats, epoch (as text: best, last or a number)."""
+    epoch = field(request, "epoch", str)
     with Workspace(field(request, "workspace", str)) as workspace:
         written = export_run(
             workspace, field(request, "run", int), field(request, "formats", list), Path(field(request, "out", str)),
-            report,
+            report, int(epoch) if epoch.isdecimal() else epoch,
         )  # fmt: skip
     return {"files": [str(path) for path in written]}
 
 
 def import_run(request: Message, report: Report) -> Message:
-    """Make a run: workspace, embeddings, labels, images (empty for none), name, distance."""
+    """Make a run: workspace, embeddings, labels, images (empty for none), name, distance, image_size."""
     labels, images = field(request, "labels", str), field(request, "images", str)
     with Workspace(field(request, "workspace", str)) as workspace:
         run_id = import_embeddings(
             workspace, Path(field(request, "embeddings", str)), Path(labels) if labels else None,
-            Path(images) if images else None, field(request, "name", str), field(request, "distance", str), tell=report,
+            Path(images) if images else None, field(request, "name", str), field(request, "distance", str),
+            field(request, "image_size", int), report,
         )  # fmt: skip
     return {"run": run_id}
 

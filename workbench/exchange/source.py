@@ -8,6 +8,9 @@ from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Run
 
+BEST, LAST = "best", "last"
+Epoch = int | str  # the number of an epoch, BEST or LAST
+IMAGE_SIZE, LEAST_SIZE, LARGEST_SIZE = 128, 8, 1024  # px, of the squares that imported images of a folder become
 Tell = Callable[[str, int, int], None]  # (text, done, total); may raise Cancelled
 
 
@@ -27,12 +30,21 @@ class Source:
         return self.evaluation
 
 
-def source_of(workspace: Workspace, run_id: int, epoch: int | None = None) -> Source:
-    """The run with its best evaluation, or the one after `epoch`. Raises Problem for an unknown run or epoch."""
+def source_of(workspace: Workspace, run_id: int, epoch: Epoch = BEST) -> Source:
+    """The run with one of its evaluations.
+
+    Args:
+        epoch: "best", "last", or the number of an epoch after which it was evaluated.
+
+    Raises:
+        Problem: an unknown run or epoch.
+    """
     evaluations = workspace.evaluations(run_id)
     run = workspace.run(run_id)
-    if epoch is None:
+    if epoch == BEST:
         return Source(workspace, run, max(evaluations, key=_score, default=None))
+    if epoch == LAST:
+        return Source(workspace, run, evaluations[-1] if evaluations else None)
     found = [each for each in evaluations if each.epoch == epoch]
     if not found:
         known = ", ".join(str(each.epoch) for each in evaluations) or "none"

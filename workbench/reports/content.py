@@ -15,6 +15,7 @@ from workbench.published_tables import Table, beside, own_values
 from workbench.reports.provenance import command_of, facts_of
 from workbench.terminal import duration
 from workbench.workspace import Workspace
+from workbench.workspace.numbers import words_of
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls
 
 SHOWN_METRICS = (  # recall@k stands before them
@@ -157,13 +158,13 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
 
 
 def percent(value: float) -> str:
-    """A fraction as "81.23%"; a dash for not-a-number."""
-    return f"{value:.2%}" if isfinite(value) else "–"
+    """A fraction as "81.23%"; a dash for not-a-number, "∞" for an infinite one."""
+    return f"{value:.2%}" if isfinite(value) else words_of(value)
 
 
 def points(value: float) -> str:
-    """A number of percent as a paper prints it, "81.2"; a dash for not-a-number."""
-    return f"{value:.2f}".removesuffix("0") if isfinite(value) else "–"
+    """A number of percent as a paper prints it, "81.2"; a dash for not-a-number, "∞" for an infinite one."""
+    return f"{value:.2f}".removesuffix("0") if isfinite(value) else words_of(value)
 
 
 def _score(evaluation: Evaluation) -> float:

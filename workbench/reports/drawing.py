@@ -33,6 +33,11 @@ def styled(style: dict[str, Any] = STYLE) -> Iterator[None]:
         yield
 
 
+def legend_name(name: str) -> str:
+    """A name as a legend shows it: one that starts with an underscore matplotlib would leave out."""
+    return f" {name}" if name.startswith("_") else name
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
     """What is drawn, and its size.

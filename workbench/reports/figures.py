@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from workbench.reports.content import Content, Curve, Map, QueryCard, percent
-from workbench.reports.drawing import COLUMN, FULL, Drawing, Host
+from workbench.reports.drawing import COLUMN, FULL, Drawing, Host, legend_name
 
 NAMED = 20  # classes in a legend; more are told apart on screen
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
@@ -90,6 +90,7 @@ def _curves(content: Content, names: tuple[str, ...], title: str, host: Host) ->
     for name in names:
         word, colour, line = SERIES[name]
         axes.plot(content.curves[name].steps, content.curves[name].values, line, color=colour, label=word)
+        _mark_trouble(axes, content.curves[name], f"{word} ")
     axes.set(xlabel="Step", title=title)
     drawn = [content.curves[name].values for name in names]
     if all((values[np.isfinite(values)] > 0).all() for values in drawn):  # a logarithm would hide the others
@@ -115,9 +116,7 @@ def _loss(loss: Curve, rate: Curve | None, host: Host) -> None:
     axes.plot(loss.steps, loss.values, color=COLOURS[0], alpha=0.25, linewidth=0.6)
     axes.plot(loss.steps, _smoothed(loss.values), color=COLOURS[0], label="loss, smoothed")
     axes.set(xlabel="Step", title="Batch loss and learning rate")
-    for step in loss.steps[~np.isfinite(loss.values)][:1]:
-        axes.axvline(step, color=WRONG, linewidth=0.8)
-        axes.text(step, 0.98, " not finite", color=WRONG, va="top", transform=axes.get_xaxis_transform())
+    _mark_trouble(axes, loss)
     if rate is not None:
         right = axes.twinx()
         right.grid(visible=False)
@@ -125,6 +124,15 @@ def _loss(loss: Curve, rate: Curve | None, host: Host) -> None:
         right.set_ylabel("Learning rate", color=COLOURS[1])
         right.spines["right"].set_visible(True)
     axes.legend()
+
+
+def _mark_trouble(axes: Axes, curve: Curve, whose: str = "") -> None:
+    """A line where the values first are no number, and which kind of none."""
+    for place in np.flatnonzero(~np.isfinite(curve.values))[:1]:
+        what = "NaN" if np.isnan(curve.values[place]) else "infinite"
+        step = curve.steps[place]
+        axes.axvline(step, color=WRONG, linewidth=0.8)
+        axes.text(step, 0.98, f" {whose}{what}", color=WRONG, va="top", transform=axes.get_xaxis_transform())
 
 
 def _smoothed(values: np.ndarray, share: float = 0.02) -> np.ndarray:
@@ -147,7 +155,7 @@ def _map(data: Map, host: Host) -> None:
         name = _class_name(data, label)
         axes.scatter(
             data.points[chosen, 0], data.points[chosen, 1], s=max(1.0, min(8.0, 4000 / len(data.points))),
-            color=colour, linewidths=0, label=name if named else None, rasterized=len(data.points) > 3000,
+            color=colour, linewidths=0, label=legend_name(name) if named else None, rasterized=len(data.points) > 3000,
         )  # fmt: skip
     if data.proxies is not None:
         axes.scatter(

@@ -10,7 +10,7 @@ from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.words import metric_title
-from workbench.reports.drawing import COLUMN, FULL, Drawing, Host
+from workbench.reports.drawing import COLUMN, FULL, Drawing, Host, legend_name
 from workbench.reports.figures import COLOURS
 
 LINES = ("-", "--", "-.", ":")
@@ -47,7 +47,7 @@ def _curves(metric: str, curves: list[Curve], host: Host) -> None:
             axes.plot(epochs, scale * values, color=colour, alpha=0.25, linewidth=0.6)
         title = f"{_cut(names[place], SHORT)} (n = {len({run.seed for run, _, _ in curve.runs})})"
         axes.plot(
-            curve.epochs, scale * curve.mean, line, color=colour, label=title,
+            curve.epochs, scale * curve.mean, line, color=colour, label=legend_name(title),
             marker=MARKERS[place], markersize=2.5,
         )  # fmt: skip
         if np.isfinite(curve.low).any():

@@ -38,8 +38,17 @@ DEEPEST = 4  # lists in lists that LaTeX can number
 PREAMBLE = rf"""% Needs \usepackage[T1]{{fontenc}}, textcomp, array, booktabs, longtable and graphicx.
 % Figures were drawn {COLUMN} inches wide; for another width say \newcommand{{\wbcolumn}}{{\columnwidth}} before.
 \providecommand{{\wbcolumn}}{{{COLUMN}in}}
-% What the engine cannot set is told by its number.
-\providecommand{{\wbunicode}}[2]{{\ifdefined\directlua #2\else\ifdefined\XeTeXversion #2\else {{[}}U+#1{{]}}\fi\fi}}
+% What the engine or its font cannot set is told by its number. XeTeX and LuaTeX ask the font.
+\ifdefined\wbunicode\else
+  \def\wbnumber#1{{{{[}}U+#1{{]}}\allowbreak}}
+  \ifdefined\directlua
+    \protected\def\wbunicode#1#2{{\iffontchar\font`#2 #2\allowbreak\else\wbnumber{{#1}}\fi}}
+  \else\ifdefined\XeTeXversion
+    \protected\def\wbunicode#1#2{{\iffontchar\font`#2 #2\allowbreak\else\wbnumber{{#1}}\fi}}
+  \else
+    \def\wbunicode#1#2{{\wbnumber{{#1}}}}
+  \fi\fi
+\fi
 """
 
 MAIN = rf"""\documentclass[10pt]{{article}}

@@ -1,4 +1,4 @@
-"""Works on one sweep: its trials in order, on one device that no other sweep has, as the workspace asks."""
+"""Works on one sweep: its trials in order, on a device that no other sweep of this machine has, as is asked."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,6 +12,7 @@ from workbench.control import Control
 from workbench.events import Event
 from workbench.problem import Problem
 from workbench.sweeps import objective, proposals
+from workbench.sweeps.device_lock import DeviceLock
 from workbench.sweeps.space import Setting, checked, configured, read, short, short_field
 from workbench.sweeps.starting import point_of
 from workbench.workspace import Workspace
@@ -62,16 +63,19 @@ class Worker:
             raise Problem(f"Sweep {self._id} is {sweep.state}.", todo=f"`workbench sweep resume {self._id}` goes on.")
         device = experiment.device_of(RunConfig.from_toml_text(sweep.config, known=self._known))
         stored.take(self._workspace, self._id, device)
+        lock = DeviceLock(device)
         try:
             while True:
-                self._work(sweep, device)
+                self._work(sweep, device, lock)
+                lock.free()
                 if self._interrupted or stored.leave(self._workspace, self._id, even_if_active=False):
                     return stored.one(self._workspace, self._id).state
         finally:
+            lock.free()
             stored.leave(self._workspace, self._id)
 
-    def _work(self, sweep: Sweep, device: str) -> None:
-        if not self._wait_for(device):
+    def _work(self, sweep: Sweep, device: str, lock: DeviceLock) -> None:
+        if not self._wait_for(device, lock):
             return
         while self._wanted():
             trial = self._next(sweep)
@@ -80,16 +84,36 @@ class Worker:
                 return
             self._do(sweep, trial)
 
-    def _wait_for(self, device: str) -> bool:
-        told = False
+    def _wait_for(self, device: str, lock: DeviceLock) -> bool:
+        told = ""
         while self._wanted():
-            if stored.take_device(self._workspace, self._id, device):
+            taken, remark = self._take(device, lock)
+            if remark != told:
+                told = remark
+                stored.remark(self._workspace, self._id, remark)
+                self._say(remark or f"The {device} is free now.")
+            if taken:
                 return True
-            if not told:
-                self._say(f"Waiting: another sweep has the {device}.")
-                told = True
             sleep(POLL)
         return False
+
+    def _take(self, device: str, lock: DeviceLock) -> tuple[bool, str]:
+        """Whether this sweep has the device now, in its workspace and on this machine; and what is to be said of it."""
+        if not stored.is_next(self._workspace, self._id, device):
+            return False, f"Waiting: another sweep has the {device}."
+        remark = ""
+        try:
+            if not lock.take():
+                return False, f"Waiting: a sweep of another workspace has the {device}."
+        except OSError as error:
+            remark = (
+                f"Sweeps of other workspaces may use the {device} at the same time: "
+                f"{lock.path} cannot be locked ({error.strerror or error})."
+            )
+        if not stored.take_device(self._workspace, self._id, device):
+            lock.free()
+            return False, f"Waiting: another sweep has the {device}."
+        return True, remark
 
     def _wanted(self) -> bool:
         """Whether to go on; also the place of the sign of life."""

@@ -1,5 +1,6 @@
-"""The export dialog: tick formats, choose a folder; the files are written by a process of their own."""
+"""The export dialog: tick formats, choose an epoch and a folder; the files are written by a process of their own."""
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -7,19 +8,28 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.exchange.formats import FORMATS, refusal
-from workbench.exchange.source import source_of
+from workbench.exchange.source import BEST, LAST, source_of
 from workbench.ui.exchange_work import exchange_process
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.editors import PathEditor
+from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
 AT_FIRST = ("config", "csv", "npy")
 WIDTH = 620  # px at 100% text
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the run has."""
+
+    refused: dict[str, str]  # format -> why it cannot be made, or nothing
+    best: int  # epoch of the best evaluation
+    epochs: list[int]  # of all its evaluations, rising
 
 
 class ExportDialog(QDialog):
@@ -35,6 +45,10 @@ class ExportDialog(QDialog):
         self.folder = PathEditor("folder", [])
         self.folder.set_value(str(session.workspace.folder(run.id) / "export"))
         self.folder.setAccessibleName("Folder for the files")
+        self.epoch = ChoiceEditor([BEST], ["Best"])
+        self.epoch.setAccessibleName("Embeddings after epoch")
+        self.epoch.setMinimumContentsLength(18)  # "Epoch 0 (untrained)" is not cut off
+        self.epoch.setEnabled(False)
         self.state = label("Looking at what the run has…", "muted", wrap=True)
         self.cancel, self.start = button("Cancel"), button("Export", "export", "primary")
         self._build()
@@ -69,6 +83,8 @@ class ExportDialog(QDialog):
         column.addWidget(ElidedLabel(f"Run {self._run.id}: {self._run.name}", "section"))
         column.addLayout(grid)
         column.addSpacing(8)
+        column.addLayout(self._epochs())
+        column.addSpacing(8)
         column.addWidget(label("Folder; files of an earlier export are replaced", "caption"))
         column.addWidget(self.folder)
         column.addWidget(self.state)
@@ -76,6 +92,16 @@ class ExportDialog(QDialog):
         column.addLayout(foot)
         self.start.setEnabled(False)
         self.resize(self._session.theme.px(WIDTH), self.sizeHint().height())
+
+    def _epochs(self) -> QHBoxLayout:
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        words = label("Embeddings after")
+        words.setBuddy(self.epoch)
+        line.addWidget(words)
+        line.addWidget(self.epoch)
+        line.addWidget(label("A network is always that of the best epoch", "muted"), 1)
+        return line
 
     def formats(self) -> list[str]:
         """The ticked formats that the run can be exported in."""
@@ -86,14 +112,19 @@ class ExportDialog(QDialog):
         self._task.cancel()
         super().reject()
 
-    def _looked(self, refused: dict[str, str]) -> None:
-        for name, why in refused.items():
+    def _looked(self, found: Look) -> None:
+        for name, why in found.refused.items():
             self.boxes[name].setEnabled(not why)
             if why:
                 self.boxes[name].setChecked(False)
                 self.reasons[name].setText(why)
-        going = "This run has not ended: it is written as it is now. " if self._run.live else ""
-        self.state.setText(f"{going}Embeddings and network are those of the best evaluation.")
+        if found.epochs:
+            self.epoch.setItemText(0, f"Best: epoch {found.best}")
+            self.epoch.addItem(f"Last: epoch {found.epochs[-1]}", LAST)
+            for each in found.epochs:
+                self.epoch.addItem(f"Epoch {each}" if each else "Epoch 0 (untrained)", str(each))
+        self.epoch.setEnabled(bool(found.epochs))
+        self.state.setText("This run has not ended: it is written as it is now." if self._run.live else "")
         self._check()
 
     def _not_looked(self, problem: Exception) -> None:
@@ -106,16 +137,18 @@ class ExportDialog(QDialog):
     def _start(self) -> None:
         """Leave the work to the Activity panel; its end is told in the message bar."""
         out = Path(self.folder.value().strip()).expanduser()
-        fields = {"run": self._run.id, "formats": self.formats(), "out": str(out)}
+        fields = {"run": self._run.id, "formats": self.formats(), "out": str(out), "epoch": str(self.epoch.value())}
         done, notify = partial(_tell, self._session, out), self._session.notify
         process, title = exchange_process(self._session), f"Export run {self._run.id}"
         ProcessWork(self._session, process, title, "export", fields, done, notify, _nothing, ends_process=True)
         self.accept()
 
 
-def _look(workspace: Workspace, run_id: int, progress: Progress) -> dict[str, str]:
+def _look(workspace: Workspace, run_id: int, progress: Progress) -> Look:
     source = source_of(workspace, run_id)
-    return {name: refusal(name, source) for name in FORMATS}
+    epochs = [each.epoch for each in workspace.evaluations(run_id)]
+    best = 0 if source.evaluation is None else source.evaluation.epoch
+    return Look({name: refusal(name, source) for name in FORMATS}, best, epochs)
 
 
 def _tell(session: Session, out: Path, answer: dict[str, list[str]]) -> None:

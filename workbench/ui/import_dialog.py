@@ -5,12 +5,13 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
+from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
 from workbench.problem import Problem
 from workbench.ui.exchange_work import exchange_process
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
+from workbench.ui.widgets.editors import ChoiceEditor, LineEditor, PathEditor
 from workbench.ui.widgets.labels import label, restyle
 
 WIDTH = 640  # px at 100% text
@@ -38,6 +39,8 @@ class ImportDialog(QDialog):
             "array": PathEditor("file", []),
         }
         self.name = QLineEdit(placeholderText="Name of the file of embeddings")
+        self.image_size = LineEditor("integer")
+        self.image_size.set_value(IMAGE_SIZE)
         self.distance = ChoiceEditor(["cosine", "l2"], ["Cosine", "L2"])
         self.state = label(
             "A model trained elsewhere becomes a run with map, retrieval and report.", "muted", wrap=True
@@ -46,6 +49,7 @@ class ImportDialog(QDialog):
         self._build()
         for editor in self.places.values():
             editor.edited.connect(self._check)
+        self.image_size.edited.connect(self._check)
         self.start.clicked.connect(self._start)
         self.cancel.clicked.connect(self.reject)
         self._check()
@@ -60,6 +64,9 @@ class ImportDialog(QDialog):
             self.places[key].setAccessibleName(title)
             form.addRow(title, self.places[key])
             form.addRow("", label(HELP[key], "caption", wrap=True))
+        self.image_size.setAccessibleName("Image size")
+        form.addRow("Image size", self.image_size)
+        form.addRow("", label("Pixels of the squares that images of a folder are shown as", "caption", wrap=True))
         self.name.setAccessibleName("Name of the run")
         self.distance.setAccessibleName("Distance")
         form.addRow("Name", self.name)
@@ -92,12 +99,20 @@ class ImportDialog(QDialog):
         return Path(text).expanduser() if text else None
 
     def _check(self) -> None:
-        both = self._place("images") is not None and self._place("array") is not None
-        self.start.setEnabled(self._place("embeddings") is not None and not both and not self._busy())
-        if both:
-            self._say("Images come from a folder or from an array: clear one of the two.", "error")
+        wrong = self._wrong()
+        self.start.setEnabled(self._place("embeddings") is not None and not wrong and not self._busy())
+        if wrong:
+            self._say(wrong, "error")
         elif self.state.property("role") == "error":
             self._say("", "muted")
+
+    def _wrong(self) -> str:
+        if self._place("images") is not None and self._place("array") is not None:
+            return "Images come from a folder or from an array: clear one of the two."
+        size = self.image_size.value()
+        if not isinstance(size, int) or not LEAST_SIZE <= size <= LARGEST_SIZE:
+            return f"The image size must be a whole number, {LEAST_SIZE} to {LARGEST_SIZE:,}."
+        return ""
 
     def _start(self) -> None:
         embeddings = self._place("embeddings")
@@ -109,6 +124,7 @@ class ImportDialog(QDialog):
             "images": str(self._place("images") or self._place("array") or ""),
             "name": self.name.text().strip(),
             "distance": str(self.distance.value()),
+            "image_size": self.image_size.value(),
         }
         self._say("Importing…", "muted")
         self._work = ProcessWork(

@@ -2,6 +2,8 @@
 
 from math import isfinite
 
+from workbench.workspace.numbers import words_of
+
 STATES = {
     "queued": ("Queued", "hourglass", "muted"),
     "running": ("Running", "play-circle", "accent"),
@@ -22,8 +24,10 @@ def state_word(status: str) -> str:
 
 
 def percent(fraction: float | None, digits: int = 1) -> str:
-    """0.8123 as "81.2"; a dash when there is no number. The % stands in the header."""
-    return f"{100 * fraction:.{digits}f}" if fraction is not None and isfinite(fraction) else NO_VALUE
+    """0.8123 as "81.2"; a dash when there is no number, "∞" for an infinite one. The % stands in the header."""
+    if fraction is None:
+        return NO_VALUE
+    return f"{100 * fraction:.{digits}f}" if isfinite(fraction) else words_of(fraction)
 
 
 def duration(seconds: float) -> str:

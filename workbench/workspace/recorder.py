@@ -27,6 +27,7 @@ from workbench.events import (
 from workbench.problem import Problem
 from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.dataset_copy import keep_dataset
+from workbench.workspace.numbers import metrics_json, points_json
 from workbench.workspace.packed import packed
 from workbench.workspace.workspace import Workspace, add_artefact, now
 
@@ -62,7 +63,7 @@ class Recorder:
     def __call__(self, event: Event) -> None:
         match event:
             case Scalar(name, step, value):
-                self._scalars.append((name, step, value if math.isfinite(value) else None))
+                self._scalars.append((name, step, None if math.isnan(value) else value))
             case Charted(step, charts):
                 self._charts[step] = json.dumps([chart.plain() for chart in charts])
             case Progress():
@@ -190,7 +191,7 @@ class Recorder:
 
     def _write_journal(self) -> None:
         if self._scalars:
-            self._line({"scalars": self._scalars})
+            self._journal.write(f'{{"scalars": {points_json(self._scalars)}}}\n')
         for step, charts in self._charts.items():
             self._line({"charts": charts, "step": step})
         self._line({"run": self._changes})
@@ -222,10 +223,8 @@ class Recorder:
             )  # fmt: skip
         with self._workspace.writing() as db:
             store_evaluation(db, self._folder, self.run_id, event, neighbours, similarities, embeddings, proxies)
-        self._line(
-            {"evaluation": {"epoch": event.epoch, "step": event.step, "distance": event.distance,
-                            "metrics": _without_nan(event.metrics)}}
-        )  # fmt: skip
+        place = f'"epoch": {event.epoch}, "step": {event.step}, "distance": {json.dumps(event.distance)}'
+        self._journal.write(f'{{"evaluation": {{{place}, "metrics": {metrics_json(event.metrics)}}}}}\n')
 
     def _store_proxies(self, event: Evaluated) -> Path | None:
         if event.proxies is None or event.proxy_labels is None:
@@ -275,7 +274,7 @@ def store_evaluation(
         (
             run_id, event.epoch, event.step, embeddings_id, proxies_id, event.distance,
             score_of(event.metrics),
-            json.dumps(_without_nan(event.metrics)), now(),
+            metrics_json(event.metrics), now(),
         ),
     ))  # fmt: skip
     right = (event.first_hit == 1).astype(int)
@@ -291,7 +290,3 @@ def store_evaluation(
         ((evaluation_id, *row) for row in zip(*columns, strict=True)),
     )
     return int(evaluation_id)
-
-
-def _without_nan(metrics: dict[str, float]) -> dict[str, float | None]:
-    return {name: value if math.isfinite(value) else None for name, value in metrics.items()}

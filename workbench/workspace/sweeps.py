@@ -59,7 +59,7 @@ class Sweep:
     reported: bool  # whether the objective is of the half that is reported
     source: str  # of a preset
     state: str  # active, paused, cancelled, done
-    problem: str
+    problem: str  # why it is paused; while a worker is there, what it waits for or must do without
     experiment_id: int | None  # that ties its runs together
     created: str
     device: str  # that its worker has or waits for
@@ -204,19 +204,34 @@ def take(workspace: Workspace, sweep_id: int, device: str) -> None:
         )
 
 
+def is_next(workspace: Workspace, sweep_id: int, device: str) -> bool:
+    """Whether the device is this sweep's, as far as the workspace knows: no other has it, and no older one waits."""
+    with workspace.reading() as db:
+        return _is_next(db, sweep_id, device)
+
+
 def take_device(workspace: Workspace, sweep_id: int, device: str) -> bool:
     """Have the device for this process's sweep: False while the worker of another has it, or an older one waits."""
     with workspace.writing() as db:
-        others = db.execute(
-            "select id, holds, pid, host, born, beat from sweeps where id != ? and device = ? and host = ? "
-            "and pid is not null",
-            (sweep_id, device, socket.gethostname()),
-        ).fetchall()
-        for other, holds, *owner in others:
-            if (holds or other < sweep_id) and _alive(*owner):
-                return False
+        if not _is_next(db, sweep_id, device):
+            return False
         db.execute("update sweeps set holds = 1, beat = ? where id = ?", (now(), sweep_id))
     return True
+
+
+def _is_next(db: Connection, sweep_id: int, device: str) -> bool:
+    others = db.execute(
+        "select id, holds, pid, host, born, beat from sweeps where id != ? and device = ? and host = ? "
+        "and pid is not null",
+        (sweep_id, device, socket.gethostname()),
+    ).fetchall()
+    return not any((holds or other < sweep_id) and _alive(*owner) for other, holds, *owner in others)
+
+
+def remark(workspace: Workspace, sweep_id: int, words: str) -> None:
+    """Say what the worker waits for or must do without; nothing takes it back. A paused sweep keeps its reason."""
+    with workspace.writing() as db:
+        db.execute("update sweeps set problem = ? where id = ? and state = 'active'", (words, sweep_id))
 
 
 def beat(workspace: Workspace, sweep_id: int) -> None:
@@ -226,13 +241,14 @@ def beat(workspace: Workspace, sweep_id: int) -> None:
 
 
 def leave(workspace: Workspace, sweep_id: int, *, even_if_active: bool = True) -> bool:
-    """This process works on the sweep no longer; False where it was resumed meanwhile and should go on."""
+    """This process works on the sweep no longer; False where it was resumed meanwhile and should ask for its device."""
     with workspace.writing() as db:
         left = db.execute(
             "update sweeps set pid = null, holds = 0, device = '', beat = null "
             "where id = ? and pid = ? and (? or state != 'active')",
             (sweep_id, os.getpid(), even_if_active),
         ).rowcount
+        db.execute("update sweeps set holds = 0 where id = ? and pid = ?", (sweep_id, os.getpid()))
     return bool(left)
 
 
@@ -279,7 +295,8 @@ def set_state(workspace: Workspace, sweep_id: int, state: str, problem: str = ""
 def cancel(workspace: Workspace, sweep_id: int) -> None:
     """End a sweep: what is not done will not be done, what was trained is kept."""
     with workspace.writing() as db:
-        db.execute("update sweeps set state = 'cancelled' where id = ?", (sweep_id,))
+        remark_gone = "problem = case state when 'active' then '' else problem end"
+        db.execute(f"update sweeps set state = 'cancelled', {remark_gone} where id = ?", (sweep_id,))
         db.execute(
             "update sweep_trials set state = 'cancelled' where sweep_id = ? "
             "and state in ('queued', 'running', 'paused')",
@@ -343,11 +360,14 @@ def _read(workspace: Workspace, where: str, values: tuple[Any, ...]) -> list[Swe
 def _sweep(row: list[Any]) -> Sweep:
     *told, pid, host, born, beat = row
     facts = dict(zip(COLUMNS.split(", "), told, strict=False))
+    alive = _alive(pid, host, born, beat)
     changes = {
+        # A killed worker leaves its last remark, which is true no longer.
+        "problem": facts["problem"] if alive or facts["state"] != "active" else "",
         "parameters": tuple(json.loads(facts["parameters"])),
         "reported": bool(facts["reported"]),
         "holds": bool(facts["holds"]),
-        "alive": _alive(pid, host, born, beat),
+        "alive": alive,
         "starting": pid is None and _age(beat) < STARTS,
     }
     return Sweep(**facts | changes)

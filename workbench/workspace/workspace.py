@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shutil
 import socket
 import threading
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from workbench.problem import Problem
 from workbench.workspace import reading
 from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, told, writing
 from workbench.workspace.dataset_copy import keep_experiment
+from workbench.workspace.deletion import delete_run
 from workbench.workspace.migrations import migrate
 from workbench.workspace.rows import LIVE, Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 
@@ -109,7 +109,7 @@ class Workspace:
             return reading.scalar_names(db, run_id)
 
     def scalars(self, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """One curve: steps [n] int64 and values [n] float64 with NaN where training met one."""
+        """One curve: steps [n] int64 and values [n] float64 with NaN and infinity where training met them."""
         with self.reading() as db:
             return reading.scalars(db, run_id, name)
 
@@ -282,17 +282,15 @@ class Workspace:
         self._set(run_id, "trashed", None)
 
     def delete(self, run_id: int) -> None:
-        """Delete a run in the trash for ever, with its folder. Raises Problem when it is not in the trash."""
-        if self.run(run_id).trashed is None:
+        """Delete a run in the trash for ever, with its folder and images that were imported for it alone.
+
+        Raises:
+            Problem: it is not in the trash.
+        """
+        run = self.run(run_id)
+        if run.trashed is None:
             raise Problem("Only a run in the trash can be deleted.", kept="It was not changed.")
-        with self.writing() as db:
-            db.execute(
-                "delete from projections where evaluation_id in (select id from evaluations where run_id = ?)",
-                (run_id,),
-            )
-            db.execute("delete from evaluations where run_id = ?", (run_id,))
-            db.execute("delete from runs where id = ?", (run_id,))
-        shutil.rmtree(self.folder(run_id), ignore_errors=True)
+        delete_run(self, run)
 
     def empty_trash(self) -> int:
         """Delete every run in the trash; returns how many."""

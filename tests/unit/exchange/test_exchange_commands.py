@@ -45,3 +45,18 @@ def test_a_problem_is_one_sentence_and_status_1(place, stored_run, tmp_path, cap
     assert main(["import", str(tmp_path / "e.npy"), "-w", place]) == 1
     assert "has no column of labels" in capsys.readouterr().err
     assert main(["export", str(stored_run), "-w", place, "--format", "mp3"]) == 2
+
+
+@pytest.mark.parametrize(("words", "epoch"), [((), 1), (("--epoch", "last"), 2), (("--epoch", "2"), 2)])
+def test_the_epoch_is_best_last_or_a_number(workspace, place, stored_run, tmp_path, capsys, words, epoch):
+    out = tmp_path / "out"
+    assert main(["export", str(stored_run), "-w", place, "--out", str(out), "--format", "npy", *words]) == 0
+    [wanted] = [each.id for each in workspace.evaluations(stored_run) if each.epoch == epoch]
+    np.testing.assert_array_equal(np.load(out / "embeddings.npy"), workspace.embeddings(wanted)[2])
+
+
+def test_an_epoch_that_is_none_is_refused(place, stored_run, capsys):
+    assert main(["export", str(stored_run), "-w", place, "--epoch", "first"]) == 2
+    assert "'first' is neither best nor last" in capsys.readouterr().err
+    assert main(["export", str(stored_run), "-w", place, "--epoch", "7"]) == 1
+    assert "was not evaluated after epoch 7" in capsys.readouterr().err

@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 
 from tests.unit.comparing.compared_runs import store
 from workbench import reports
+from workbench.config import RunConfig
+from workbench.datasets.image_set import ImageSet
+from workbench.evaluation.retrieval import retrieve
+from workbench.events import Ended, Evaluated
 from workbench.reports.blocks import Document, Section, Table, heading, said
 from workbench.reports.latex import ESCAPED, MAIN, TYPESET, escaped, fragment
 from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
 
 SPECIALS = "\\{}$&#_%~^<>|\"`[]*-'"
 ALLOWED = re.compile(
@@ -22,6 +27,7 @@ ALLOWED = re.compile(
     r"|\\wbunicode\{[0-9A-F]{4,6}\}\{[^\\{}$&#_%~^]\}|[^\\{}$&#_%^]"
 )
 EVIL = "\\input{/etc/passwd} \\write18{id} $x_1$ 100% #1 & ^^5c ~ `` [x] * --seed <<a>> \\\\ }{ =1+1 漢字 ✓ é α"
+EVIL += " Ελλάδα 😀 e\u0301"
 
 
 @pytest.mark.parametrize("letter", SPECIALS)
@@ -56,17 +62,27 @@ def test_long_tables_break_over_pages_and_wide_ones_wrap():
     assert r"\label{tab:runs}" in text
 
 
-def compiled(folder):
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "main.tex"]
+@pytest.fixture(params=["pdflatex", "lualatex", "xelatex"])
+def engine(request):
+    """A LaTeX that is here."""
+    if shutil.which(request.param) is None:
+        pytest.skip(f"no {request.param}")
+    return request.param
+
+
+def compiled(folder, engine):
+    """The log of a compilation in which every letter was set, by itself or by its number."""
+    command = [engine, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "main.tex"]
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout[-3000:]
-    return done.stdout
+    log = (folder / "main.log").read_text("utf-8", "replace")
+    assert "Missing character" not in log
+    return log
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
-def test_every_letter_compiles(tmp_path):
+def test_every_letter_compiles(tmp_path, engine):
     every = "".join(sorted(TYPESET | set(ESCAPED))) + EVIL
     table = Table(
         "x", EVIL, ("[a", "*b"), (("[1]", "*"), ("* x", "[2]"), (EVIL, every)), frozenset({1}), frozenset({0})
@@ -74,15 +90,35 @@ def test_every_letter_compiles(tmp_path):
     document = Document(EVIL, EVIL, (Section("notes", EVIL, (heading(EVIL), said(every), table)),))
     (tmp_path / "report.tex").write_text(fragment(document, {}), "utf-8")
     (tmp_path / "main.tex").write_text(MAIN, "utf-8")
-    compiled(tmp_path)
+    compiled(tmp_path, engine)
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
-def test_a_comparison_compiles_with_its_figures(tmp_path, monkeypatch):
+def test_a_comparison_compiles_with_its_figures(tmp_path, monkeypatch, engine):
     monkeypatch.setattr("workbench.catalog.current", dict)
     notes = f"# Notes\n\n{EVIL}\n\n1. one\n   1. two\n\n9. nine\n\n```\n a\n\n b\n```\n"
     with Workspace(tmp_path / "space", create=True) as workspace:
         runs = [store(workspace, {1: np.linspace(0, 1, 8)}, seed=seed, name=EVIL) for seed in range(3)]
         sections = ("notes", "groups", "group-curves", "runs", "provenance", "all-settings")
         reports.write_report(workspace, runs, tmp_path / "out", ["latex"], sections, EVIL, notes)
-    assert "Overfull" not in compiled(tmp_path / "out")
+    assert "Overfull" not in compiled(tmp_path / "out", engine)
+
+
+@pytest.mark.parametrize("name", ["Ελληνικά", "中文名称", "😀👩‍🔬", "_%&#$~^{}\\", "=1+1"])
+def test_a_run_and_its_classes_may_have_any_name(tmp_path, monkeypatch, engine, name):
+    monkeypatch.setattr("workbench.catalog.current", dict)
+    labels = np.arange(12, dtype=np.int64) % 3
+    paths, classes = [f"{name}/{row}.png" for row in range(12)], [f"{name} {number}" for number in range(3)]
+    images = ImageSet("arrays", None, paths, labels, classes, 1, 8, lambda row: np.zeros((8, 8), np.uint8))
+    vectors = np.eye(3, 5, dtype=np.float32)[labels]
+    found = retrieve(vectors, labels, images.sample_ids)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = workspace.create_run(RunConfig(name=name))
+        workspace.set_note(run_id, name)
+        recorder = Recorder(workspace, run_id)
+        recorder.dataset(workspace.register_dataset(images, None))
+        recorder(Evaluated(1, 1, "cosine", found.metrics, images.sample_ids, labels, vectors, found.ap,
+                           found.first_hit, found.r, found.neighbours, found.similarities))  # fmt: skip
+        recorder(Ended("done"))
+        reports.write_report(workspace, run_id, tmp_path / "out", ["latex"])
+    assert escaped(f"{name} 2") in (tmp_path / "out" / "report.tex").read_text("utf-8")
+    compiled(tmp_path / "out", engine)

@@ -1,16 +1,12 @@
 """A worker takes trials in order, obeys what is asked through the workspace, and goes on where another ended."""
 
 import threading
-from itertools import count
 
 import pytest
 
+from tests.unit.sweeps.fake_runs import FakeRuns
 from workbench import catalog, experiment
 from workbench.changed_config import changed, read_config
-from workbench.config import RunConfig
-from workbench.control import Control
-from workbench.events import Scalar, Status
-from workbench.jobs import Job
 from workbench.problem import Problem
 from workbench.sweeps import starting
 from workbench.sweeps.plan import planned
@@ -18,7 +14,6 @@ from workbench.sweeps.progress import runs_in_all, seconds_left, standings, stat
 from workbench.sweeps.space import read
 from workbench.sweeps.worker import Worker, found
 from workbench.workspace import Workspace, sweeps
-from workbench.workspace.recorder import Recorder
 
 
 @pytest.fixture
@@ -35,55 +30,6 @@ def known():
 @pytest.fixture(scope="module")
 def config(known):
     return changed(read_config("sample-digits"), {"device": "cpu"}, known, "test")
-
-
-def bowl(config: RunConfig) -> float:
-    """What a run of this config reaches: best at lr = 0.03, a little better for higher seeds."""
-    return 0.9 - abs(config.training.lr - 0.03) + 0.001 * config.seed
-
-
-class FakeRuns:
-    """Runs that store one evaluation at once; one may be held until it is interrupted, another may fail."""
-
-    def __init__(self):
-        self.began, self.resumed = [], []
-        self.hold = self.fail = None  # number of the run, from 1
-        self.held = threading.Event()
-
-    def make_job(self, workspace, run_id, control: Control, listen=None, *, resume=False):
-        recorder = Recorder(workspace, run_id, control)
-        self.began.append(run_id)
-        self.resumed += [run_id] if resume else []
-
-        def work(control, emit):
-            emit(Status("Working"))
-            emit(Scalar("probe/ce", 1, 0.5))
-            if run_id == self.hold and not resume:
-                (workspace.folder(run_id) / "last.pt").write_bytes(b"")
-                self.held.set()
-                for _ in count():
-                    if control.interrupted:
-                        return
-                    threading.Event().wait(0.01)
-            if self.fail in (run_id, "all"):
-                raise Problem("The disk is full.")
-            store(workspace, run_id, bowl(RunConfig.recorded(workspace.run(run_id).config)))
-
-        return Job(f"run {run_id}", work, recorder, control)
-
-
-def store(workspace, run_id, value):
-    with workspace.writing() as db:
-        artefact = db.execute(
-            "insert into artefacts (run_id, kind, path, bytes, blake2b, created) "
-            "values (?, 'embeddings', 'e', 0, '', '')",
-            (run_id,),
-        ).lastrowid
-        db.execute(
-            "insert into evaluations (run_id, epoch, step, embeddings_id, distance, score, metrics, created) "
-            "values (?, 1, 1, ?, 'cosine', ?, ?, '')",
-            (run_id, artefact, value, f'{{"MAP@R": {value}, "recall@1": 0.5}}'),
-        )
 
 
 @pytest.fixture

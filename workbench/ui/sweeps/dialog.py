@@ -241,6 +241,7 @@ class SweepDialog(QDialog):
         self.start.setEnabled(False)
         self.start.setToolTip("")
         self.trials.setEnabled(self.how.value() != "grid")
+        self.fixed.show_varied(row.field.value() for row in self.rows)
         self._timer.start()
 
     def _forget(self) -> None:

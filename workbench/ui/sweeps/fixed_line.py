@@ -1,6 +1,6 @@
 """The fields of the run that a paper's sweep sets otherwise, in words, with a button that leaves them as they were."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from PySide6.QtCore import Signal
@@ -12,13 +12,14 @@ from workbench.ui.widgets.labels import label
 
 
 class FixedLine(QWidget):
-    """Seen while there are changes; `left_out` says that a person wants the run's own values instead."""
+    """Seen while changes hold for every run; `left_out` says that a person wants the run's own values instead."""
 
     left_out = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.changes: dict[str, Any] = {}
+        self._varied: frozenset[str] = frozenset()
         self.words = label("", wrap=True)
         self.drop = button("Leave as on Set up", kind="quiet")
         row = QHBoxLayout(self)
@@ -31,9 +32,17 @@ class FixedLine(QWidget):
     def show_changes(self, changes: Mapping[str, Any]) -> None:
         """Other values by dotted field; none hides the line."""
         self.changes = dict(changes)
-        told = ", ".join(f"{field} = {short(value)}" for field, value in self.changes.items())
-        self.words.setText(f"Every run also has {told}, as in the paper.")
-        self.setVisible(bool(self.changes))
+        self._tell()
+
+    def show_varied(self, fields: Iterable[str]) -> None:
+        """The fields that the sweep varies: of these no value is fixed."""
+        self._varied = frozenset(fields)
+        self._tell()
+
+    def _tell(self) -> None:
+        told = [f"{field} = {short(value)}" for field, value in self.changes.items() if field not in self._varied]
+        self.words.setText(f"Every run also has {', '.join(told)}, as in the paper.")
+        self.setVisible(bool(told))
 
     def _drop(self) -> None:
         self.show_changes({})

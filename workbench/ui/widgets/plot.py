@@ -204,9 +204,10 @@ class CurvePlot(QFrame):
     def marks(self) -> list[tuple[float, str]]:
         """All vertical marks: (step, words); values that are no number are named with their curve."""
         named: dict[tuple[float, str], list[str]] = {}
-        for each in (series for series in self.shown() if not series.may_be_undefined):
-            for at in self.curves[each.name].breaks():
-                named.setdefault(at, []).append(each.title)
+        for each in self.shown():
+            for step, what in self.curves[each.name].breaks():
+                if what != "NaN" or not each.may_be_undefined:
+                    named.setdefault((step, what), []).append(each.title)
         found = [
             (step, f"{', '.join(titles)}: {what} at {self.x_title} {step:,.0f}")
             for (step, what), titles in named.items()

@@ -1,0 +1,60 @@
+"""Runs of a sweep that train nothing, for tests of its worker."""
+
+import threading
+from itertools import count
+
+from workbench.config import RunConfig
+from workbench.control import Control
+from workbench.events import Scalar, Status
+from workbench.jobs import Job
+from workbench.problem import Problem
+from workbench.workspace.recorder import Recorder
+
+
+def bowl(config: RunConfig) -> float:
+    """What a run of this config reaches: best at lr = 0.03, a little better for higher seeds."""
+    return 0.9 - abs(config.training.lr - 0.03) + 0.001 * config.seed
+
+
+class FakeRuns:
+    """Runs that store one evaluation at once; one may be held until it is interrupted, another may fail."""
+
+    def __init__(self):
+        self.began, self.resumed = [], []
+        self.hold = self.fail = None  # number of the run, from 1
+        self.held = threading.Event()
+
+    def make_job(self, workspace, run_id, control: Control, listen=None, *, resume=False):
+        recorder = Recorder(workspace, run_id, control)
+        self.began.append(run_id)
+        self.resumed += [run_id] if resume else []
+
+        def work(control, emit):
+            emit(Status("Working"))
+            emit(Scalar("probe/ce", 1, 0.5))
+            if run_id == self.hold and not resume:
+                (workspace.folder(run_id) / "last.pt").write_bytes(b"")
+                self.held.set()
+                for _ in count():
+                    if control.interrupted:
+                        return
+                    threading.Event().wait(0.01)
+            if self.fail in (run_id, "all"):
+                raise Problem("The disk is full.")
+            store(workspace, run_id, bowl(RunConfig.recorded(workspace.run(run_id).config)))
+
+        return Job(f"run {run_id}", work, recorder, control)
+
+
+def store(workspace, run_id, value):
+    with workspace.writing() as db:
+        artefact = db.execute(
+            "insert into artefacts (run_id, kind, path, bytes, blake2b, created) "
+            "values (?, 'embeddings', 'e', 0, '', '')",
+            (run_id,),
+        ).lastrowid
+        db.execute(
+            "insert into evaluations (run_id, epoch, step, embeddings_id, distance, score, metrics, created) "
+            "values (?, 1, 1, ?, 'cosine', ?, ?, '')",
+            (run_id, artefact, value, f'{{"MAP@R": {value}, "recall@1": 0.5}}'),
+        )

@@ -1,0 +1,101 @@
+"""One sweep for a device of this machine and person, whatever workspace it is of: a file that the system locks.
+
+The system frees the lock when the process ends, however it ends, so that a killed worker leaves nothing behind.
+"""
+
+import os
+import re
+import socket
+import sys
+from pathlib import Path
+
+from platformdirs import user_state_path
+
+LOCKED_BYTE = 1 << 30  # Windows locks bytes, not files: one far behind anything that is written
+
+
+def folder() -> Path:
+    """Where the lock files lie: WORKBENCH_LOCKS, or the person's place for the state of programs.
+
+    It is not the runtime folder: Linux removes that one when the person logs out, and workers go on.
+    """
+    named = os.environ.get("WORKBENCH_LOCKS")
+    return Path(named) if named else user_state_path("workbench", appauthor=False) / "devices"
+
+
+class DeviceLock:
+    """The lock of one device. Two of them exclude each other in one process, too.
+
+    Args:
+        device: "cpu", "cuda", "mps".
+    """
+
+    def __init__(self, device: str) -> None:
+        # A home folder may be shared by machines: each has devices of its own.
+        self.path = folder() / f"{re.sub(r'[^A-Za-z0-9.]+', '-', f'{socket.gethostname()} {device}')}.lock"
+        self._file: int | None = None
+
+    @property
+    def held(self) -> bool:
+        """Whether this object has the device."""
+        return self._file is not None
+
+    def take(self) -> bool:
+        """Have the device without waiting: False while somebody else has it.
+
+        Raises:
+            OSError: the place cannot be written, or its file system has no locks.
+        """
+        if self._file is not None:
+            return True
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        opened = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        try:
+            taken = _locked(opened) and _is_at(opened, self.path)
+        except BaseException:
+            os.close(opened)
+            raise
+        if taken:
+            self._file = opened
+        else:
+            os.close(opened)
+        return taken
+
+    def free(self) -> None:
+        """Let others have the device; the file stays, because to remove it would let two of them lock."""
+        if self._file is not None:
+            os.close(self._file)  # with the last handle goes the lock
+            self._file = None
+
+
+if sys.platform == "win32":
+    import errno
+    import msvcrt
+
+    def _locked(opened: int) -> bool:
+        os.lseek(opened, LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(opened, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EDEADLK):
+                return False
+            raise
+        return True
+
+else:
+    import fcntl
+
+    def _locked(opened: int) -> bool:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def _is_at(opened: int, path: Path) -> bool:
+    """Whether the locked file is still the one of that name: who cleans up may have removed it meanwhile."""
+    try:
+        return os.path.samestat(os.fstat(opened), path.stat())
+    except FileNotFoundError:
+        return False
