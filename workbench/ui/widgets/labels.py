@@ -1,7 +1,7 @@
 """Labels that never interpret what they show: names and paths come from data."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 
@@ -23,7 +23,11 @@ def restyle(widget: QWidget) -> None:
 
 
 class ElidedLabel(QLabel):
-    """One line that shortens itself to its place; the whole text is in the tooltip and for screen readers."""
+    """One line that shortens itself to its place; the whole text is in the tooltip and for screen readers.
+
+    Args:
+        lines: how many it may break into before it is shortened; their room is kept free.
+    """
 
     def __init__(
         self,
@@ -31,10 +35,11 @@ class ElidedLabel(QLabel):
         role: str = "",
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
         parent: QWidget | None = None,
+        lines: int = 1,
     ) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self._mode = mode
+        self._mode, self._lines = mode, lines
         if role:
             self.setProperty("role", role)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -49,17 +54,42 @@ class ElidedLabel(QLabel):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        short = self.fontMetrics().elidedText(self.text(), self._mode, self.contentsRect().width())
         self.style().drawItemText(
             painter,
             self.contentsRect(),
             int(self.alignment() | Qt.AlignmentFlag.AlignVCenter),
             self.palette(),
             self.isEnabled(),
-            short,
+            "\n".join(self.written()),
             self.foregroundRole(),
         )
 
+    def sizeHint(self) -> QSize:
+        hint = super().sizeHint()
+        return QSize(hint.width(), hint.height() + (self._lines - 1) * self.fontMetrics().lineSpacing())
+
+    def written(self) -> list[str]:
+        """The lines as they are seen; the last one is shortened where the text is longer."""
+        width, rest = self.contentsRect().width(), self.text()
+        lines: list[str] = []
+        while len(lines) < self._lines - 1 and self.fontMetrics().horizontalAdvance(rest) > width:
+            first = self._fitting(rest, width)
+            lines.append(rest[:first].rstrip())
+            rest = rest[first:]
+        return [*lines, self.fontMetrics().elidedText(rest, self._mode, width)]
+
+    def _fitting(self, text: str, width: int) -> int:
+        """How many letters stand in one line, in whole words where they are not longer than it."""
+        layout = QTextLayout(text, self.font())
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        layout.setTextOption(option)
+        layout.beginLayout()
+        line = layout.createLine()
+        line.setLineWidth(width)
+        layout.endLayout()
+        return max(1, line.textLength())
+
     def _tell_whole(self) -> None:
-        cut = self.fontMetrics().horizontalAdvance(self.text()) > self.contentsRect().width()
+        cut = self.written()[-1] not in self.text()
         self.setToolTip(self.text() if cut else "")

@@ -88,7 +88,7 @@ class MapPage(QStackedWidget):
         self.colouring = self.colours.chooser
         self.trail = Trail(self.canvas)
         self.epochs = EpochChooser(self.session)
-        self.caption = ElidedLabel("", "caption")
+        self.caption = ElidedLabel("", "caption", lines=2)
         self.selections = button("Selections", "bookmarks-simple", "quiet")
         self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
         self.export = button("Export", "export", "quiet")

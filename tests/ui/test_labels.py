@@ -1,0 +1,59 @@
+"""Labels that shorten themselves."""
+
+import pytest
+
+from workbench.ui.widgets.labels import ElidedLabel
+
+WORDS = "one two three four five six seven eight nine ten eleven twelve"
+
+
+@pytest.fixture
+def made(qtbot):
+    def make(lines: int, width_of: str) -> ElidedLabel:
+        label = ElidedLabel(WORDS, lines=lines)
+        qtbot.addWidget(label)
+        label.ensurePolished()
+        label.resize(label.fontMetrics().horizontalAdvance(width_of) + 2, 40)
+        label.setText(WORDS)  # hidden ones hear of their size later
+        return label
+
+    return make
+
+
+def test_one_line_is_shortened_and_told_whole(made):
+    label = made(1, "one two three four")
+    (line,) = label.written()
+    assert line.startswith("one two")
+    assert line.endswith("…")
+    assert label.toolTip() == WORDS
+
+
+def test_two_lines_break_between_words(made):
+    label = made(2, "one two three four five six seven eight")
+    assert " ".join(label.written()) == WORDS
+    assert len(label.written()) == 2
+    assert label.toolTip() == ""
+    assert label.sizeHint().height() > made(1, WORDS).sizeHint().height()
+
+
+def test_the_last_of_two_lines_is_shortened(made):
+    first, last = made(2, "one two three four").written()
+    assert WORDS.startswith(first + " ")
+    assert last.endswith("…")
+    assert last.startswith(WORDS[len(first) + 1 :].split()[0])
+
+
+def test_what_fits_is_one_line(made):
+    label = made(2, WORDS)
+    assert label.written() == [WORDS]
+    assert label.toolTip() == ""
+
+
+def test_a_word_longer_than_the_line_ends_nowhere_else(qtbot):
+    label = ElidedLabel("A" * 300, lines=3)
+    qtbot.addWidget(label)
+    label.resize(60, 60)
+    assert len(label.written()) == 3
+    assert label.written()[-1].endswith("…")
+    label.resize(0, 60)
+    assert len(label.written()) == 3
