@@ -9,6 +9,7 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QFileDialog
 
 from tests.ui.trained import trained_run
+from workbench.ui.defects import Defects
 from workbench.ui.pages.map.inspector import InspectorPanel
 from workbench.ui.pages.map.page import MapPage
 from workbench.ui.pages.retrieval import RetrievalPage
@@ -143,7 +144,18 @@ def test_a_writer_that_holds_the_database_stops_neither_map_nor_retrieval(qtbot,
     assert told == []
 
 
-def test_a_database_cut_short_is_told_by_map_and_retrieval(qtbot, both, session, workspace):
+@pytest.fixture
+def uncaught():
+    """What nobody catches in the window, as Defects hands it to the message bar."""
+    defects, found = Defects(), []
+    defects.told.connect(lambda problem, trace: found.append(problem))
+    defects.install()
+    yield found
+    defects.remove()
+
+
+@pytest.mark.qt_no_exception_capture
+def test_a_database_cut_short_is_told_by_map_and_retrieval(qtbot, uncaught, both, session, workspace):
     mapped, retrieval, told = both
     first = workspace.evaluations(session.run_id)[0].id
     with workspace.writing() as db:
@@ -156,3 +168,4 @@ def test_a_database_cut_short_is_told_by_map_and_retrieval(qtbot, both, session,
     assert mapped.canvas.data is None
     retrieval.queries.show_evaluation(workspace, first, (), session.selection)
     qtbot.waitUntil(lambda: any("damaged" in each for each in told), timeout=30_000)
+    assert all("damaged" in str(problem) for problem in uncaught)  # none is told as a defect of ours

@@ -328,7 +328,11 @@ class Session(QObject):
 
     def _hear_evaluations(self) -> None:
         if not self._evaluation_chosen:
-            self._set_evaluation(self._newest_evaluation())
+            try:
+                self._set_evaluation(self._newest_evaluation())
+            except Problem as problem:  # the database was damaged since the look that told of them
+                self.notify(problem)
+                return
         self.evaluations_changed.emit()
 
     def _newest_evaluation(self) -> int | None:
