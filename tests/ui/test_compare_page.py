@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
+from tests.ui.ticking import WAIT, tick
 from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.groups import grouped
 from workbench.config import Choice, RunConfig, TrainingParams
@@ -18,7 +19,6 @@ from workbench.ui.report_offer import ReportOffer
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 OTHER = TrainingParams(lr=0.5)
-WAIT = 30_000  # ms
 COUNT = 40
 
 
@@ -30,21 +30,6 @@ def shown(qtbot, session):
     with qtbot.waitExposed(page):
         page.show()
     return page
-
-
-def tick(qtbot, page, *runs):
-    """Tick the groups of these runs and wait for what is said of them; the window may know of them a moment later."""
-
-    def all_ticked():
-        page.chooser.tick(runs)
-        return set(runs) <= set(page.chooser.ticked())
-
-    def all_told():
-        found = page.overview
-        return found is not None and set(runs) <= {run.id for group in found.groups for run in group.runs}
-
-    qtbot.waitUntil(all_ticked, timeout=WAIT)
-    qtbot.waitUntil(all_told, timeout=WAIT)
 
 
 def compared(qtbot, page):

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from small_run import blobs, store_run
 
+from tests.ui.ticking import WAIT, tick
 from tests.unit.comparing.compared_runs import store
 from workbench.config import Choice, TrainingParams
 from workbench.problem import Problem
@@ -16,7 +17,6 @@ from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.sweep import NO_OTHER
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
-WAIT = 30_000  # ms
 RATES, LOSSES = (0.001, 0.01), ("ce", "spce", "triplet")
 LABELS = np.repeat(np.arange(4), 10)
 
@@ -30,21 +30,6 @@ def page(qtbot, session):
     with qtbot.waitExposed(made):
         made.show()
     return made
-
-
-def tick(qtbot, page, *runs):
-    """Tick the groups of these runs and wait for what is said of them; the window may know of them a moment later."""
-
-    def all_ticked():
-        page.chooser.tick(runs)
-        return set(runs) <= set(page.chooser.ticked())
-
-    def all_told():
-        found = page.overview
-        return found is not None and set(runs) <= {run.id for group in found.groups for run in group.runs}
-
-    qtbot.waitUntil(all_ticked, timeout=WAIT)
-    qtbot.waitUntil(all_told, timeout=WAIT)
 
 
 def sweep(workspace):
