@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -53,16 +54,34 @@ def full_precision(tensor: Tensor) -> AbstractContextManager[object]:
 def pair_masks(labels: Tensor) -> tuple[Tensor, Tensor]:
     """Which ordered pairs (i, j), i != j, are positive and which negative; two bool [n, n]."""
     same = labels[:, None] == labels[None, :]
-    itself = torch.eye(len(labels), dtype=torch.bool, device=labels.device)
-    return same & ~itself, ~same
+    negative = ~same
+    return same.fill_diagonal_(False), negative
 
 
 def distances(embeddings: Tensor) -> Tensor:
-    """Euclidean distances [n, n], with a gradient of zero (not NaN) between equal embeddings."""
-    squares = embeddings.square().sum(1)
-    squared = (squares[:, None] + squares[None, :] - 2 * embeddings @ embeddings.T).clamp_min(0)
-    equal = squared <= torch.finfo(squared.dtype).eps * (1 + squares.detach().max())
-    return torch.where(equal, 0.0, torch.where(equal, 1.0, squared).sqrt())
+    """Euclidean distances [n, n], with a gradient of zero (not NaN) between equal embeddings; differentiable once."""
+    found: Tensor = _Distances.apply(embeddings)  # type: ignore[no-untyped-call]
+    return found
+
+
+class _Distances(torch.autograd.Function):
+    """Keeps the distances alone for the gradient, which takes one product of matrices."""
+
+    @staticmethod
+    def forward(ctx: Any, embeddings: Tensor) -> Tensor:
+        squares = embeddings.square().sum(1)
+        apart = torch.addmm(squares, embeddings, embeddings.T, alpha=-2).add_(squares[:, None])
+        equal = apart <= torch.finfo(apart.dtype).eps * (1 + squares.max())
+        apart.masked_fill_(equal, 0.0).sqrt_()
+        ctx.save_for_backward(embeddings, apart)
+        return apart
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        embeddings, apart = ctx.saved_tensors
+        pulls = (gradient + gradient.T).div_(apart).masked_fill_(apart == 0, 0.0)
+        return pulls.sum(1, keepdim=True) * embeddings - pulls @ embeddings
 
 
 def mean_of(values: Tensor, chosen: Tensor) -> Tensor:
