@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+_NOTHING = nullcontext()
 _in_range = ContextVar("labels_in_range", default=False)
 
 
@@ -30,12 +31,13 @@ def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) 
     Raises:
         ValueError: no sample, wrong shapes, lengths that differ, labels that are no whole numbers or out of range.
     """
-    if embeddings.ndim != 2 or labels.ndim != 1:
+    shape, of_labels = embeddings.shape, labels.shape  # asked once: a small loss takes a tenth of a millisecond
+    if len(shape) != 2 or len(of_labels) != 1:
         raise ValueError(
             f"a loss needs embeddings [n, d] and labels [n]: got {_shape(embeddings)} and {_shape(labels)}"
         )
-    if len(embeddings) == 0 or len(embeddings) != len(labels):
-        raise ValueError(f"a loss needs one label per embedding, at least one: got {len(embeddings)} and {len(labels)}")
+    if shape[0] == 0 or shape[0] != of_labels[0]:
+        raise ValueError(f"a loss needs one label per embedding, at least one: got {shape[0]} and {of_labels[0]}")
     if labels.is_floating_point() or labels.dtype == torch.bool:
         raise ValueError(f"labels must be whole numbers: got {labels.dtype}")
     if num_classes is not None and not _in_range.get():
@@ -48,7 +50,7 @@ def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) 
 def full_precision(tensor: Tensor) -> AbstractContextManager[object]:
     """Inside, autocast leaves this device's numbers alone; nothing is entered, and nothing paid, where it is off."""
     kind = tensor.device.type
-    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
+    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else _NOTHING
 
 
 def pair_masks(labels: Tensor) -> tuple[Tensor, Tensor]:
