@@ -31,17 +31,15 @@ class _LogSumExp(torch.autograd.Function):
             shares = values.clone().fill_diagonal_(-torch.inf)
         else:
             shares = torch.where(chosen, values, -torch.inf)
-        top = shares.amax(1, keepdim=True)
-        top.masked_fill_(top == -torch.inf, 0.0)
+        top = shares.amax(1, keepdim=True).clamp_min_(torch.finfo(values.dtype).min / 4)
         # Below LEAST exp would give subnormal numbers: a product with a matrix of them takes twenty times as long.
         F.threshold_(shares.sub_(top), LEAST, -torch.inf).exp_()
-        total = shares.sum(1, keepdim=True)
+        total = shares.sum(1, keepdim=True).clamp_min_(1)  # it is 1 or more but in a row with none
         ctx.save_for_backward(shares, total)
-        return (top + total.log()).masked_fill_(total == 0, torch.finfo(values.dtype).min / 4)[:, 0]
+        return (top + total.log())[:, 0]
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         shares, total = ctx.saved_tensors
-        of_rows = gradient[:, None] / total.masked_fill(total == 0, torch.inf)
-        return F.hardshrink(shares * of_rows, torch.finfo(shares.dtype).tiny), None
+        return F.hardshrink(shares * (gradient[:, None] / total), torch.finfo(shares.dtype).tiny), None
