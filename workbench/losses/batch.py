@@ -62,7 +62,7 @@ def pair_masks(labels: Tensor) -> tuple[Tensor, Tensor]:
 
 def distances(embeddings: Tensor) -> Tensor:
     """Euclidean distances [n, n], with a gradient of zero (not NaN) between equal embeddings; differentiable once."""
-    found: Tensor = _Distances.apply(embeddings)  # type: ignore[no-untyped-call]
+    found: Tensor = _Distances.apply(embeddings)
     return found
 
 

@@ -50,8 +50,8 @@ class Contrastive(nn.Module):
             positive, negative = pair_masks(labels)
             pulled = torch.where(positive, apart, 0.0)
             pushed = torch.where(negative, self.margin - apart, 0.0).clamp_min(0)
-            counts = (len(labels), len(labels))
-            if self.reduction == "active":
-                counts = (pulled.count_nonzero().clamp_min(1), pushed.count_nonzero().clamp_min(1))
-            value = pulled.square().sum() / counts[0] + pushed.square().sum() / counts[1]
+            pull, push = pulled.square().sum(), pushed.square().sum()
+            if self.reduction == "paper":
+                return keep_nan((pull + push) / len(labels), embeddings)
+            value = pull / pulled.count_nonzero().clamp_min(1) + push / pushed.count_nonzero().clamp_min(1)
             return keep_nan(value, embeddings)

@@ -18,7 +18,7 @@ def log_sum_exp(values: Tensor, chosen: Tensor | None = None) -> Tensor:
         values: [n, m] float.
         chosen: bool [n, m]; None is all but the diagonal (a sample itself), where m is at least n.
     """
-    found: Tensor = _LogSumExp.apply(values, chosen)  # type: ignore[no-untyped-call]
+    found: Tensor = _LogSumExp.apply(values, chosen)
     return found
 
 
@@ -33,7 +33,7 @@ class _LogSumExp(torch.autograd.Function):
             shares = torch.where(chosen, values, -torch.inf)
         top = shares.amax(1, keepdim=True).clamp_min_(torch.finfo(values.dtype).min / 4)
         # Below LEAST exp would give subnormal numbers: a product with a matrix of them takes twenty times as long.
-        F.threshold_(shares.sub_(top), LEAST, -torch.inf).exp_()
+        shares = F.threshold(shares.sub_(top), LEAST, -torch.inf, inplace=True).exp_()
         total = shares.sum(1, keepdim=True).clamp_min_(1)  # it is 1 or more but in a row with none
         ctx.save_for_backward(shares, total)
         return (top + total.log())[:, 0]
