@@ -1,110 +1,100 @@
-"""What a loss costs, forward and backward, against pytorch-metric-learning's version or the bare formula.
+"""What every loss costs, forward and backward, against pytorch-metric-learning's version or the bare formula.
 
-    python tests/benchmarks/loss_cost.py [--losses triplet ...] [--rounds 15] [--device cpu]
+    OMP_NUM_THREADS=1 python tests/benchmarks/loss_cost.py [--losses triplet ...] [--rounds 15] [--device cpu]
 
-Batches of 128 and 512, embeddings of 128 and 512 numbers, 100 classes and 11,318. Both versions take turns in one
-process, in which the labels are known to be in range as they are in training; prints the medians in ms and their ratio
-as Markdown.
+Batches of 128 and 512, embeddings of 128 and 512 numbers, 100 classes and 11,318, four images of a class side by side.
+Both versions take turns in one process, in which the labels are known to be in range as they are in training; prints
+medians in ms and their ratio as Markdown. With one thread processor time is measured, which other processes hardly
+disturb; with more, time by the clock.
 """
 
 import argparse
-from collections.abc import Callable
+from itertools import product
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 import torch
-from pytorch_metric_learning import losses as pml
-from pytorch_metric_learning import miners
+from loss_peers import BARE, LESS, PML
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from workbench.losses import build_loss
+from workbench.losses import build_loss, list_losses, tsc
 from workbench.losses.batch import labels_in_range
+from workbench.losses.prototypes import uniform
 
-SIZES = [(128, 128), (128, 512), (512, 128), (512, 512)]
-CLASSES = (100, 11_318)
-Peer = Callable[[int, int], Callable[[Tensor, Tensor], Tensor]]
-
-
-def wrapped(make: Callable[[int, int], nn.Module]) -> Peer:
-    return make
-
-
-def mined(make: Callable[[int, int], nn.Module], miner: nn.Module) -> Peer:
-    def built(classes: int, dim: int) -> Callable[[Tensor, Tensor], Tensor]:
-        loss = make(classes, dim)
-        return lambda z, y: loss(z, y, miner(z, y))
-
-    return built
-
-
-def bare_ce(classes: int, dim: int) -> Callable[[Tensor, Tensor], Tensor]:
-    layer = nn.Linear(dim, classes)
-    return lambda z, y: F.cross_entropy(layer(F.dropout(z, 0.5)), y, label_smoothing=0.1)
-
-
-def bare_psce(classes: int, dim: int) -> Callable[[Tensor, Tensor], Tensor]:
-    prototypes = torch.randn(classes, dim)
-    return lambda z, y: F.cross_entropy(z @ prototypes.T, y)
-
-
-PEERS: dict[str, Peer] = {
-    "ce": bare_ce,
-    "psce": bare_psce,
-    "triplet": mined(lambda *_: pml.TripletMarginLoss(0.2), miners.TripletMarginMiner(0.2, "semihard")),
-    "lifted": wrapped(lambda *_: pml.GeneralizedLiftedStructureLoss()),
-    "npairs": wrapped(lambda *_: pml.NPairsLoss()),
-    "angular": wrapped(lambda *_: pml.AngularLoss(40)),
-    "margin": mined(lambda *_: pml.MarginLoss(), miners.DistanceWeightedMiner()),
-    "contrastive": wrapped(lambda *_: pml.ContrastiveLoss()),
-    "contrastive_positive_margin": wrapped(lambda *_: pml.ContrastiveLoss(0.3, 0.8)),
-    "multi_similarity": mined(lambda *_: pml.MultiSimilarityLoss(), miners.MultiSimilarityMiner()),
-    "supcon": wrapped(lambda *_: pml.SupConLoss()),
-    "nca": wrapped(lambda *_: pml.NCALoss(8)),
-    "snca": wrapped(lambda *_: pml.NCALoss(8)),
-    "proxy_nca": wrapped(pml.ProxyNCALoss),
-    "proxy_anchor": wrapped(pml.ProxyAnchorLoss),
-    "soft_triple": wrapped(lambda classes, dim: pml.SoftTripleLoss(classes, dim)),
+CASES = list(product((128, 512), (128, 512), (100, 11_318)))  # n, d, K
+MANY = 1000
+TOO_LARGE = {  # at n = 512 and `MANY` classes
+    "soft_triple": "113,180 centres: n x C x centres takes 232 MB and is needed about ten times, seconds a step",
+    "ccp": "90,544 proxies: each list of 46 million pairs takes 371 MB and several are needed, seconds a step",
 }
+OWN: dict[str, dict[str, object]] = {
+    "psce": {"prototypes": "random"},  # repelling ones are made once per run, in seconds to a minute
+    "xbm": {"warm_up": 0},
+}
+FILLING = 18  # steps, after which every memory is full
+LONGEST = 4.0  # seconds for one line
 
 
-OWN = {"psce": {"prototypes": "random"}}  # repelling ones are made once per run, in seconds to a minute
-
-
-def seconds(loss: Callable[[Tensor, Tensor], Tensor], z: Tensor, y: Tensor) -> float:
+def seconds(loss: nn.Module, z: Tensor, y: Tensor) -> float:
     z = z.detach().requires_grad_()
-    since = perf_counter()
-    loss(z, y).backward()
+    clock = process_time if not z.is_cuda and torch.get_num_threads() == 1 else perf_counter
+    since = clock()
+    value = loss(z, y)
+    if value.requires_grad:
+        value.backward()
     if z.is_cuda:
         torch.cuda.synchronize()
-    return perf_counter() - since
+    return clock() - since
+
+
+def built(name: str, classes: int, dim: int) -> nn.Module:
+    loss = build_loss(name, num_classes=classes, embedding_dim=dim, **OWN.get(name, {}))
+    if name == "ccp":
+        loss.place(torch.randn(8 * classes, dim) / dim**0.5)
+    return loss
+
+
+def in_turns(losses: list[nn.Module], z: Tensor, y: Tensor, rounds: int, filling: int) -> list[float]:
+    """Median ms of each; the order changes with every round. Losses that alternate count by the pair of steps."""
+    for _ in range(filling):
+        for loss in losses:
+            seconds(loss, z, y)
+    taken: list[list[float]] = [[] for _ in losses]
+    begun = process_time()
+    for turn in range(rounds):
+        for place in range(len(losses)):
+            which = (place + turn) % len(losses)
+            taken[which].append((seconds(losses[which], z, y) + seconds(losses[which], z, y)) / 2)
+        if turn >= 4 and process_time() - begun > LONGEST:
+            break
+    return [1000 * median(each) for each in taken]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--losses", nargs="*", default=list(PEERS))
+    parser.add_argument("--losses", nargs="*", default=list_losses())
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--less", action="store_true", help="also against versions that do less")
     args = parser.parse_args()
-    print("| loss | n | d | K | Workbench, ms | peer, ms | ratio |\n|---|---|---|---|---|---|---|")
+    tsc.repelling = uniform  # its targets are made once per run, in minutes
+    print("| loss | peer | n | d | K | Workbench, ms | peer, ms | ratio |\n|---|---|---|---|---|---|---|---|")
     for name in args.losses:
-        for (n, d), classes in ((size, classes) for size in SIZES for classes in CLASSES):
-            if name == "soft_triple" and classes > 1000:
-                continue  # ten centres for 11,318 classes: the peer's n x C x centres tensor alone takes 2 GB
-            y = (torch.arange(n, device=args.device) // 4) % classes
-            z = torch.randn(n, d, device=args.device)
-            own = build_loss(name, num_classes=classes, embedding_dim=d, **OWN.get(name, {})).to(args.device).train()
-            peer = PEERS[name](classes, d)
-            if isinstance(peer, nn.Module):
-                peer.to(args.device)
-            taken: tuple[list[float], list[float]] = ([], [])
-            for turn in range(args.rounds + 2):
-                for into, loss in zip(taken, (own, peer), strict=True):
-                    spent = seconds(loss, z, y)
-                    if turn > 1:  # the first two warm up
-                        into.append(spent)
-            ours, theirs = (1000 * median(each) for each in taken)
-            print(f"| {name} | {n} | {d} | {classes:,} | {ours:.2f} | {theirs:.2f} | {ours / theirs:.2f} |", flush=True)
+        peers = [("bare", BARE[name])] if name in BARE else [("PML", PML[name])]
+        if args.less and name in LESS:
+            peers.append((f"PML: {LESS[name][1]}", LESS[name][0]))
+        for kind, make in peers:
+            for n, dim, classes in CASES:
+                if classes > MANY and n > 128 and name in TOO_LARGE:
+                    print(f"| {name} | {kind} | {n} | {dim} | {classes:,} | not measured: {TOO_LARGE[name]} | | |")
+                    continue
+                torch.manual_seed(0)
+                y = (torch.arange(n, device=args.device) // 4) % classes
+                z = torch.randn(n, dim, device=args.device)
+                losses = [each.to(args.device).train() for each in (built(name, classes, dim), make(classes, dim))]
+                ours, theirs = in_turns(losses, z, y, args.rounds, FILLING if name in ("snca", "xbm") else 2)
+                sizes = f"{n} | {dim} | {classes:,}"
+                print(f"| {name} | {kind} | {sizes} | {ours:.2f} | {theirs:.2f} | {ours / theirs:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

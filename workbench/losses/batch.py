@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from typing import Any
 
 import torch
 from torch import Tensor
 
+_NOTHING = nullcontext()
 _in_range = ContextVar("labels_in_range", default=False)
 
 
@@ -29,12 +31,13 @@ def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) 
     Raises:
         ValueError: no sample, wrong shapes, lengths that differ, labels that are no whole numbers or out of range.
     """
-    if embeddings.ndim != 2 or labels.ndim != 1:
+    shape, of_labels = embeddings.shape, labels.shape  # asked once: a small loss takes a tenth of a millisecond
+    if len(shape) != 2 or len(of_labels) != 1:
         raise ValueError(
             f"a loss needs embeddings [n, d] and labels [n]: got {_shape(embeddings)} and {_shape(labels)}"
         )
-    if len(embeddings) == 0 or len(embeddings) != len(labels):
-        raise ValueError(f"a loss needs one label per embedding, at least one: got {len(embeddings)} and {len(labels)}")
+    if shape[0] == 0 or shape[0] != of_labels[0]:
+        raise ValueError(f"a loss needs one label per embedding, at least one: got {shape[0]} and {of_labels[0]}")
     if labels.is_floating_point() or labels.dtype == torch.bool:
         raise ValueError(f"labels must be whole numbers: got {labels.dtype}")
     if num_classes is not None and not _in_range.get():
@@ -47,22 +50,40 @@ def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) 
 def full_precision(tensor: Tensor) -> AbstractContextManager[object]:
     """Inside, autocast leaves this device's numbers alone; nothing is entered, and nothing paid, where it is off."""
     kind = tensor.device.type
-    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
+    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else _NOTHING
 
 
 def pair_masks(labels: Tensor) -> tuple[Tensor, Tensor]:
     """Which ordered pairs (i, j), i != j, are positive and which negative; two bool [n, n]."""
     same = labels[:, None] == labels[None, :]
-    itself = torch.eye(len(labels), dtype=torch.bool, device=labels.device)
-    return same & ~itself, ~same
+    negative = ~same
+    return same.fill_diagonal_(False), negative
 
 
 def distances(embeddings: Tensor) -> Tensor:
-    """Euclidean distances [n, n], with a gradient of zero (not NaN) between equal embeddings."""
-    squares = embeddings.square().sum(1)
-    squared = (squares[:, None] + squares[None, :] - 2 * embeddings @ embeddings.T).clamp_min(0)
-    equal = squared <= torch.finfo(squared.dtype).eps * (1 + squares.detach().max())
-    return torch.where(equal, 0.0, torch.where(equal, 1.0, squared).sqrt())
+    """Euclidean distances [n, n], with a gradient of zero (not NaN) between equal embeddings; differentiable once."""
+    found: Tensor = _Distances.apply(embeddings)
+    return found
+
+
+class _Distances(torch.autograd.Function):
+    """Keeps the distances alone for the gradient, which takes one product of matrices."""
+
+    @staticmethod
+    def forward(ctx: Any, embeddings: Tensor) -> Tensor:
+        squares = embeddings.square().sum(1)
+        apart = torch.addmm(squares, embeddings, embeddings.T, alpha=-2).add_(squares[:, None])
+        equal = apart <= torch.finfo(apart.dtype).eps * (1 + squares.max())
+        apart.masked_fill_(equal, 0.0).sqrt_()
+        ctx.save_for_backward(embeddings, apart)
+        return apart
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        embeddings, apart = ctx.saved_tensors
+        pulls = (gradient + gradient.T).div_(apart).masked_fill_(apart == 0, 0.0)
+        return pulls.sum(1, keepdim=True) * embeddings - pulls @ embeddings
 
 
 def mean_of(values: Tensor, chosen: Tensor) -> Tensor:

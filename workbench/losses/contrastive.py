@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, distances, full_precision, keep_nan, pair_masks
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -48,8 +48,10 @@ class Contrastive(nn.Module):
         with full_precision(embeddings):
             apart = distances(F.normalize(embeddings))  # [n, n]
             positive, negative = pair_masks(labels)
-            pull, push = apart.square(), (self.margin - apart).clamp_min(0).square()
+            pulled = torch.where(positive, apart, 0.0)
+            pushed = torch.where(negative, self.margin - apart, 0.0).clamp_min(0)
+            pull, push = pulled.square().sum(), pushed.square().sum()
             if self.reduction == "paper":
-                return (torch.where(positive, pull, 0.0) + torch.where(negative, push, 0.0)).sum() / len(labels)
-            value = mean_of(pull, positive & (pull > 0)) + mean_of(push, negative & (push > 0))
+                return keep_nan((pull + push) / len(labels), embeddings)
+            value = pull / pulled.count_nonzero().clamp_min(1) + push / pushed.count_nonzero().clamp_min(1)
             return keep_nan(value, embeddings)

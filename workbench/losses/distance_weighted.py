@@ -31,7 +31,8 @@ def times_drawn(apart: Tensor, negative: Tensor, wanted: Tensor, dim: int, train
     rows = some.nonzero()[:, 0]
     most = int(wanted.max()) if len(rows) else 0
     if most:
-        drawn = torch.multinomial(shares[rows], most, replacement=True)
+        of_rows = shares[rows]
+        drawn = torch.multinomial(of_rows, most, replacement=True)
         counts = (torch.arange(most, device=drawn.device) < wanted[rows, None]).to(times.dtype)
-        times[rows] = torch.zeros_like(shares[rows]).scatter_add_(1, drawn, counts)
+        times[rows] = torch.zeros_like(of_rows).scatter_add_(1, drawn, counts)
     return times

@@ -42,8 +42,8 @@ class ICE(nn.Module):
             unit = F.normalize(embeddings)
             with torch.no_grad():
                 value, of_positives, of_negatives = self._weighed(unit, labels)
-            pulled = unit.detach() @ unit.T  # only the second of each pair gets a gradient
-            surrogate = ((of_negatives - of_positives) * pulled).sum()
+                pull = (of_negatives - of_positives).T @ unit  # only the second of each pair gets a gradient
+            surrogate = (pull * unit).sum()
             return keep_nan(value + surrogate - surrogate.detach(), embeddings)
 
     def weights(self, embeddings: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
@@ -76,7 +76,7 @@ class ICE(nn.Module):
         missed = (others - torch.logaddexp(scaled, others)).masked_fill(~positive, lowest)  # log(1 - p), Eq. 11
         share = whole[:, None] / (2 * len(labels))
         # In Eq. 14 the sum over positives cancels: what is left is the softmax over the negatives.
-        of_positives = missed.softmax(1) * positive * share
-        of_negatives = among.softmax(1) * negative * share
+        of_positives = missed.softmax(1).mul_(share)
+        of_negatives = among.softmax(1).mul_(share)
         value = mean_of(F.softplus(others - scaled), positive & whole[:, None])
         return value, of_positives, of_negatives

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -40,9 +41,9 @@ class KCL(nn.Module):
 def k_positives(unit: Tensor, labels: Tensor, loss: nn.Module) -> tuple[Tensor, Tensor, Tensor]:
     """Mean scaled cosine to the drawn positives [n], log-sum-exp over the others [n], who has a positive [n]."""
     temperature, positives = float(loss.temperature), int(loss.positives)  # type: ignore[arg-type]
-    alike = unit @ unit.T / temperature
-    positive, negative = pair_masks(labels)
-    every = alike.masked_fill(~(positive | negative), torch.finfo(alike.dtype).min / 4).logsumexp(1)
+    alike = unit / temperature @ unit.T
+    positive, _ = pair_masks(labels)
+    every = log_sum_exp(alike)
     if loss.training and positives + 1 < len(labels):
         chance = torch.rand(positive.shape, device=unit.device).masked_fill(~positive, -1.0)
         drawn = torch.zeros_like(positive).scatter_(1, chance.topk(positives + 1, 1).indices, True)

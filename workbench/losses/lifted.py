@@ -1,10 +1,10 @@
 """Lifted structure loss: soft hardest positive and negative of every anchor."""
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -34,7 +34,5 @@ class Lifted(nn.Module):
             apart = distances(F.normalize(embeddings))
             positive, negative = pair_masks(labels)
             whole = positive.any(1) & negative.any(1)
-            lowest = torch.finfo(apart.dtype).min / 4  # minus infinity would give NaN gradients in rows left out
-            far = apart.masked_fill(~positive, lowest).logsumexp(1)
-            near = (self.margin - apart).masked_fill(~negative, lowest).logsumexp(1)
+            far, near = log_sum_exp(apart, positive), log_sum_exp(-apart, negative) + self.margin
             return keep_nan(mean_of((far + near).clamp_min(0), whole), embeddings)

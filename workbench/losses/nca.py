@@ -1,10 +1,10 @@
 """Neighbourhood component analysis: the chance that a soft neighbour is of one's own class."""
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -32,9 +32,7 @@ class NCA(nn.Module):
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
             unit = F.normalize(embeddings)
-            closeness = -self.scale * (2 - 2 * unit @ unit.T)
-            positive, negative = pair_masks(labels)
-            lowest = torch.finfo(closeness.dtype).min / 4
-            own = closeness.masked_fill(~positive, lowest).logsumexp(1)
-            every = closeness.masked_fill(~(positive | negative), lowest).logsumexp(1)
-            return keep_nan(mean_of(every - own, positive.any(1)), embeddings)
+            closeness = 2 * self.scale * unit @ unit.T  # without -2 s, which is in both parts
+            positive, _ = pair_masks(labels)
+            missed = log_sum_exp(closeness) - log_sum_exp(closeness, positive)
+            return keep_nan(mean_of(missed, positive.any(1)), embeddings)

@@ -1,10 +1,10 @@
 """N-pairs loss: every positive pair against all negatives of its anchor."""
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -35,6 +35,6 @@ class NPairs(nn.Module):
         with full_precision(embeddings):
             alike = embeddings @ embeddings.T
             positive, negative = pair_masks(labels)
-            others = alike.masked_fill(~negative, torch.finfo(alike.dtype).min / 4).logsumexp(1, keepdim=True)
+            others = log_sum_exp(alike, negative)[:, None]
             value = mean_of(F.softplus(others - alike), positive)
             return keep_nan(value + self.l2 * embeddings.square().sum(1).mean(), embeddings)

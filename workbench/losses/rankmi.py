@@ -6,7 +6,6 @@ from math import log
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
@@ -47,11 +46,14 @@ class Statistics(nn.Module):
         self.layers = nn.ModuleList(layers)
         self.line = nn.Parameter(torch.tensor([2.0, -2.0]))
 
-    def forward(self, apart: Tensor) -> Tensor:
-        hidden = apart[:, None]
-        for layer in self.layers[:-1]:
-            hidden = layer(hidden).relu()
-        return self.layers[-1](hidden)[:, 0] + self.line[0] + self.line[1] * apart
+    def forward(self, apart: Tensor, weights: Mapping[str, Tensor] | None = None) -> Tensor:
+        """V at distances [m], by other weights than its own where some are given, under the same names."""
+        of = dict(self.named_parameters()) if weights is None else weights
+        hidden, last = apart[:, None], len(self.layers) - 1
+        for place in range(last + 1):
+            hidden = F.linear(hidden, of[f"layers.{place}.weight"], of[f"layers.{place}.bias"])
+            hidden = hidden if place == last else hidden.relu()
+        return hidden[:, 0] + of["line"][0] + of["line"][1] * apart
 
 
 @register(
@@ -95,17 +97,17 @@ class RankMI(nn.Module):
         apart = distances(F.normalize(embeddings))
         positive, negative = pair_masks(labels)
         times = times_drawn(apart.detach(), negative, positive.sum(1), self.dim, self.training)
-        first, second = apart[positive], apart[times > 0]
-        weights = times[times > 0]
+        drawn = times.nonzero(as_tuple=True)
+        first, second, weights = apart[positive], apart[drawn], times[drawn]
         together = torch.cat([first, second])
         v = self._v(together, network)
         shares = torch.cat([torch.full_like(first, 1 / max(1, len(first))), weights / weights.sum().clamp_min(1e-12)])
         signs = torch.cat([torch.ones_like(first), -torch.ones_like(second)])
-        value = -(shares * F.logsigmoid(signs * v)).sum() + 0 * apart.sum()
+        value = -(shares * F.logsigmoid(signs * v)).sum()
         return value + self.order * self._order(together, shares, network) if self.order else value
 
     def _v(self, apart: Tensor, network: Mapping[str, Tensor]) -> Tensor:
-        found: Tensor = functional_call(self.statistics, dict(network), (apart,))
+        found: Tensor = self.statistics(apart, network)
         return found
 
     def _order(self, apart: Tensor, shares: Tensor, network: Mapping[str, Tensor]) -> Tensor:

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.memory import Memory
 from workbench.params import Params, param
 from workbench.registry import register
@@ -37,16 +38,13 @@ class SNCA(nn.Module):
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
             unit = F.normalize(embeddings)
-            positive, negative = pair_masks(labels)
-            alike = unit @ unit.T
+            positive, _ = pair_masks(labels)
+            others = unit
             if self.training:
                 kept, kept_labels = self.memory.contents()
-                same = labels[:, None] == kept_labels[None, :]
-                alike = torch.cat([alike, unit @ kept.to(unit.dtype).T], 1)
-                positive, negative = torch.cat([positive, same], 1), torch.cat([negative, ~same], 1)
+                others = torch.cat([unit, kept.to(unit.dtype)])
+                positive = torch.cat([positive, labels[:, None] == kept_labels[None, :]], 1)
                 self.memory.add(unit, labels)
-            alike = alike / self.temperature
-            lowest = torch.finfo(alike.dtype).min / 4
-            own = alike.masked_fill(~positive, lowest).logsumexp(1)
-            every = alike.masked_fill(~(positive | negative), lowest).logsumexp(1)
-            return keep_nan(mean_of(every - own, positive.any(1)), embeddings)
+            alike = unit / self.temperature @ others.T
+            missed = log_sum_exp(alike) - log_sum_exp(alike, positive)
+            return keep_nan(mean_of(missed, positive.any(1)), embeddings)

@@ -41,24 +41,29 @@ class SoftTriple(nn.Module):
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores λ S [n, C] of embeddings [n, d]."""
         with full_precision(embeddings):
-            centres = F.normalize(self.centres, dim=2).flatten(0, 1)
-            cosines = F.normalize(embeddings.to(centres.dtype)) @ centres.T
-            cosines = cosines.view(len(embeddings), *self.centres.shape[:2])
-            return self.params.scale * ((cosines / self.params.gamma).softmax(2) * cosines).sum(2)
+            return self._scores(embeddings, F.normalize(self.centres, dim=2))
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.centres))
         with full_precision(embeddings):
-            scores = self.logits(embeddings)
-            margin = self.params.scale * self.params.margin * F.one_hot(labels, scores.shape[1])
-            return F.cross_entropy(scores - margin, labels) + self.params.merging * self._spread()
+            unit = F.normalize(self.centres, dim=2)
+            own = labels[:, None]
+            margin = torch.full(own.shape, -self.params.scale * self.params.margin, device=own.device)
+            scores = self._scores(embeddings, unit)
+            scores = scores.scatter_add(1, own, margin.to(scores.dtype))
+            return F.cross_entropy(scores, labels) + self.params.merging * self._spread(unit)
 
-    def _spread(self) -> Tensor:
+    def _scores(self, embeddings: Tensor, unit: Tensor) -> Tensor:
+        """λ S [n, C] from centres of unit length [C, K, d]."""
+        cosines = F.normalize(embeddings.to(unit.dtype)) @ unit.flatten(0, 1).T
+        cosines = cosines.view(len(embeddings), *unit.shape[:2])
+        return self.params.scale * ((cosines / self.params.gamma).softmax(2) * cosines).sum(2)
+
+    def _spread(self, unit: Tensor) -> Tensor:
         """Mean distance between two centres of one class; 0 with one centre."""
-        count = self.centres.shape[1]
+        count = unit.shape[1]
         if count == 1:
-            return self.centres.sum() * 0
-        unit = F.normalize(self.centres, dim=2)
+            return unit.sum() * 0
         first, second = torch.triu_indices(count, count, 1, device=unit.device)
         alike = (unit @ unit.transpose(1, 2))[:, first, second]
         return (2 - 2 * alike).clamp_min(1e-5).sqrt().mean()  # a root of 0 has no gradient

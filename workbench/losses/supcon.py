@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -32,9 +33,9 @@ class SupCon(nn.Module):
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
             unit = F.normalize(embeddings)
-            alike = unit @ unit.T / self.temperature
-            positive, negative = pair_masks(labels)
-            every = alike.masked_fill(~(positive | negative), torch.finfo(alike.dtype).min / 4).logsumexp(1)
+            alike = unit / self.temperature @ unit.T
+            positive, _ = pair_masks(labels)
+            every = log_sum_exp(alike)
             count = positive.sum(1)
             own = torch.where(positive, alike, 0.0).sum(1) / count.clamp_min(1)
             return keep_nan(mean_of(every - own, count > 0), embeddings)

@@ -7,7 +7,7 @@ from pytorch_metric_learning.losses import ContrastiveLoss, MultiSimilarityLoss
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, full_precision, keep_nan, pair_masks
 from workbench.losses.memory import Memory
 from workbench.params import Params, param
 from workbench.registry import register
@@ -70,10 +70,11 @@ class XBM(nn.Module):
         self, unit: Tensor, labels: Tensor, others: Tensor, other_labels: Tensor, positive: Tensor, negative: Tensor
     ) -> Tensor:
         if self.params.inner == "contrastive":
-            squared = (2 - 2 * unit @ others.T).clamp_min(0)
-            apart = torch.where(squared <= 1e-6, 0.0, torch.where(squared <= 1e-6, 1.0, squared).sqrt())
-            pull, push = squared, (self.params.margin - apart).clamp_min(0).square()
-            return mean_of(pull, positive & (pull > 1e-6)) + mean_of(push, negative & (push > 0))
+            squared = F.threshold(2 - 2 * unit @ others.T, 1e-6, 0.0)  # which also stops the root's gradient at 0
+            pulled = torch.where(positive, squared, 0.0)
+            pushed = torch.where(negative, self.params.margin - squared.sqrt(), 0.0).clamp_min(0)
+            pull = pulled.sum() / pulled.count_nonzero().clamp_min(1)
+            return pull + pushed.square().sum() / pushed.count_nonzero().clamp_min(1)
         pairs = (*positive.nonzero(as_tuple=True), *negative.nonzero(as_tuple=True))
         loss = self.similarity if self.params.inner == "multi_similarity" else self.hinges
         value: Tensor = loss(unit, labels, pairs, ref_emb=others, ref_labels=other_labels)
