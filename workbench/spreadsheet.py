@@ -14,6 +14,11 @@ def csv_cell(value: Any) -> Any:
     return value
 
 
+def pasted(text: str) -> str:
+    """A name as one cell between tabs, for the clipboard: pasted into a spreadsheet it is no formula, either."""
+    return str(csv_cell(" ".join(text.splitlines()).replace("\t", " ")))
+
+
 def plain_cell(text: str) -> str:
     """What `csv_cell` was given: the text without the apostrophe that it puts before a formula."""
     return text[1:] if text[:1] == "'" and text[1:2] in STARTS_A_FORMULA else text
@@ -23,6 +28,6 @@ def csv_text(header: list[str], rows: list[list[Any]]) -> str:
     """A CSV file as text."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
+    writer.writerow([csv_cell(title) for title in header])
     writer.writerows([[csv_cell(value) for value in row] for row in rows])
     return out.getvalue()

@@ -1,4 +1,4 @@
-"""Frames of the map: pan, zoom, recolour, hide, select and hover, offscreen in a 1200 x 800 canvas.
+"""Frames of the map: pan, zoom, pictures, recolour, hide, select and hover, offscreen in a 1200 x 800 canvas.
 
     python tests/benchmarks/map_drawing.py [--points 60502 120053 1000000] [--classes 50] [--frames 40] [--plain]
 
@@ -17,8 +17,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QObject, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from workbench.ui import theme
@@ -27,8 +27,25 @@ from workbench.ui.pages.map.colouring import class_colours, grouped
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.sample_rows import SampleRows
 from workbench.ui.pages.map.spatial import PointIndex
+from workbench.ui.pages.map.thumbnails import SIDE
 
 WIDTH, HEIGHT = 1200, 800
+
+
+class Pictures(QObject):
+    """Has a picture of every sample at once: what is timed is finding room for them and drawing them."""
+
+    ready = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.grey = QPixmap(SIDE, SIDE)
+        self.grey.fill(QColor("#808080"))
+
+    def pixmap(self, sample_id: int, size: int) -> QPixmap:
+        return self.grey
+
+    def request(self, place: str, sample_ids: list[int], size: int) -> None: ...
 
 
 def drawn(count: int, classes: int) -> MapData:
@@ -107,6 +124,8 @@ def ours(data: MapData, frames: int) -> None:
     timed("at rest, drawn anew", (settle for _ in range(frames)))
     moves(canvas, canvas.box, frames)
 
+    with_pictures(canvas, frames)
+
     def recolour(step: int) -> None:
         canvas.show_data(data, grouped(data, ("class", "verdict", "ap")[step % 3], theme.LIGHT), fit=False)
         canvas.viewport().repaint()
@@ -139,6 +158,30 @@ def ours(data: MapData, frames: int) -> None:
     places = [QPointF(*at) for at in (rng.random((50, 2)) * (WIDTH, HEIGHT)).tolist()]
     timed("hover", (lambda at=at: canvas.row_at(at) for at in places))
     canvas.close()
+
+
+def with_pictures(canvas: MapCanvas, frames: int) -> None:
+    """Pan where the view is so near that pictures stand in the place of their points."""
+    pictures = Pictures()
+    canvas.show_pictures(pictures)
+    wide, near = canvas.box.viewRect(), 1.0
+    while not len(canvas.thumbnails.rows) and near < 1e4:
+        near *= 1.5
+        canvas.box.scaleBy([1 / 1.5] * 2)
+        canvas.viewport().repaint()
+    seen: list[int] = []
+
+    def pan(step: int) -> None:
+        pixel = canvas.box.viewRect().width() / WIDTH
+        canvas.box.translateBy(x=12 * pixel * (1 if step < frames / 2 else -1), y=0)
+        canvas.viewport().repaint()
+        seen.append(len(canvas.thumbnails.rows))
+
+    timed(f"pan with pictures, {near:.0f} times", (lambda s=s: pan(s) for s in range(frames)))
+    print(f"    {int(np.median(seen)):,} pictures in view")
+    canvas.want_pictures(False)
+    canvas.box.setRange(wide, padding=0)
+    canvas.viewport().repaint()
 
 
 def plain(data: MapData, classes: int, frames: int) -> None:

@@ -70,9 +70,17 @@ def test_without_proxies_the_means_are_named(qtbot, session, workspace):
     assert "class means" in dialog.words.text()
 
 
-def test_enter_selects_the_class_and_brings_it_into_view(page, session, dialog):
-    dialog.view.activated.emit(dialog.model.index(0, 0))
-    label = dialog.model.row(0).label
+@pytest.mark.parametrize("way", ["click", "Enter"])
+def test_a_click_or_enter_selects_the_class_and_brings_it_into_view(qtbot, page, session, dialog, way):
+    index = dialog.model.index(1, 0)
+    if way == "click":
+        place = dialog.view.visualRect(index).center()
+        qtbot.mouseClick(dialog.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    else:
+        dialog.view.setCurrentIndex(index)
+        assert not len(session.selection), "going through the rows selects nothing"
+        qtbot.keyClick(dialog.view, Qt.Key.Key_Return)
+    label = dialog.model.row(1).label
     assert session.selection.tolist() == page._data.ids[label == LABELS].tolist()
     view = page.canvas.box.viewRect()
     assert all(view.contains(float(x), float(y)) for x, y in page._data.points[label == LABELS])
@@ -91,6 +99,9 @@ def test_copy_and_csv_hold_every_class(qtbot, page, dialog, tmp_path):
     lines = QGuiApplication.clipboard().text().splitlines()
     assert len(lines) == 5
     assert lines[0].split("\t")[:2] == ["Class", "Images"]
+    assert {line.split("\t")[0] for line in lines[1:]} == {"'=ant", "<b>bee</b>", "cat", "dog"}, "no cell is a formula"
+    least = next(row for row in dialog.table.rows if row.margin == min(each.margin for each in dialog.table.rows))
+    assert lines[1].split("\t")[3] == f"{least.margin:.3f}", "a negative number stays one"
     page.class_table.save(tmp_path / "classes.csv")
     qtbot.waitUntil((tmp_path / "classes.csv").exists, timeout=30_000)
     rows = list(csv.DictReader((tmp_path / "classes.csv").read_text("utf-8").splitlines()))

@@ -57,6 +57,11 @@ def test_heads_sort_rows_and_columns(matrix):
     assert heads(matrix.model, Qt.Orientation.Vertical) == heads(matrix.model, Qt.Orientation.Horizontal)
 
 
+def test_no_name_is_a_formula_where_the_matrix_is_pasted(matrix):
+    matrix.show_pairs([ConfusedPair(0, "=1+1", 1, "a\tb", 5, 0.1)])
+    assert {cell for line in matrix.model.lines() for cell in line.split("\t")} >= {"'=1+1", "a b"}
+
+
 def test_a_cell_names_its_queries(matrix, qtbot):
     index = matrix.model.index(2, 0)
     with qtbot.waitSignal(matrix.pair_chosen) as chosen:

@@ -1,8 +1,15 @@
 """Labels that shorten themselves."""
 
+import numpy as np
 import pytest
+from PySide6.QtGui import Qt, QTextDocumentFragment
 
-from workbench.ui.widgets.labels import ElidedLabel
+from workbench.ui.pages.compare.tables import WordTable
+from workbench.ui.pages.map.legend import Legend
+from workbench.ui.pages.map.map_data import Groups
+from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
+from workbench.ui.widgets.labels import ElidedLabel, plain_tip
+from workbench.workspace.rows import Neighbour
 
 WORDS = "one two three four five six seven eight nine ten eleven twelve"
 
@@ -57,3 +64,31 @@ def test_a_word_longer_than_the_line_ends_nowhere_else(qtbot):
     assert label.written()[-1].endswith("…")
     label.resize(0, 60)
     assert len(label.written()) == 3
+
+
+EVIL = '<img src="/etc/hostname"><b>bee</b> & co'
+
+
+def seen(tip):
+    """What a tooltip shows: Qt takes some of them for markup."""
+    return QTextDocumentFragment.fromHtml(tip).toPlainText() if Qt.mightBeRichText(tip) else tip
+
+
+@pytest.mark.parametrize("name", [EVIL, "a < b", "cat", "two\nlines <i>", "&lt;b>"])
+def test_a_tooltip_shows_a_name_as_it_is(qapp, name):
+    assert seen(plain_tip(name)) == name
+
+
+def test_names_are_text_in_the_tooltips_of_legend_card_and_table(qtbot):
+    legend, card, table = Legend(), NeighbourCard(), WordTable()
+    for widget in (legend, card):
+        qtbot.addWidget(widget)
+    legend.show_groups(Groups(np.zeros(1, int), [EVIL], np.full(1, 0xFF112233, np.uint32)), 0)
+    card.show_neighbour(Neighbour(1, 7, 0.5, True, 0, EVIL), True)
+    table.show(["Setting", EVIL], [])
+    tips = [
+        legend.model.data(legend.model.index(0), Qt.ItemDataRole.ToolTipRole),
+        card.toolTip(),
+        table.headerData(1, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole),
+    ]
+    assert all(EVIL in seen(tip) for tip in tips)

@@ -40,6 +40,10 @@ def test_columns_of_the_ranking(stored):
     assert read_column(workspace, evaluation, "prediction").of(run.ids).tolist() == LABELS[nearest].tolist()
     np.testing.assert_allclose(read_column(workspace, evaluation, "similarity").of(run.ids), scores.max(1), atol=6e-5)
     assert read_column(workspace, evaluation, "others").of(run.ids).tolist() == [7.0] * 16 + [0.0]
+    lists = np.argsort(-scores, axis=1)[:, :10].ravel()
+    times = read_column(workspace, evaluation, "hubness").of(run.ids)
+    assert times.tolist() == np.bincount(lists, minlength=17).tolist()
+    assert times.sum() == 170
     first = read_column(workspace, evaluation, "first_hit").of(run.ids)
     assert first[:16].tolist() == run.first_hit[:16].tolist()
     assert np.isnan(first[16])

@@ -160,6 +160,22 @@ def test_the_table_has_every_value(plot, qtbot, qtmodeltester):
     dialog.close()
 
 
+def test_titles_of_curves_are_text_in_the_csv_and_the_clipboard(qtbot, tmp_path):
+    """On the Compare page they are names of runs."""
+    made = CurvePlot("MAP@R", [Series("0", "=1+1, s", "#0072B2"), Series("1", 'ce\t"a"', "#D55E00")])
+    qtbot.addWidget(made)
+    made.append("0", [1, 2], [-0.5, 0.25])
+    made.append("1", [1, 2], [0.5, 1.0])
+    made.save(tmp_path / "curve.csv")
+    rows = list(csv.reader((tmp_path / "curve.csv").read_text("utf-8").splitlines()))
+    assert rows == [["step", "'=1+1, s", 'ce\t"a"'], ["1", "-0.5", "0.5"], ["2", "0.25", "1.0"]]
+    dialog = made.show_table()
+    qtbot.addWidget(dialog)
+    dialog.copy()
+    assert QGuiApplication.clipboard().text().splitlines()[0] == 'step\t\'=1+1, s\tce "a"'
+    dialog.close()
+
+
 def test_saves_csv_png_and_svg(plot, tmp_path):
     plot.append("probe/ce", [1, 2], [0.1, 0.2])
     plot.redraw()

@@ -332,6 +332,14 @@ def test_copy_gives_ranks_classes_and_similarities(qtbot, page):
     assert len(lines) == 1 + len(page.result.cards)
 
 
+def test_a_copied_class_name_is_no_formula(qtbot, session, workspace):
+    run = store_run(workspace, LABELS, class_names=("=1+1",) * 5)
+    session.show_run(run.run_id)
+    page = open_page(qtbot, session)
+    qtbot.mouseClick(page.result.copy, Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text().splitlines()[1].split("\t")[1] == "'=1+1"
+
+
 # An image of one's own
 
 

@@ -13,7 +13,7 @@ from workbench.exchange import packages
 from workbench.exchange.formats import FORMATS, export_run, refusal
 from workbench.exchange.source import source_of
 from workbench.problem import Problem
-from workbench.spreadsheet import csv_cell, plain_cell
+from workbench.spreadsheet import csv_cell, csv_text, pasted, plain_cell
 from workbench.workspace.recorder import Recorder
 
 CLASSES = ["=1+1", "<b>cat</b>", "@dog"]  # of the stored run
@@ -30,6 +30,9 @@ def test_a_cell_is_harmless_and_comes_back(text):
     assert written[:1] not in ("=", "+", "-", "@", "\t")
     assert plain_cell(written) == text
     assert csv_cell(-0.5) == -0.5, "a number is no formula"
+    assert csv_text([text], []) == csv_text([], [[text]])[1:], "a title is a cell as any other"
+    assert not {"\t", "\n", "\r"} & set(pasted(f"{text}\t\r\n"))
+    assert pasted(text)[:1] not in ("=", "+", "-", "@")
 
 
 def test_curves_are_a_long_table(workspace, stored_run, tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from workbench.problem import Problem
+from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import NO_VALUE, percent
 from workbench.workspace import Workspace
@@ -150,7 +151,7 @@ class QueryTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             found = self._row(row)
             absent = self._loader.absent(int(self._keys[row])) if column == 0 else ""
-            return absent or (found[5] if found is not None else None)
+            return plain_tip(absent or (found[5] if found is not None else ""))
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -6,6 +6,8 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QPixmap
 
+from workbench.spreadsheet import pasted
+
 Index = QModelIndex | QPersistentModelIndex
 NUMBER = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
@@ -52,10 +54,13 @@ class SortedRows(QAbstractTableModel):
         self.endResetModel()
 
     def lines(self) -> list[str]:
-        """Header and rows as text, with tabs between the columns."""
-        rows = ([self._written(column, value) for column, value in enumerate(self._cells(row))] for row in self.rows)
-        clean = ([text.replace("\t", " ").replace("\n", " ") for text in row] for row in rows)
-        return ["\t".join(row) for row in (self.titles, *clean)]
+        """Header and rows as text, with tabs between the columns; no name is a formula where it is pasted."""
+        rows = ([self._plain(column, value) for column, value in enumerate(self._cells(row))] for row in self.rows)
+        return ["\t".join(row) for row in (self.titles, *rows)]
+
+    def _plain(self, column: int, value: Any) -> str:
+        text = self._written(column, value)
+        return pasted(text) if isinstance(value, str) else text
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
         return 0 if parent.isValid() else len(self.rows)

@@ -15,6 +15,14 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget
     return made
 
 
+def plain_tip(text: str) -> str:
+    """A tooltip that holds names: Qt takes what looks like markup for markup, and would show the picture it names."""
+    if "<" not in text and "&" not in text:
+        return text
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
+    return f"<qt>{escaped}</qt>"
+
+
 def restyle(widget: QWidget) -> None:
     """Make the style sheet see a property that changed."""
     widget.style().unpolish(widget)
@@ -92,4 +100,4 @@ class ElidedLabel(QLabel):
 
     def _tell_whole(self) -> None:
         cut = self.written()[-1] not in self.text()
-        self.setToolTip(self.text() if cut else "")
+        self.setToolTip(plain_tip(self.text()) if cut else "")

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from workbench import files
 from workbench.problem import Problem
-from workbench.spreadsheet import csv_text
+from workbench.spreadsheet import csv_text, pasted
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.buttons import icon_button
@@ -106,7 +106,7 @@ class PaintedPlot(QFrame):
         QGuiApplication.clipboard().setImage(self.image())
 
     def copy_table(self) -> None:
-        lines = ("\t".join(str(cell).replace("\t", " ") for cell in row) for row in self.rows())
+        lines = ("\t".join(pasted(cell) if isinstance(cell, str) else str(cell) for cell in row) for row in self.rows())
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def image(self) -> QImage:

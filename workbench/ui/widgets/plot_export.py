@@ -68,7 +68,7 @@ def save_svg(plot: "CurvePlot", path: Path) -> None:
 def save_csv(plot: "CurvePlot", path: Path) -> None:
     """Every number with all its digits. Raises Problem when it cannot be written."""
     file = _opened(path)
-    content = QByteArray(("\n".join(plot.table().lines(",")) + "\n").encode())
+    content = QByteArray(plot.table().csv().encode())
     _close(file, path, file.write(content) == content.size())
 
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTableView, QVBoxLayout, QWidget
 
+from workbench.spreadsheet import csv_text, pasted
 from workbench.ui.widgets.curve import Curve
 
 Index = QModelIndex | QPersistentModelIndex
@@ -52,11 +53,16 @@ class CurveTable(QAbstractTableModel):
         value = float(self.values[row, column - 1])
         return repr(value) if digits is None else f"{value:.{digits}g}"
 
-    def lines(self, separator: str) -> list[str]:
-        """Header and rows as text, with all digits."""
-        columns = range(len(self.titles))
-        rows = (separator.join(self.text(row, column) for column in columns) for row in range(len(self.steps)))
-        return [separator.join(self.titles), *rows]
+    def tabbed(self) -> str:
+        """Header and rows with all digits, with tabs between the columns; no title is a formula where it is pasted."""
+        return "\n".join("\t".join(cells) for cells in [map(pasted, self.titles), *self._rows()])
+
+    def csv(self) -> str:
+        """Header and rows with all digits as a CSV file. Titles are text; numbers are not: -1 is no formula."""
+        return csv_text(self.titles, []) + "".join(f"{','.join(cells)}\n" for cells in self._rows())
+
+    def _rows(self) -> list[list[str]]:
+        return [[self.text(row, column) for column in range(len(self.titles))] for row in range(len(self.steps))]
 
 
 class TableDialog(QDialog):
@@ -82,4 +88,4 @@ class TableDialog(QDialog):
         self.resize(420, 480)
 
     def copy(self) -> None:
-        QGuiApplication.clipboard().setText("\n".join(self.table.lines("\t")))
+        QGuiApplication.clipboard().setText(self.table.tabbed())

@@ -11,7 +11,7 @@ from workbench.comparing.pairing import Comparison
 from workbench.comparing.words import number, queries_told
 from workbench.ui.pages.compare.tables import LEFT, RIGHT, fit_columns, table_view
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace import Workspace
 
@@ -71,7 +71,7 @@ class QueryDifferenceTable(QAbstractTableModel):
         if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return None
         if role == Qt.ItemDataRole.ToolTipRole and section in (2, 3) and self.comparison is not None:
-            return (self.comparison.first if section == 2 else self.comparison.second).title
+            return plain_tip((self.comparison.first if section == 2 else self.comparison.second).title)
         return ("Query", "Class", "First % ↑", "Second % ↑", "Difference", "Pairs n")[section]
 
     def place(self, row: int) -> int:

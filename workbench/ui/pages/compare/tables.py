@@ -8,6 +8,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from workbench.ui.pages.compare.looks import SWATCH
+from workbench.ui.widgets.labels import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -53,8 +54,10 @@ class WordTable(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation != Qt.Orientation.Horizontal:
             return None
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+        if role == Qt.ItemDataRole.DisplayRole:
             return self._head[section]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(self._head[section])
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return RIGHT if section else LEFT
         return None

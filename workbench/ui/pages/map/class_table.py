@@ -33,7 +33,7 @@ TIPS = (
 DIGITS = {2: 3, 3: 3, 4: 1, 5: 3, 6: 3, 8: 1}  # after the point, by column
 NAMES, MARGIN = (0, 7), 3  # columns
 MEASURED_ROWS = 50  # whose text decides how wide a column is
-HINT = "A double click (or Enter) selects a class and shows it on the map."
+HINT = "A click (or Enter) selects a class and shows it on the map."
 
 
 class ClassRows(SortedRows):
@@ -74,6 +74,7 @@ class ClassTableDialog(QDialog):
             header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
         self.view.setSortingEnabled(True)
         self.view.sortByColumn(MARGIN, Qt.SortOrder.AscendingOrder)
+        self.view.clicked.connect(self._choose)
         self.view.activated.connect(self._choose)
         self.words = label("", "muted", wrap=True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)

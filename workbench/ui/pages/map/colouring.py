@@ -19,6 +19,7 @@ COLOURINGS = {
     "radius": "Distance to its centre",
     "similarity": "Nearest neighbour",
     "others": "Images of its class",
+    "hubness": "Hubness",
     "split": "Published half",
     "tag": "Tag",
 }

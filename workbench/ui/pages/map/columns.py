@@ -11,6 +11,8 @@ from workbench.workspace.ranking import read_first_hits, read_ranking, read_simi
 from workbench.workspace.sample_tags import all_tags
 from workbench.workspace.sample_words import published_halves
 
+AMONG = 10  # nearest neighbours that make hubs, as in the metric "hubness" and on the Retrieval page
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
@@ -31,7 +33,8 @@ class Column:
 
 
 def read_column(workspace: Workspace, evaluation_id: int, colouring: str) -> Column:
-    """The column behind a colouring: "prediction", "first_hit", "radius", "similarity", "others", "split" or "tag".
+    """The column behind a colouring: "prediction", "first_hit", "radius", "similarity", "others", "hubness", "split" or
+    "tag".
 
     Raises:
         Problem: a file of the run is missing or damaged, or the data set has no published halves.
@@ -66,6 +69,13 @@ def similarity(workspace: Workspace, evaluation_id: int) -> Column:
     if workspace.evaluation(evaluation_id).distance == "l2":  # stored as minus the distance
         return Column("Distance of the first neighbour", ids, -first)
     return Column("Cosine of the first neighbour", ids, first)
+
+
+def hubness(workspace: Workspace, evaluation_id: int) -> Column:
+    """How often an image stands among the ten nearest of others: hubs stand in very many lists."""
+    ranking = read_ranking(workspace, evaluation_id)
+    times = np.bincount(ranking.neighbours[:, :AMONG].ravel(), minlength=len(ranking.sample_ids))
+    return Column("Times among the ten nearest of others", ranking.sample_ids, times.astype(float))
 
 
 def radius(workspace: Workspace, evaluation_id: int) -> Column:
@@ -118,6 +128,7 @@ READERS = {
     "radius": radius,
     "similarity": similarity,
     "others": others,
+    "hubness": hubness,
     "split": split,
     "tag": tag,
 }

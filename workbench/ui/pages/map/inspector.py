@@ -15,7 +15,7 @@ from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.flow import FlowLayout
-from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.words import percent
@@ -50,12 +50,12 @@ class Spot(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(words)
-        self.setToolTip(words)
+        self.setToolTip(plain_tip(words))
 
     def set_picture(self, pixmap: QPixmap | None, absent: str) -> None:
         """The picture, or why there is none."""
         self._pixmap, self._absent = pixmap, absent
-        self.setToolTip(f"{self._words}\n{absent}" if absent else self._words)
+        self.setToolTip(plain_tip(f"{self._words}\n{absent}" if absent else self._words))
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QListView, QVBoxLayout, QWid
 
 from workbench.ui.pages.map.colour_bar import ColourBar
 from workbench.ui.pages.map.map_data import Groups
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 
 SWATCH = 12  # px
 Index = QModelIndex | QPersistentModelIndex
@@ -60,7 +60,7 @@ class GroupModel(QAbstractListModel):
                 font.setStrikeOut(row in self.hidden)
                 return font
             case Qt.ItemDataRole.ToolTipRole:
-                return f"{self.groups.names[row]}: click hides or shows, double-click shows it alone"
+                return plain_tip(f"{self.groups.names[row]}: click hides or shows, double-click shows it alone")
             case Qt.ItemDataRole.AccessibleTextRole:
                 state = ", hidden" if row in self.hidden else ""
                 return f"{self.groups.names[row]}, {self.groups.counts[row]:,} images{state}"

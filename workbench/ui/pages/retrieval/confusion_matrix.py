@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
 
 from workbench.failed_queries import ConfusedPair
+from workbench.spreadsheet import pasted
 from workbench.ui import theme
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.heat import mixed
@@ -131,7 +132,7 @@ class ConfusionTable(QAbstractTableModel):
 
     def lines(self) -> list[str]:
         """Head and rows as text, with tabs between the columns."""
-        clean = [name.replace("\t", " ").replace("\n", " ") for name in self.grid.names]
+        clean = [pasted(name) for name in self.grid.names]
         head = ["", *(clean[each] for each in self._columns)]
         body = [
             [clean[row], *(self._plain(row, column) for column in self._columns.tolist())]

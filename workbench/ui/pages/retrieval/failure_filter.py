@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 from workbench.failed_queries import ConfusedPair, FailedQueries
 from workbench.ui.pages.retrieval.causes import TIPS, TITLES
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 
 TAG = "tag:"  # before a tag, among the keys of the filter
 ANY, COMPARE = "Any cause of failure", "Compare with…"
@@ -133,7 +133,7 @@ class FailureFilter(QWidget):
         for title, evaluation_id in others:
             self.compare.addItem(title, evaluation_id)
         self.compare.setCurrentIndex(max(0, self.compare.findData(chosen)) if chosen is not None else 0)
-        self.compare.setToolTip(self.compare.currentText() if chosen is not None else COMPARE_TIP)
+        self.compare.setToolTip(plain_tip(self.compare.currentText()) if chosen is not None else COMPARE_TIP)
         self.compare.setEnabled(bool(own or others))
 
     def narrow(self, pair: ConfusedPair) -> None:

@@ -5,6 +5,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPixma
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from workbench.ui import theme
+from workbench.ui.widgets.labels import plain_tip
 from workbench.workspace.rows import Neighbour
 
 SIDE, FRAME = 112, 3  # px
@@ -32,7 +33,7 @@ class NeighbourCard(QAbstractButton):
         self.setAccessibleName(
             f"Neighbour {neighbour.rank}{said}, {neighbour.class_name}, similarity {neighbour.similarity:.3f}"
         )
-        self.setToolTip(f"Rank {neighbour.rank}: {neighbour.class_name}. Click to make it the query.")
+        self.setToolTip(plain_tip(f"Rank {neighbour.rank}: {neighbour.class_name}. Click to make it the query."))
         self.update()
 
     def sizeHint(self) -> QSize:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication,
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
+from workbench.spreadsheet import pasted
 from workbench.ui.in_turns import InTurns
 from workbench.ui.models.query_table import QueryTable
 from workbench.ui.pages.retrieval import own_image
@@ -235,7 +236,7 @@ class RetrievalPage(QStackedWidget):
 
     def _copy(self) -> None:
         near = [card.neighbour for card in self.result.cards if card.neighbour is not None]
-        lines = [f"{each.rank}\t{each.class_name}\t{each.similarity:.4f}" for each in near]
+        lines = [f"{each.rank}\t{pasted(each.class_name)}\t{each.similarity:.4f}" for each in near]
         QGuiApplication.clipboard().setText("\n".join(["rank\tclass\tsimilarity", *lines]))
 
     def _ask_export(self) -> None:

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )  # fmt: skip
 
 from workbench.charts import Chart, Marks
+from workbench.spreadsheet import pasted
 from workbench.ui.pages.setup.preflight import pixmap
 from workbench.ui.widgets.chart_view import ChartView
 from workbench.ui.widgets.flow import FlowLayout
@@ -159,7 +160,7 @@ def _lines(table: QTableWidget) -> list[str]:
 
 
 def _text(item: QTableWidgetItem | None) -> str:
-    return "" if item is None else item.text().replace("\t", " ").replace("\n", " ")
+    return "" if item is None else pasted(item.text())
 
 
 def _escaped(text: str) -> str:
