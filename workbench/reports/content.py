@@ -19,7 +19,7 @@ from workbench.workspace.numbers import words_of
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls
 
 SHOWN_METRICS = (  # recall@k stands before them
-    "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "linear/top-1", "linear/top-5", "kNN",
+    "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "NMI", "linear/top-1", "linear/top-5", "kNN",
 )  # fmt: skip
 CURVES = (
     "probe/ce",
