@@ -13,7 +13,10 @@ from workbench.ui.pages.compare.looks import Look, swatch
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.labels import label
 
-NONE = "None of the papers' tables has the data sets of the ticked runs under their protocols."
+NONE = (
+    "None of the papers' tables has the data set and protocol of a ticked run, and a metric that it has at this place. "
+    "Linear probes are measured at the last epoch alone: choose it under At."
+)
 
 
 class PapersPanel(QWidget):
