@@ -141,6 +141,11 @@ class EvaluationParams(Params):
     linear_probe: bool = param(
         False, help="After the last epoch: a linear classifier and kNN on the frozen features before the embedding."
     )
+    nmi: bool = param(
+        False,
+        label="NMI",
+        help="Also cluster the test half by k-means and compare with its classes; slow for thousands of them.",
+    )
     untrained: bool = param(True, label="Evaluate untrained", help="Also evaluate before the first step, as epoch 0.")
 
     @field_validator("recall_at")

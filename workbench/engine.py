@@ -20,6 +20,7 @@ from workbench.control import Control, wait_if_asked
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import decoded
 from workbench.datasets.split import Split
+from workbench.evaluation.clusters import nmi
 from workbench.evaluation.linear_probe import linear_probe
 from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import retrieve
@@ -171,6 +172,10 @@ class Engine:
             device=str(self.parts.device), is_query=self.data.split.is_query, between=self._stand_back,
         )  # fmt: skip
         found.metrics.update(quality(embeddings, labels, self.test_ids, found))
+        if settings.nmi:
+            self.emit(Status("Clustering"))
+            where = str(self.parts.device)
+            found.metrics["NMI"] = nmi(embeddings, labels, settings.distance, self.config.seed, where, self._stand_back)
         if self.held_out is not None:
             found.metrics["validation/MAP@R"] = self._validated()
         if settings.linear_probe and epoch == self.config.training.epochs:

@@ -36,7 +36,6 @@ NAMED_VERSIONS = (
     "PySide6-Essentials",
 )
 DRY_STEPS = 4
-LOOKED_THROUGH = 1 << 30  # bytes of pixels in which copies are looked for at every start
 
 
 def prepare_run(config: RunConfig, workspace: Workspace) -> int:
@@ -256,13 +255,12 @@ def _weights(config: RunConfig) -> str:
 
 
 def _shared(data: "Data", tell: Callable[[str, int, int], None]) -> str:
-    """A sentence about images that are in both halves; empty without any, and for very large sets (see the dialog)."""
+    """What is said of images that are in both halves, and of queries that find themselves; empty without any."""
     from workbench.datasets.inspection import shared_images
 
-    if data.pixels.nbytes > LOOKED_THROUGH:
-        return ""
-    count = shared_images(data.pixels, data.split, tell)
-    return f"{count:,} test images have an exact copy in the training half" if count else ""
+    count, itself = shared_images(data.pixels, data.split, tell)
+    told = [f"{count:,} test images have an exact copy in the training half"] if count else []
+    return "; ".join(told + ([f"{itself:,} queries have an exact copy in the gallery"] if itself else []))
 
 
 @dataclass(frozen=True, slots=True)

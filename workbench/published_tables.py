@@ -2,6 +2,7 @@
 
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from math import isfinite, nan
 from typing import Any
 
@@ -59,13 +60,14 @@ class Table:
         return found
 
 
-def tables() -> list[Table]:
-    """All tables in resources/tables."""
-    found = []
+@cache
+def tables() -> tuple[Table, ...]:
+    """All tables in resources/tables; read once."""
+    found: list[Table] = []
     for path in sorted((resources() / "tables").glob("*.toml")):
         given = tomllib.loads(path.read_text("utf-8"))
         found += [_table(given["paper"], each) for each in given["table"]]
-    return found
+    return tuple(found)
 
 
 def beside(config: RunConfig, metrics: dict[str, float]) -> list[Table]:

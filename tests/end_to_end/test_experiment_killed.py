@@ -13,7 +13,7 @@ CONFIG = """
 name = "folds"
 device = "cpu"
 [dataset]
-name = "digits"
+DATA
 [split]
 name = "mlrc"
 folds = 4
@@ -21,7 +21,7 @@ folds = 4
 name = "conv4"
 width = 8
 [training]
-epochs = 4
+epochs = EPOCHS
 batch_size = 32
 [evaluation]
 probe_size = 0
@@ -29,9 +29,13 @@ every = 2
 """
 
 
-@pytest.fixture
-def command(tmp_path, tmp_path_factory):
-    (tmp_path / "folds.toml").write_text(CONFIG)
+@pytest.fixture(params=["digits", "omniglot"])
+def command(request, tmp_path, tmp_path_factory):
+    data, epochs = 'name = "digits"', 4
+    if request.param == "omniglot":  # small1, where the real data is
+        place = request.getfixturevalue("real_data") / "omniglot" / "images_background_small1.zip"
+        data, epochs = f"name = \"omniglot\"\nplace = '{place}'", 2
+    (tmp_path / "folds.toml").write_text(CONFIG.replace("DATA", data).replace("EPOCHS", str(epochs)))
     cache = tmp_path_factory.getbasetemp() / "cache"
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(cache)}
 

@@ -153,6 +153,34 @@ def test_another_metric_and_a_common_epoch(qtbot, session, workspace):
     assert page.overview.at == 0
 
 
+def test_papers_rows_stand_beside_the_groups_and_what_differs_is_said(qtbot, session, workspace):
+    birds = {"dataset": Choice(name="cub"), "split": Choice(name="classes"), "backbone": Choice(name="resnet50")}
+    for seed, value in enumerate((0.60, 0.62, 0.67)):
+        store(workspace, {1: np.full(6, 0.9)}, seed=seed, metrics={"recall@1": value}, name="<b>Birds</b>", **birds)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1)
+    page.tabs.setCurrentWidget(page.papers)
+    panel = page.papers
+    assert panel.box.count() == len(page.overview.papers) > 1
+    panel.box.setCurrentIndex(next(i for i in range(panel.box.count()) if "Boudiaf" in panel.box.itemText(i)))
+    rows = cells(panel.model)
+    head = [panel.model.headerData(column, Qt.Orientation.Horizontal) for column in range(panel.model.columnCount())]
+    assert head[:4] == ["Method", "Backbone", "d", "recall@1 %"]
+    assert ["Cross-Entropy", "ResNet-50"] in [row[:2] for row in rows]
+    assert rows[-1][:5] == ["<b>Birds</b> (here, n = 3)", "resnet50", "100", "63.0", "–"]
+    assert "“<b>Birds</b>”: This run's embeddings have 100 numbers, the table's 2048." in panel.notes.text()
+    assert "Ours: best epoch of each run, mean over n seeds." in panel.notes.text()
+
+
+def test_without_a_paper_s_table_the_tab_says_so(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1)
+    page.tabs.setCurrentWidget(page.papers)
+    assert page.papers.hint.text().startswith("None of the papers' tables")
+    assert not page.papers.view.isVisibleTo(page.papers)
+
+
 def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     two_groups(workspace, 3)
     page = shown(qtbot, session)

@@ -86,16 +86,16 @@ def test_the_catalog_s_class_checks_as_the_engine_s_does():
 
 
 def test_presets_are_read_in_order():
-    assert [preset.key for preset in presets()][:7] == [
+    assert [preset.key for preset in presets()][:9] == [
         "sample-digits", "mnist-ce-spce", "omniglot-unseen", "photographs-unseen", "mnist-ccp", "cifar10-psce",
-        "cifar10-lt-psce",
+        "cifar10-lt-psce", "cifar100-psce", "cifar100-lt-psce",
     ]  # fmt: skip
     assert all(preset.summary.endswith(".") for preset in presets())
 
 
 def test_the_papers_recipes_say_where_their_fields_come_from():
     recipes = [preset for preset in presets() if preset.sources]
-    assert len(recipes) >= 15
+    assert len(recipes) == sum(preset.title.startswith("Paper: ") for preset in presets()) == 19
     for preset in recipes:
         values = preset.config.model_dump()
         for path, source in preset.sources.items():

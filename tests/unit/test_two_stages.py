@@ -22,7 +22,7 @@ def test_the_probe_of_a_long_tailed_half_sees_the_kept_images_only(monkeypatch, 
         loss=Choice(name="psce", params={"prototypes": "simplex"}), augmentation=Choice(name="shift"),
         embedding=EmbeddingParams(dim=10, layers="two", batch_norm=False),
         training=TrainingParams(epochs=1, batch_size=32, views=2),
-        evaluation=EvaluationParams(linear_probe=True, untrained=False),
+        evaluation=EvaluationParams(linear_probe=True, nmi=True, untrained=False),
     )  # fmt: skip
     heard = []
     engine = engines.Engine(config, engines.load_data(config, lambda *words: None), tmp_path, Control(), heard.append)
@@ -32,3 +32,4 @@ def test_the_probe_of_a_long_tailed_half_sees_the_kept_images_only(monkeypatch, 
     assert 18 < counts[0] / counts[-1] < 25
     (evaluated,) = [event for event in heard if isinstance(event, Evaluated)]
     assert 0.3 < evaluated.metrics["linear/top-1"] <= evaluated.metrics["linear/top-5"] <= 1
+    assert 0.2 < evaluated.metrics["NMI"] <= 1

@@ -18,6 +18,7 @@ from workbench.comparing.measures import (
     read_measures,
     summarised,
 )
+from workbench.comparing.papers import GroupsBeside, papers_beside
 from workbench.comparing.settings import Difference, differing
 from workbench.problem import Problem
 from workbench.workspace import Workspace
@@ -38,6 +39,7 @@ class Overview:
     summaries: tuple[Summary, ...]  # one for each group
     curves: tuple[Curve, ...]  # one for each group
     guards: tuple[str, ...]
+    papers: tuple[GroupsBeside, ...]  # tables of the papers that match a group
 
     def require(self) -> None:
         """Raises Problem when no run has the metric there; it names the runs and says what there is."""
@@ -89,4 +91,5 @@ def overview(
         summaries=tuple(summarised(group, measured, metric, at) for group in groups),
         curves=tuple(curve_of(group, measured, metric) for group in groups),
         guards=tuple(guards(workspace, groups, measured, metric, at)),
+        papers=papers_beside(groups, measured, at),
     )

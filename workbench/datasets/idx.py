@@ -11,12 +11,14 @@ import numpy as np
 
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import Progress
+from workbench.datasets.published import Counts, count_problems
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
 
 IMAGES, LABELS = 2051, 2049  # magic numbers: unsigned bytes in three dimensions, and in one
 HALVES = {"train": "train", "test": "t10k"}
+COUNTS = Counts(classes=10, images=70_000)  # of all three
 LARGEST = 4 << 30  # bytes, unpacked
 AGAIN = "Get the file again."
 
@@ -76,18 +78,19 @@ def _read(name: str, params: IdxParams, class_names: list[str], progress: Progre
             kept="Nothing was started.",
             todo="Use files of one download.",
         )
-    pixels = np.concatenate(images)
+    pixels, every = np.concatenate(images), np.concatenate(labels)
     progress(f"Reading {name}", len(HALVES), len(HALVES))
     return ImageSet(
         name=name,
         root=None,
         paths=[f"{half}/{row:05}.png" for half, part in zip(HALVES, images, strict=True) for row in range(len(part))],
-        labels=np.concatenate(labels),
+        labels=every,
         class_names=class_names,
         channels=1,
         image_size=params.image_size,
         read=lambda row: pixels[row],
         official=[half for half, part in zip(HALVES, images, strict=True) for _ in range(len(part))],
+        problems=count_problems(name, COUNTS, len(np.unique(every)), len(pixels)),
         content=blake2b(pixels.data, digest_size=16).hexdigest(),
     )
 

@@ -74,20 +74,39 @@ def inspect(image_set: ImageSet, pixels: np.ndarray, split: Split, seed: int, te
 
 
 def copies(pixels: np.ndarray, tell: Tell) -> list[list[int]]:
-    """Groups of rows of [n, S, S, C] that are equal byte for byte, largest first."""
+    """Groups of rows of [n, S, S, C] that are equal byte for byte, largest first.
+
+    Only images whose middle lines are equal are read whole: a large cache need not come off the disk for this.
+    """
+    every, middle = list(range(len(pixels))), pixels.shape[1] // 2
+    alike = _equal(every, lambda row: pixels[row, middle], "Looking for copies", tell)
+    suspects = sorted(row for rows in alike for row in rows)
+    found = _equal(suspects, lambda row: pixels[row], "Comparing images that look alike", tell)
+    return sorted(found, key=len, reverse=True)
+
+
+def _equal(rows: list[int], part: Callable[[int], np.ndarray], text: str, tell: Tell) -> list[list[int]]:
+    """Groups of two and more rows whose parts are equal, in the order of their first."""
     by_hash: dict[bytes, list[int]] = {}
-    for row in range(len(pixels)):
-        if row % TELL_EVERY == 0:
-            tell("Looking for copies", row, len(pixels))
-        by_hash.setdefault(blake2b(pixels[row].tobytes(), digest_size=16).digest(), []).append(row)
-    return sorted((rows for rows in by_hash.values() if len(rows) > 1), key=len, reverse=True)
+    for done, row in enumerate(rows):
+        if done % TELL_EVERY == 0:
+            tell(text, done, len(rows))
+        by_hash.setdefault(blake2b(part(row).tobytes(), digest_size=16).digest(), []).append(row)
+    return [group for group in by_hash.values() if len(group) > 1]
 
 
-def shared_images(pixels: np.ndarray, split: Split, tell: Tell) -> int:
-    """Test images whose exact copy is among the training images."""
-    trained = set(split.train.tolist())
+def shared_images(pixels: np.ndarray, split: Split, tell: Tell) -> tuple[int, int]:
+    """Test images whose exact copy is among the training images, and queries whose copy is in the gallery."""
+    groups, trained = copies(pixels, tell), set(split.train.tolist())
     searched = set(split.test.tolist())
-    return sum(len(searched.intersection(group)) for group in copies(pixels, tell) if trained.intersection(group))
+    queries = set() if split.is_query is None else set(split.test[split.is_query].tolist())
+    gallery = searched - queries
+    return _copied(groups, searched, trained), _copied(groups, queries, gallery)
+
+
+def _copied(groups: list[list[int]], these: set[int], those: set[int]) -> int:
+    """How many of these rows have a copy among those."""
+    return sum(len(these.intersection(group)) for group in groups if those.intersection(group))
 
 
 def _sizes(image_set: ImageSet, tell: Tell) -> np.ndarray:

@@ -11,12 +11,19 @@ from workbench import archives
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import BadImage, decode, load, on_disk
 from workbench.datasets.pixels import Progress
+from workbench.datasets.published import Counts, count_problems
 from workbench.datasets.scan import Problems, find_images
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
 
 DEPTH = 3  # ALPHABET/characterNN/file.png
+PARTS = {  # by the name of the folder, or of the zip
+    "images_background": Counts(964, 19_280),
+    "images_evaluation": Counts(659, 13_180),
+    "images_background_small1": Counts(136, 2_720),
+    "images_background_small2": Counts(156, 3_120),
+}
 
 
 class OmniglotParams(Params):
@@ -66,7 +73,7 @@ def _from_folder(place: Path, size: int, progress: Progress) -> ImageSet:
         channels=1,
         image_size=size,
         read=lambda row: load(on_disk(root, paths[row]), 1),
-        problems=problems,
+        problems=problems + _count_problems(root.name, names, paths),
     )
 
 
@@ -100,6 +107,7 @@ def _from_zip(place: Path, size: int) -> ImageSet:
         channels=1,
         image_size=size,
         read=read,
+        problems=_count_problems(place.stem, names, paths),
         content=whole.hexdigest(),
     )
 
@@ -124,3 +132,8 @@ def _classes(paths: list[str], place: Path) -> tuple[np.ndarray, list[str]]:
             todo="Choose another folder or zip.",
         )
     return numbered([PurePosixPath(path).parent.as_posix() for path in paths])
+
+
+def _count_problems(part: str, names: list[str], paths: list[str]) -> Problems:
+    """What differs from the published numbers; nothing can be said of a part under another name."""
+    return count_problems(part, PARTS[part], len(names), len(paths)) if part in PARTS else []

@@ -19,7 +19,7 @@ from workbench.workspace.numbers import words_of
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls
 
 SHOWN_METRICS = (  # recall@k stands before them
-    "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "linear/top-1", "linear/top-5", "kNN",
+    "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "NMI", "linear/top-1", "linear/top-5", "kNN",
 )  # fmt: skip
 CURVES = (
     "probe/ce",
@@ -146,7 +146,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         best=best,
         last=last,
         metrics=_metrics(best, last, shown),
-        published=_published(config, best),
+        published=_published(config, best, last),
         classes=_classes(workspace, run, best) if best and "classes" in sections else [],
         map=_map(workspace, run, best) if best and "map" in sections else None,
         worst=worst,
@@ -254,13 +254,12 @@ def _classes(workspace: Workspace, run: Run, best: Evaluation) -> list[ClassRow]
     return sorted(found, key=lambda row: (row.map_at_r, row.name))
 
 
-def _published(config: RunConfig, best: Evaluation | None) -> list[Beside]:
-    if best is None:
+def _published(config: RunConfig, best: Evaluation | None, last: Evaluation | None) -> list[Beside]:
+    """The best evaluation's numbers; those that are only measured after the last epoch are the last one's."""
+    if best is None or last is None:
         return []
-    return [
-        Beside(table, own_values(table, best.metrics), table.differences(config))
-        for table in beside(config, best.metrics)
-    ]
+    measured = {**last.metrics, **best.metrics}
+    return [Beside(table, own_values(table, measured), table.differences(config)) for table in beside(config, measured)]
 
 
 def _map(workspace: Workspace, run: Run, best: Evaluation) -> Map:

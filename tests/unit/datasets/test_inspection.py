@@ -7,7 +7,7 @@ from listeners import give_up, silent
 from workbench.control import Cancelled
 from workbench.datasets.inspection import copies, inspect, shared_images
 from workbench.datasets.pixels import decoded
-from workbench.datasets.split import ClassesParams, classes
+from workbench.datasets.split import ClassesParams, Split, classes
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_everything_is_counted(looked_at):
     assert [path for path, _ in found.problems] == ["c1/broken.png"]
     assert found.copies == [[("c0/0.png", "train"), ("c3/0.png", "test")]]
     assert found.shared == 1
-    assert shared_images(looked_at[1], looked_at[2], silent) == 1
+    assert shared_images(looked_at[1], looked_at[2], silent) == (1, 0)
 
 
 def test_a_look_can_be_given_up(looked_at):
@@ -50,6 +50,28 @@ def test_copies_are_grouped_largest_first():
     pixels[[2, 3, 5], 0, 0] = 9
     pixels[8, 0, 0] = 1
     assert copies(pixels, silent) == [[0, 6, 7], [2, 3, 5], [1, 4]]
+
+
+def test_only_images_with_equal_middles_are_read_whole():
+    class Counted(np.ndarray):
+        read = 0
+
+        def __getitem__(self, key):
+            Counted.read += isinstance(key, int)
+            return super().__getitem__(key)
+
+    pixels = np.arange(20 * 6 * 6, dtype=np.uint8).reshape(20, 6, 6, 1)
+    pixels[7], pixels[9] = pixels[3], pixels[3]
+    pixels[9, 0, 0] += 1  # the same middle, another picture
+    assert copies(pixels.view(Counted), silent) == [[3, 7]]
+    assert Counted.read == 3
+
+
+def test_a_query_whose_copy_is_in_the_gallery_is_counted():
+    pixels = np.arange(6, dtype=np.uint8)[:, None, None, None] * np.ones((1, 4, 4, 1), np.uint8)
+    pixels[4] = pixels[2]
+    split = Split(np.array([0, 1]), np.array([2, 3, 4, 5]), True, is_query=np.array([True, True, False, False]))
+    assert shared_images(pixels, split, silent) == (0, 1)
 
 
 def test_held_out_classes_are_a_part_of_their_own(looked_at):

@@ -55,13 +55,24 @@ def test_zip_and_folder_are_one_data_set(tmp_path, build):
         assert kept.class_names == sorted(CHARACTERS)
         assert np.bincount(kept.labels).tolist() == [3, 2, 2]
         assert kept.sample_ids.tolist() == sets[0].sample_ids.tolist()
-        assert (pixels.shape, kept.problems) == ((7, 28, 28, 1), [])
+        assert pixels.shape == (7, 28, 28, 1)
         assert pixels[:, 0].min() == 255  # white paper
         assert (pixels.min((1, 2, 3)) < 60).all()  # dark strokes
         assert len({image.tobytes() for image in pixels[:3]}) == 3
     assert [each.root is None for each in sets] == [True, True, False, False]
+    assert [len(each.problems) for each in sets] == [0, 0, 2, 2], "only a part under its published name is counted"
     assert (sets[3].root / sets[3].paths[0]).is_file()
     assert sets[0].fingerprint == sets[1].fingerprint
+
+
+@pytest.mark.parametrize(("part", "classes", "images"), [("small1", 136, "2,720"), ("small2", 156, "3,120")])
+def test_counts_that_differ_from_the_published_ones_are_told(tmp_path, build, part, classes, images):
+    name = f"images_background_{part}"
+    found = build("omniglot", place=str(make_zip(tmp_path / f"{name}.zip")))
+    assert [(path, reason.partition(" here")[0]) for path, reason in found.problems] == [
+        (name, f"was published with {classes} classes and has 3"),
+        (name, f"was published with {images} images and has 7"),
+    ]
 
 
 def test_two_parts_together_keep_their_alphabets(tmp_path, build):

@@ -2,11 +2,17 @@
 
 from math import isnan
 
+import numpy as np
 import pytest
 
+from tests.unit.comparing.compared_runs import evaluated, images
 from workbench import published_tables, registry
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig
+from workbench.events import Ended
 from workbench.published_tables import beside, own_values, tables
+from workbench.reports.content import gather
+from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
 
 
 def run_of(dataset, split, **changes):
@@ -79,3 +85,17 @@ def test_what_differs_is_said():
     assert own_values(ce, {"recall@1": 0.5, "recall@2": float("nan")})[0] == 50
     assert isnan(own_values(ce, {"recall@1": 0.5})[1])
     assert published_tables.NAMES["resnet50"] == "ResNet-50"
+
+
+def test_a_linear_probe_of_the_last_epoch_stands_beside_a_paper_whichever_epoch_was_best(tmp_path):
+    shown, rows = images(6), np.arange(6)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = workspace.create_run(run_of("cifar10", Choice(name="official")))
+        recorder = Recorder(workspace, run_id)
+        recorder.dataset(workspace.register_dataset(shown, tmp_path / "pixels.npy"))
+        recorder(evaluated(shown, 1, np.full(6, 0.9), rows, {}))
+        recorder(evaluated(shown, 2, np.full(6, 0.6), rows, {"linear/top-1": 0.75}))
+        recorder(Ended("done"))
+        found = gather(workspace, run_id, ("published",), "")
+    assert found.best.epoch == 1
+    assert [(each.table.source, each.own) for each in found.published] == [("Table 1", [75.0])]

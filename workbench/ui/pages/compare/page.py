@@ -21,6 +21,7 @@ from workbench.ui.pages.compare.difference import DifferencePanel
 from workbench.ui.pages.compare.group_tables import GroupTables
 from workbench.ui.pages.compare.looks import looks
 from workbench.ui.pages.compare.neighbour_overlap import NeighbourPanel
+from workbench.ui.pages.compare.papers import PapersPanel
 from workbench.ui.pages.compare.queries import Named, QueryDifferences, named
 from workbench.ui.pages.compare.sweep import SettingsPanel
 from workbench.ui.report_offer import offer_report
@@ -86,11 +87,13 @@ class ComparePage(QStackedWidget):
         self.guards.setAccessibleName("What makes the comparison unequal or incomplete")
         self.curves, self.difference, self.queries = SeedCurves(), DifferencePanel(), QueryDifferences(loader)
         self.tables, self.cost, self.settings = GroupTables(), CostPanel(), SettingsPanel()
+        self.papers = PapersPanel()
         self.neighbours = NeighbourPanel(self.session, loader)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         for widget, title in (
             (self.tables, "Metrics"),
+            (self.papers, "Papers"),
             (self.curves, "Curves"),
             (self.difference, "Difference"),
             (self.queries, "Queries"),
@@ -249,7 +252,7 @@ class ComparePage(QStackedWidget):
 
     def _draw(self) -> None:
         """Tables and plots of all groups; what lies behind another tab is drawn when it is looked at."""
-        self._stale = {self.tables, self.curves, self.cost, self.settings}
+        self._stale = {self.tables, self.papers, self.curves, self.cost, self.settings}
         self._draw_shown()
 
     def _draw_shown(self) -> None:
@@ -265,6 +268,8 @@ class ComparePage(QStackedWidget):
             self.curves.show_curves(found.curves, shown_as, found.metric)
         elif panel is self.tables:
             self.tables.show_overview(found, shown_as)
+        elif panel is self.papers:
+            self.papers.show_overview(found, shown_as)
         elif panel is self.settings:
             self.settings.show_overview(found, shown_as)
         else:

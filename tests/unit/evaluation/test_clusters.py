@@ -1,0 +1,55 @@
+"""NMI of k-means clusters and classes, by torch, against scikit-learn and by hand."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import normalized_mutual_info_score
+
+from workbench.control import Cancelled
+from workbench.evaluation.clusters import agreement, nmi
+from workbench.problem import Problem
+from workbench.projection.clustering import nmi as plain
+
+
+def blobs(classes, each, spread, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(classes), each)
+    return rng.normal(size=(classes, 16))[labels] + rng.normal(0, spread, (len(labels), 16)), labels
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_agreement_is_scikit_learns(seed):
+    rng = np.random.default_rng(seed)
+    labels, clusters = rng.integers(0, 5, 200), rng.integers(0, 2 + seed, 200)
+    expected = normalized_mutual_info_score(labels, clusters, average_method="arithmetic")
+    assert agreement(labels, clusters) == pytest.approx(expected, abs=1e-9)
+
+
+def test_parts_that_are_one_agree():
+    assert agreement(np.zeros(4, int), np.ones(4, int)) == 1.0
+    assert agreement(np.array([0, 0, 1, 1]), np.zeros(4, int)) == 0.0
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+@pytest.mark.parametrize(("classes", "spread"), [(8, 0.01), (30, 0.5), (30, 1.0)])
+def test_clusters_are_as_good_as_plain_k_means(distance, classes, spread):
+    embeddings, labels = blobs(classes, 20, spread)
+    ours = np.mean([nmi(embeddings, labels, distance, seed) for seed in range(5)])
+    theirs = np.mean([plain(embeddings, labels, distance, seed) for seed in range(5)])
+    assert ours == pytest.approx(theirs, abs=0.03)
+    assert nmi(embeddings, labels, distance, 3) == nmi(embeddings, labels, distance, 3)
+
+
+def test_copies_and_one_class():
+    assert nmi(np.ones((6, 4)), np.array([0, 0, 1, 1, 2, 2])) == 0.0
+    assert nmi(np.eye(4), np.zeros(4, int)) == 1.0
+
+
+def test_what_cannot_be_clustered_is_said_and_it_can_be_given_up():
+    with pytest.raises(Problem, match="3 embeddings and 2 labels"):
+        nmi(np.eye(3), np.array([0, 1]))
+
+    def give_up():
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        nmi(*blobs(4, 5, 0.1), between=give_up)

@@ -1,0 +1,47 @@
+"""A batch that does not fit: the run is kept, the next smaller batch is proposed, on every way to a first step."""
+
+import pytest
+import torch
+
+from workbench import engine as engines
+from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Control
+from workbench.experiment import make_job, preflight, prepare_run
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+
+SMALL = RunConfig(
+    device="cpu", split=Choice(name="random"), backbone=Choice(name="conv4", params={"width": 4}),
+    training=TrainingParams(epochs=1, batch_size=48), evaluation=EvaluationParams(probe_size=0, untrained=False),
+)  # fmt: skip
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """No loss gets the memory that it asks for."""
+
+    def build(*names, **params):
+        class Large(torch.nn.Module):
+            def forward(self, embeddings, labels):
+                raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB.")
+
+        return Large()
+
+    monkeypatch.setattr(engines, "build_loss", build)
+
+
+def test_the_run_is_kept_and_the_next_smaller_batch_proposed(full, tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        number = prepare_run(SMALL, workspace)
+        make_job(workspace, number, Control()).start().join()
+        run = workspace.run(number)
+        assert run.status == "failed"
+        assert "A batch of 48 images does not fit into the memory of cpu." in run.problem
+        assert "The run and its checkpoints are kept." in run.problem
+        assert "Try a batch of 24." in run.problem
+
+
+def test_preflight_says_so_before_anything_is_started(full):
+    with pytest.raises(Problem, match="A batch of 48 images does not fit") as caught:
+        preflight(SMALL)
+    assert caught.value.todo == "Try a batch of 24."

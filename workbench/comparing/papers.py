@@ -1,0 +1,56 @@
+"""The papers' tables beside groups of runs: same data set, protocol and metric, and what is not the same."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.comparing.groups import Group
+from workbench.comparing.measures import At, Measured, summarised
+from workbench.config import RunConfig
+from workbench.published_tables import Table, beside
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """One group in a paper's table: percent for each of its columns (NaN: none), mean over seeds."""
+
+    group: Group
+    values: tuple[float, ...]
+    seeds: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupsBeside:
+    """A paper's table, the groups of its protocol, and what each does not share with it."""
+
+    table: Table
+    rows: tuple[GroupRow, ...]
+    differences: tuple[str, ...]
+
+
+def papers_beside(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> tuple[GroupsBeside, ...]:
+    """Tables in the order of the groups; a group's numbers are those of its runs at the place asked for."""
+    tables: dict[tuple[str, str, str, str], Table] = {}
+    rows: dict[tuple[str, str, str, str], list[tuple[GroupRow, list[str]]]] = {}
+    for group in groups:
+        found = [each.metrics for run in group.runs if (each := measured[run.id].at(at)) is not None]
+        config = RunConfig.recorded(group.runs[0].config)
+        if not found or config.imported:
+            continue
+        for table in beside(config, found[0]):
+            key = (table.paper, table.source, table.title, table.note)
+            by_seed = [
+                [100 * value for value in summarised(group, measured, metric, at).by_seed.values()]
+                for metric in table.metrics
+            ]
+            values = tuple(sum(column) / len(column) if column else float("nan") for column in by_seed)
+            tables[key] = table
+            row = GroupRow(group, values, max(map(len, by_seed), default=0))
+            rows.setdefault(key, []).append((row, [f"“{group.title}”: {said}" for said in table.differences(config)]))
+    return tuple(
+        GroupsBeside(
+            table,
+            tuple(row for row, _ in rows[key]),
+            tuple(dict.fromkeys(one for _, told in rows[key] for one in told)),
+        )
+        for key, table in tables.items()
+    )

@@ -1,0 +1,98 @@
+"""Agreement of k-means clusters with classes (NMI), by torch: scikit-learn stays in the analysis process."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workbench.problem import Problem
+
+ROUNDS = 100  # of k-means, at most
+BLOCK = 2**23  # distances held at once (32 MB)
+
+
+def nmi(
+    embeddings: np.ndarray,
+    labels: np.ndarray,
+    distance: str = "cosine",
+    seed: int = 0,
+    device: str = "cpu",
+    between: Callable[[], None] = lambda: None,
+) -> float:
+    """Normalised mutual information, in 0..1 with the arithmetic mean, of k-means clusters and classes.
+
+    Args:
+        embeddings: [n, d] finite; brought to unit length for "cosine".
+        labels: [n] int; k is the number of distinct ones.
+        seed: of the k-means++ start; one start, as is usual in metric learning.
+        between: called again and again; may raise to give up.
+
+    Raises:
+        Problem: no embeddings, or lengths that differ.
+    """
+    if not len(embeddings) or len(embeddings) != len(labels):
+        raise Problem(f"There are {len(embeddings):,} embeddings and {len(labels):,} labels, so none can be clustered.")
+    points = torch.as_tensor(embeddings, dtype=torch.float32, device=device)
+    if distance == "cosine":
+        points = torch.nn.functional.normalize(points)
+    return agreement(labels, _k_means(points, len(np.unique(labels)), seed, between).cpu().numpy())
+
+
+def agreement(labels: np.ndarray, clusters: np.ndarray) -> float:
+    """Mutual information of two partitions [n], divided by the mean of their entropies; 1 where both are one part."""
+    first, second = (np.unique(each, return_inverse=True)[1] for each in (labels, clusters))
+    joint = np.unique(first.astype(np.int64) * (second.max() + 1) + second, return_counts=True)[1]
+    entropies = [_entropy(counts) for counts in (np.bincount(first), np.bincount(second), joint)]
+    mean = (entropies[0] + entropies[1]) / 2
+    return 1.0 if mean == 0 else float(np.clip((entropies[0] + entropies[1] - entropies[2]) / mean, 0, 1))
+
+
+def _entropy(counts: np.ndarray) -> float:
+    shares = counts / counts.sum()
+    return float(-(shares * np.log(shares)).sum())
+
+
+def _k_means(points: Tensor, k: int, seed: int, between: Callable[[], None]) -> Tensor:
+    """Cluster [n] of every point: k-means++ start, then Lloyd's rounds until nothing moves."""
+    centres = _start(points, k, seed, between)
+    clusters = torch.full((len(points),), -1, device=points.device)
+    for _ in range(ROUNDS):
+        found, gaps = _nearest(points, centres, between)
+        if torch.equal(found, clusters):
+            break
+        clusters = found
+        counts = torch.bincount(clusters, minlength=len(centres))
+        sums = torch.zeros_like(centres).index_add_(0, clusters, points)
+        centres = sums / counts.clamp_min(1)[:, None]
+        empty = (counts == 0).nonzero().flatten()
+        centres[empty] = points[gaps.topk(len(empty)).indices]  # to the points that lie worst
+    return clusters
+
+
+def _start(points: Tensor, k: int, seed: int, between: Callable[[], None]) -> Tensor:
+    """Centres [at most k, d]: each next one drawn in proportion to the squared distance to those before."""
+    generator = torch.Generator().manual_seed(seed)
+    chosen = [int(torch.randint(len(points), (1,), generator=generator))]
+    gaps = torch.full((len(points),), torch.inf, device=points.device)
+    while len(chosen) < k:
+        between()
+        gaps = torch.minimum(gaps, (points - points[chosen[-1]]).square().sum(1))
+        reached = gaps.double().cumsum(0)
+        if reached[-1] <= 0:
+            break  # all that is left are copies of centres
+        draw = torch.rand(1, generator=generator, dtype=torch.float64).to(reached) * reached[-1]
+        chosen.append(min(int(torch.searchsorted(reached, draw, right=True)), len(points) - 1))
+    return points[chosen]
+
+
+def _nearest(points: Tensor, centres: Tensor, between: Callable[[], None]) -> tuple[Tensor, Tensor]:
+    """The nearest centre [n] of every point, and the squared distance to it [n]."""
+    found, gaps = [], []
+    lengths = centres.square().sum(1)
+    for block in points.split(max(1, BLOCK // len(centres))):
+        between()
+        least = torch.addmm(lengths, block, centres.T, alpha=-2).min(1)
+        found.append(least.indices)
+        gaps.append(least.values + block.square().sum(1))
+    return torch.cat(found), torch.cat(gaps)

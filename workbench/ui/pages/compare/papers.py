@@ -1,0 +1,99 @@
+"""The Papers tab: a paper's rows with the groups measured here below them, and what the two do not share."""
+
+from collections.abc import Sequence
+from math import isfinite
+
+from PySide6.QtGui import QIcon, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from workbench.comparing.overview import Overview
+from workbench.comparing.papers import GroupsBeside
+from workbench.comparing.words import NO_VALUE, at_title
+from workbench.ui.pages.compare.looks import Look, swatch
+from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
+from workbench.ui.widgets.labels import label
+
+NONE = (
+    "None of the papers' tables has the data set and protocol of a ticked run, and a metric that it has at this place. "
+    "Linear probes are measured at the last epoch alone: choose it under At."
+)
+
+
+class PapersPanel(QWidget):
+    """One table at a time; a box chooses among those that match the ticked runs."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.found: tuple[GroupsBeside, ...] = ()
+        self._icons: dict[str, QIcon] = {}  # by the group's title
+        self._where = ""
+        self.box = QComboBox()
+        self.box.setAccessibleName("Table of a paper")
+        self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.box.currentIndexChanged.connect(self._show)
+        self.model = WordTable()
+        self.view = table_view(self.model, "A paper's rows, and the groups measured here")
+        self.hint = label(NONE, "muted", wrap=True)
+        self.notes = label("", "muted", wrap=True)
+        self.notes.setAccessibleName("What differs from the paper")
+        head = QHBoxLayout()
+        head.addWidget(self.box, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.addWidget(self.hint)
+        column.addLayout(head)
+        column.addWidget(self.view, 1)
+        column.addWidget(self.notes)
+        column.addStretch(0)
+
+    def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
+        """Other groups with their looks, in the same order."""
+        self._icons = {group.title: swatch(look) for group, look in zip(found.groups, shown_as, strict=True)}
+        self._where = at_title(found.at)
+        self.found = found.papers
+        before = self.box.currentText()
+        self.box.blockSignals(True)
+        self.box.clear()
+        self.box.addItems([_title(each) for each in self.found])
+        self.box.setCurrentIndex(max(0, self.box.findText(before)) if self.found else -1)
+        self.box.blockSignals(False)
+        self.hint.setVisible(not self.found)
+        for widget in (self.box, self.view, self.notes):
+            widget.setVisible(bool(self.found))
+        self._show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        fit_columns(self.view)
+
+    def _show(self) -> None:
+        if not 0 <= self.box.currentIndex() < len(self.found):
+            self.model.show([], [])
+            return
+        shown = self.found[self.box.currentIndex()]
+        table = shown.table
+        head = ["Method", "Backbone", "d", *(f"{name} %" for name in table.metrics)]
+        papers = [
+            [row.method, row.backbone or NO_VALUE, str(row.dim or NO_VALUE), *map(_points, row.values)]
+            for row in table.rows
+        ]
+        ours = [
+            [f"{row.group.title} (here, n = {row.seeds})", row.group.runs[0].backbone,
+             str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(_points, row.values)]
+            for row in shown.rows
+        ]  # fmt: skip
+        icons = [QIcon()] * len(papers) + [self._icons[row.group.title] for row in shown.rows]
+        self.model.show(head, papers + ours, icons)
+        fit_columns(self.view)
+        self.view.scrollToBottom()
+        source = f"{table.paper}, {table.source}. Ours: {self._where}, mean over n seeds."
+        self.notes.setText("\n".join([source, *shown.differences]))
+
+
+def _title(each: GroupsBeside) -> str:
+    note = f", {each.table.note}" if each.table.note else ""
+    return f"{each.table.dataset}: {each.table.title}{note} ({each.table.paper}, {each.table.source})"
+
+
+def _points(value: float) -> str:
+    return f"{value:.1f}" if isfinite(value) else NO_VALUE
