@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from tests.unit.losses.agreement import agree
 from workbench.losses import build_loss
 from workbench.losses.distance_weighted import times_drawn
 from workbench.losses.memory import Memory
@@ -22,21 +23,6 @@ def batch():
 def loss_of(name, **params):
     torch.manual_seed(0)
     return build_loss(name, num_classes=K, embedding_dim=D, **params).eval()
-
-
-def agree(loss, reference, batch):
-    """Value and gradient of `loss` in float32 and float64 against `reference(z, y)`."""
-    z, y = batch
-    z = z.clone().requires_grad_()
-    expected = reference(z, y)
-    (slope,) = torch.autograd.grad(expected, z)
-    assert slope.abs().max() > 1e-3, "the reference says something"
-    for dtype, tolerance in ((torch.float32, 1e-5), (torch.float64, 1e-9)):
-        other = z.detach().to(dtype).requires_grad_()
-        value = loss.to(dtype)(other, y)
-        (found,) = torch.autograd.grad(value, other)
-        torch.testing.assert_close(value.double(), expected.detach(), rtol=tolerance, atol=tolerance)
-        torch.testing.assert_close(found.double(), slope, rtol=10 * tolerance, atol=tolerance)
 
 
 def unit(z):
