@@ -312,7 +312,8 @@ def test_rankmi_changes_the_network_and_the_embeddings_in_turn(batch):
 def test_rankmi_draws_its_panel(batch):
     loss = loss_of("rankmi")
     loss.charts(batch[0].float(), batch[1])
-    distances, network, over_time = loss.charts(batch[0].float(), batch[1])
-    assert [marks.title for marks in distances.marks] == ["positives, share", "negatives, share", "β"]
-    assert [marks.title for marks in network.marks] == ["V", "T", "β"]
+    distances, over_time = loss.charts(batch[0].float(), batch[1])
+    assert [marks.title for marks in distances.marks] == ["positives, share", "negatives, share", "V", "T", "β"]
+    assert [marks.axis for marks in distances.marks] == ["left", "left", "right", "right", "left"]
+    assert distances.note.startswith("β = ")
     assert len(over_time.marks[0].y) == 2
