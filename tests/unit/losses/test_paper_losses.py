@@ -121,6 +121,18 @@ def test_repelling_prototypes_are_farther_apart_than_random_ones():
     assert nearest["repelling"] > 1.5 * nearest["random"]
 
 
+@pytest.mark.parametrize(("classes", "paper"), [(10, 1.38), (100, 1.94)])
+def test_on_a_circle_prototypes_stand_evenly_as_in_table_8(classes, paper):
+    loss = loss_of("psce", classes=classes, dim=2, prototypes="repelling")
+    assert torch.pdist(loss.prototypes.double()).min().item() == pytest.approx(
+        2 * math.sin(math.pi / classes), rel=1e-4
+    )
+    assert loss.spread() == pytest.approx(paper, abs=0.005)
+    assert torch.equal(loss.prototypes, loss_of("psce", classes=classes, dim=2, prototypes="repelling").prototypes)
+    other = loss_of("psce", classes=classes, dim=2, prototypes="repelling", seed=1)
+    assert not torch.equal(loss.prototypes, other.prototypes)
+
+
 def test_many_prototypes_repel_each_other_in_turns(monkeypatch):
     monkeypatch.setattr("workbench.losses.prototypes.AT_ONCE", 8)
     few = loss_of("psce", classes=20, dim=3, prototypes="repelling").prototypes
