@@ -12,6 +12,7 @@ class Marks:
 
     "line" and "dashed" join the points; "bars" stand on the axis, of the width of the first two x; "circles" and
     "boxes" are points, coloured by `classes` where there are any; "vertical" is a line across the chart at each x.
+    Lines may stand on an axis of their own at the right.
     """
 
     title: str
@@ -19,6 +20,7 @@ class Marks:
     x: tuple[float, ...]
     y: tuple[float, ...]  # as long as x; empty for "vertical"
     classes: tuple[int, ...] = ()  # of each point, from 0
+    axis: Literal["left", "right"] = "left"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,10 @@ class Chart:
 def from_plain(stored: dict[str, Any]) -> Chart:
     """The chart that `plain` wrote. Raises KeyError or TypeError when it is none."""
     marks = tuple(
-        Marks(each["title"], each["look"], tuple(each["x"]), tuple(each["y"]), tuple(each["classes"]))
+        Marks(
+            each["title"], each["look"], tuple(each["x"]), tuple(each["y"]), tuple(each["classes"]),
+            each.get("axis", "left"),  # charts stored before there was a second axis
+        )
         for each in stored["marks"]
-    )
+    )  # fmt: skip
     return Chart(stored["title"], stored["x_title"], marks, stored["note"])

@@ -1,6 +1,7 @@
 """The Anatomy panel: curves of any loss, where PCE crosses CE or is undefined, and what it says about it."""
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 
 from workbench.ui.pages.train.anatomy import AnatomyPanel
@@ -24,6 +25,12 @@ def test_crossings_are_counted_and_marked(panel):
     assert panel.bound.marks() == [(200.0, "PCE > CE")]
     assert "exceeds CE at 1 of 3 points" in panel.sentence.text()
     assert "λ = 0.001" in panel.sentence.text()
+
+
+def test_the_gap_between_ce_and_pce_is_shaded(panel):
+    lines = panel.bound.canvas.lines
+    (shade,) = [item for item in panel.bound.canvas.item.items if isinstance(item, pg.FillBetweenItem)]
+    assert set(shade.curves) == {lines["anatomy/ce"].raw, lines["anatomy/pce"].raw}
 
 
 def test_where_pce_is_undefined_stands_a_gap_with_its_reason(panel):

@@ -49,6 +49,34 @@ def test_every_look_is_drawn_with_legend_and_note(panel):
     assert not panel.charts[0].grab().isNull()
 
 
+def test_lines_on_the_right_have_an_axis_of_their_own_that_goes_with_them(panel):
+    bars = Marks("positives", "bars", (0.5, 1.5), (0.1, 0.2))
+    both = Chart("RankMI", "distance", (bars, Marks("V", "line", (0.0, 2.0), (-30.0, 30.0), axis="right")))
+    assert from_plain(both.plain()) == both
+    panel.show_steps([200])
+    panel.show_charts([both])
+    QApplication.processEvents()
+    view = panel.charts[0]
+    view.grab()  # ranges are found when it is painted
+    assert view.plot.getAxis("right").isVisible()
+    assert view.plot.getAxis("right").labelText == "V"
+    assert len(view.right.addedItems) == 1
+    low, high = view.plot.viewRange()[1]
+    assert high - low < 1, "the bars keep their scale"
+    assert view.right.viewRange()[1][0] <= -30
+    assert view.right.viewRange()[0] == pytest.approx(view.plot.viewRange()[0])
+    panel.show_charts([Chart("RankMI", "distance", (bars,))])
+    assert not view.plot.getAxis("right").isVisible()
+    assert not view.right.addedItems
+
+
+def test_a_chart_stored_before_there_was_a_second_axis_is_read():
+    stored = chart().plain()
+    for marks in stored["marks"]:
+        del marks["axis"]
+    assert from_plain(stored) == chart()
+
+
 def test_the_newest_is_followed_until_an_earlier_one_is_looked_at(panel):
     asked = []
     panel.step_chosen.connect(asked.append)

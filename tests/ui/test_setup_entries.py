@@ -39,3 +39,9 @@ def test_every_entry_is_drawn_and_right_by_default(page, session):
             form = next(form for form in page.groups.forms.values() if "sampler.name" in form.names())
             form.row("sampler.name").fix.click()
             assert page.draft.check()[1] == {}, key
+
+
+def test_a_file_of_prototypes_can_be_browsed_for(page):
+    page._edit("loss.name", "psce")
+    form = next(form for form in page.groups.forms.values() if "loss.file" in form.names())
+    assert form.row("loss.file").editor.browse.isEnabled()

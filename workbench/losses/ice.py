@@ -74,7 +74,7 @@ class ICE(nn.Module):
         among = scaled.masked_fill(~negative, lowest)
         others = among.logsumexp(1, keepdim=True)
         missed = (others - torch.logaddexp(scaled, others)).masked_fill(~positive, lowest)  # log(1 - p), Eq. 11
-        share = whole[:, None] / (2 * len(labels))
+        share = whole[:, None].to(scaled.dtype) / (2 * len(labels))  # a bool alone gives float32
         # In Eq. 14 the sum over positives cancels: what is left is the softmax over the negatives.
         of_positives = missed.softmax(1).mul_(share)
         of_negatives = among.softmax(1).mul_(share)

@@ -16,7 +16,7 @@ class NPairsParams(Params):
 @register(
     "loss", "npairs", title="N-pairs", params=NPairsParams, has_proxies=False, needs_pairs=True,
     source="Sohn 2016, Eq. 6 and Section 3.2.2",
-    batch="classes × images; the first two images of a class are its pair",
+    batch="classes × images, two or more of each; the paper: two",
 )  # fmt: skip
 class NPairs(nn.Module):
     """Mean over positive pairs of log(1 + sum_n exp(z_a z_n - z_a z_p)), plus λ times the mean squared length.

@@ -43,7 +43,8 @@ def simplex(num_classes: int, dim: int) -> Tensor:
 def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:
     """Prototypes [C, D] of unit length that pushed each other apart on the sphere, for D < C - 1.
 
-    With more than 1,024 classes every step moves 1,024 of them, drawn by the seed: all pairs would take hours.
+    On the circle (D = 2) they stand where that ends, evenly, turned and ordered by the seed. Else, with more than
+    1,024 classes, every step moves 1,024 of them, drawn by the seed: all pairs would take hours.
 
     Raises:
         ValueError: no class or no dimension.
@@ -54,6 +55,10 @@ def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:
     if num_classes < 1 or dim < 1:
         raise ValueError(f"prototypes need classes and dimensions: got {num_classes} and {dim}")
     generator = torch.Generator().manual_seed(seed)
+    if dim == 2:  # neighbours on a circle that once came too near part too slowly: 100 points never got there
+        turn, order = torch.rand(1, generator=generator), torch.randperm(num_classes, generator=generator)
+        angles = 2 * torch.pi * (order.double() / num_classes + turn)
+        return torch.stack([angles.cos(), angles.sin()], 1).float()
     points = torch.randn(num_classes, dim, dtype=torch.float64, generator=generator)
     points = F.normalize(points).requires_grad_()
     if num_classes == 1:

@@ -20,7 +20,9 @@ class PSCEParams(Params):
     prototypes: Literal["auto", "canonical", "simplex", "repelling", "random", "file"] = param(
         "auto", symbol="P", help="auto: simplex where D is at least C - 1, else repelling. canonical needs D = C."
     )
-    file: str = param("", help="CSV or .npy of the prototypes [C, D], row by class; for prototypes = file.")
+    file: str = param(
+        "", path="file", help="CSV or .npy of the prototypes [C, D], row by class; for prototypes = file."
+    )
     normalised: bool = param(
         False, label="Unit length", help="Ablation: embeddings at unit length, as other losses do."
     )

@@ -174,17 +174,16 @@ class RankMI(nn.Module):
             marks.append(Marks(title, "bars", tuple(centres.tolist()), tuple(shares.tolist())))
         v = self.statistics(centres.to(apart)).float().cpu()
         t = log(2) + F.logsigmoid(v)
-        kept = "" if self.boundary_found else " (not found now: the last one)"
+        note = f"β = {beta:.4f}{'' if self.boundary_found else ' (not found now: the last one)'}"
         curves = (
-            Marks("V", "line", tuple(centres.tolist()), tuple(v.tolist())),
-            Marks("T", "dashed", tuple(centres.tolist()), tuple(t.tolist())),
+            Marks("V", "line", tuple(centres.tolist()), tuple(v.tolist()), axis="right"),
+            Marks("T", "dashed", tuple(centres.tolist()), tuple(t.tolist()), axis="right"),
             Marks("β", "vertical", (beta,), ()),
         )
         steps, bounds = zip(*self.bounds, strict=True)
         over_time = Marks("JSD bound", "line", tuple(float(step) for step in steps), tuple(bounds))
         return [
-            Chart("Distances on the probe, share of pairs", "distance", (*marks, Marks("β", "vertical", (beta,), ()))),
-            Chart("Statistics network", "distance", curves, f"β = {beta:.4f}{kept}"),
+            Chart("V and T over the probe's distances, share of pairs", "distance", (*marks, *curves), note),
             Chart(
                 "Bound on the Jensen-Shannon divergence, nats", "step", (over_time,), f"Now {bounds[-1]:.4f} of 1.3863."
             ),

@@ -40,10 +40,21 @@ class Triplet(nn.Module):
         with full_precision(embeddings):
             apart = distances(F.normalize(embeddings)).square()  # [n, n]
             positive, negative = pair_masks(labels)
-            # Sorted negatives find the semi-hard one of every pair without an n x n x n tensor.
-            ranked, order = apart.detach().masked_fill(~negative, torch.inf).sort(1)
-            nearest_beyond = torch.searchsorted(ranked, apart.detach().contiguous(), right=True)
-            count = negative.sum(1, keepdim=True)
-            chosen = order.gather(1, torch.minimum(nearest_beyond, (count - 1).clamp_min(0)))
-            shortfall = (apart - apart.gather(1, chosen) + self.margin).clamp_min(0)
-            return keep_nan(mean_of(shortfall, positive & (count > 0)), embeddings)
+            return keep_nan(semi_hard(apart, positive, negative, self.margin), embeddings)
+
+
+def semi_hard(squared: Tensor, positive: Tensor, negative: Tensor, margin: float) -> Tensor:
+    """Mean over positive pairs of the shortfall to their semi-hard negative; 0 where no pair has a negative.
+
+    Args:
+        squared: [n, m] squared distances from anchors to others.
+        positive: [n, m] bool, and `negative`: which of them are.
+        margin: how much farther a negative must be.
+    """
+    # Sorted negatives find the semi-hard one of every pair without an n x m x m tensor.
+    ranked, order = squared.detach().masked_fill(~negative, torch.inf).sort(1)
+    nearest_beyond = torch.searchsorted(ranked, squared.detach().contiguous(), right=True)
+    count = negative.sum(1, keepdim=True)
+    chosen = order.gather(1, torch.minimum(nearest_beyond, (count - 1).clamp_min(0)))
+    shortfall = (squared - squared.gather(1, chosen) + margin).clamp_min(0)
+    return mean_of(shortfall, positive & (count > 0))

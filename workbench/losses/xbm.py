@@ -9,21 +9,27 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, pair_masks
 from workbench.losses.memory import Memory
+from workbench.losses.triplet import semi_hard
 from workbench.params import Params, param
 from workbench.registry import register
 
 
 class XBMParams(Params):
-    inner: Literal["contrastive", "contrastive_positive_margin", "multi_similarity"] = param(
+    inner: Literal["contrastive", "contrastive_positive_margin", "multi_similarity", "triplet"] = param(
         "contrastive", label="Pair loss", help="The pair loss inside."
     )
     memory: int = param(2048, ge=1, le=1_000_000, symbol="M", unit="embeddings", help="Last embeddings that are kept.")
     warm_up: int = param(
         200, ge=0, le=1_000_000, unit="steps", help="Steps before the memory is used: embeddings drift too fast first."
     )
-    margin: float = param(1.0, gt=0, le=2, symbol="m", help="Distance from which negatives are left alone.")
+    margin: float = param(
+        1.0, gt=0, le=2, symbol="m", help="Distance from which negatives are left alone; both contrastive losses."
+    )
     positive_margin: float = param(
         0.3, ge=0, le=2, help="Distance up to which positives are left alone; contrastive with positive margin."
+    )
+    triplet_margin: float = param(
+        0.2, gt=0, le=2, help="How much farther, squared, a semi-hard negative must be; triplet."
     )
 
 
@@ -75,6 +81,9 @@ class XBM(nn.Module):
             pushed = torch.where(negative, self.params.margin - squared.sqrt(), 0.0).clamp_min(0)
             pull = pulled.sum() / pulled.count_nonzero().clamp_min(1)
             return pull + pushed.square().sum() / pushed.count_nonzero().clamp_min(1)
+        if self.params.inner == "triplet":
+            squared = (2 - 2 * unit @ others.T).clamp_min(0)
+            return semi_hard(squared, positive, negative, self.params.triplet_margin)
         pairs = (*positive.nonzero(as_tuple=True), *negative.nonzero(as_tuple=True))
         loss = self.similarity if self.params.inner == "multi_similarity" else self.hinges
         value: Tensor = loss(unit, labels, pairs, ref_emb=others, ref_labels=other_labels)

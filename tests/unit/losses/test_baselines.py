@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from tests.unit.losses.agreement import agree
 from workbench.losses import build_loss
 from workbench.losses.distance_weighted import times_drawn
 from workbench.losses.memory import Memory
@@ -22,21 +23,6 @@ def batch():
 def loss_of(name, **params):
     torch.manual_seed(0)
     return build_loss(name, num_classes=K, embedding_dim=D, **params).eval()
-
-
-def agree(loss, reference, batch):
-    """Value and gradient of `loss` in float32 and float64 against `reference(z, y)`."""
-    z, y = batch
-    z = z.clone().requires_grad_()
-    expected = reference(z, y)
-    (slope,) = torch.autograd.grad(expected, z)
-    assert slope.abs().max() > 1e-3, "the reference says something"
-    for dtype, tolerance in ((torch.float32, 1e-5), (torch.float64, 1e-9)):
-        other = z.detach().to(dtype).requires_grad_()
-        value = loss.to(dtype)(other, y)
-        (found,) = torch.autograd.grad(value, other)
-        torch.testing.assert_close(value.double(), expected.detach(), rtol=tolerance, atol=tolerance)
-        torch.testing.assert_close(found.double(), slope, rtol=10 * tolerance, atol=tolerance)
 
 
 def unit(z):
@@ -247,7 +233,7 @@ def test_soft_triple_is_eq_7_and_9(batch):
     agree(loss, reference, batch)
 
 
-@pytest.mark.parametrize("inner", ["contrastive", "contrastive_positive_margin", "multi_similarity"])
+@pytest.mark.parametrize("inner", ["contrastive", "contrastive_positive_margin", "multi_similarity", "triplet"])
 def test_xbm_without_memory_is_a_pair_loss_and_adds_the_memory_s_pairs(inner, batch):
     z, y = batch
     loss = loss_of("xbm", inner=inner, memory=20, warm_up=1, margin=1.0).double()
@@ -256,6 +242,8 @@ def test_xbm_without_memory_is_a_pair_loss_and_adds_the_memory_s_pairs(inner, ba
     if inner == "contrastive_positive_margin":
         same = {"positive_margin": 0.3, "negative_margin": 1.0}
         torch.testing.assert_close(loss(z, y), loss_of(inner, **same)(z, y))
+    if inner == "triplet":
+        torch.testing.assert_close(loss(z, y), loss_of("triplet", margin=0.2)(z, y))
     within = loss(2 - z, y)
     loss.train()
     loss(z, y)  # fills the memory; the next step uses it
@@ -271,6 +259,27 @@ def test_xbm_without_memory_is_a_pair_loss_and_adds_the_memory_s_pairs(inner, ba
                 elif apart < 1:
                     pushes.append((1 - apart) ** 2)
         torch.testing.assert_close(value - within, torch.stack(pulls).mean() + torch.stack(pushes).mean())
+    if inner == "triplet":
+        u, kept, terms = unit(2 - z), unit(z), []
+        for a in range(N):
+            apart = [(u[a] - kept[m]).square().sum() for m in range(N)]
+            far = [apart[m] for m in range(N) if y[m] != y[a]]
+            for pulled in (apart[m] for m in range(N) if y[m] == y[a]):
+                beyond = [each for each in far if each > pulled]
+                terms.append((pulled - (min(beyond) if beyond else max(far)) + 0.2).clamp_min(0))
+        torch.testing.assert_close(value - within, torch.stack(terms).mean())
+
+
+@pytest.mark.parametrize("inner", ["contrastive", "contrastive_positive_margin", "multi_similarity", "triplet"])
+@pytest.mark.parametrize("labels", [[0, 1] * 4, [0] * 8, list(range(8))], ids=["pairs", "one class", "no positive"])
+def test_xbm_is_finite_with_an_empty_memory_and_without_pairs(inner, labels):
+    loss = build_loss("xbm", num_classes=8, embedding_dim=4, inner=inner, memory=5, warm_up=0).train()
+    for step in range(3):
+        z = torch.randn(8, 4, generator=torch.Generator().manual_seed(step)).requires_grad_()
+        value = loss(z, torch.tensor(labels))
+        (slope,) = torch.autograd.grad(value, z)
+        assert torch.isfinite(value)
+        assert torch.isfinite(slope).all()
 
 
 @pytest.mark.parametrize("name", ["triplet", "lifted", "angular", "nca", "snca", "supcon", "margin", "xbm", "npairs"])

@@ -35,6 +35,7 @@ class ChartView(QFrame):
         self.plot.setAccessibleName(title)
         self.plot.getAxis("bottom").enableAutoSIPrefix(False)
         self.plot.getAxis("left").enableAutoSIPrefix(False)
+        self.right: pg.ViewBox | None = None  # of lines with an axis of their own; made when the first one comes
         self.legend = QWidget()  # beside the picture: in it, it would cover what is drawn
         self._entries = FlowLayout(self.legend, spacing=12)
         heading = QLabel(title)
@@ -61,13 +62,19 @@ class ChartView(QFrame):
         """Draw another chart in place of the last one."""
         self._chart = chart
         self.plot.clear()
+        if self.right is not None:
+            self.right.clear()
         self._entries.clear()
         self.plot.setLabel("bottom", chart.x_title)
         for place, marks in enumerate(chart.marks):
             colour = QColor(COLOURS[place % len(COLOURS)])
             for item in _items(marks, colour):
-                self.plot.addItem(item)
+                (self._second_view() if marks.axis == "right" else self.plot).addItem(item)
             self._entries.addWidget(_entry(marks, colour))
+        on_right = [marks.title for marks in chart.marks if marks.axis == "right"]
+        if on_right:
+            self.plot.setLabel("right", ", ".join(on_right))  # shows the axis, too
+        self.plot.showAxis("right", bool(on_right))
         self.legend.setVisible(len(chart.marks) > 1)  # of one, the title says it
         self.note.setText(chart.note)
         self.note.setVisible(bool(chart.note))
@@ -79,11 +86,30 @@ class ChartView(QFrame):
 
     def mouseDoubleClickEvent(self, _event: Any) -> None:
         self.plot.enableAutoRange()
+        if self.right is not None:
+            self.right.enableAutoRange(axis="y")
+
+    def _second_view(self) -> pg.ViewBox:
+        if self.right is None:
+            item = self.plot.getPlotItem()
+            self.right = pg.ViewBox(enableMenu=False)
+            self.right.setMouseEnabled(x=False, y=False)  # the wheel zooms the picture below it
+            item.scene().addItem(self.right)
+            item.getAxis("right").linkToView(self.right)
+            item.getAxis("right").enableAutoSIPrefix(False)
+            self.right.setXLink(item)
+            item.vb.sigResized.connect(self._fit_second_view)
+            self._fit_second_view()
+        return self.right
+
+    def _fit_second_view(self) -> None:
+        if self.right is not None:
+            self.right.setGeometry(self.plot.getPlotItem().vb.sceneBoundingRect())
 
     def _apply_theme(self) -> None:
         shown = theme.current()
         self.plot.setBackground(shown.plot_background)
-        for side in ("left", "bottom"):
+        for side in ("left", "bottom", "right"):
             axis = self.plot.getAxis(side)
             axis.setPen(pg.mkPen(shown.plot_axis))
             axis.setTextPen(shown.plot_axis)
