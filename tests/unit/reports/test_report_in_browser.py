@@ -1,11 +1,14 @@
 """The HTML report in a real browser without network: no error, and its plots and image cards work."""
 
+import numpy as np
 import pytest
 
 from tests.ui.trained import trained_run
+from tests.unit.comparing.compared_runs import store
 from tests.unit.reports.browser import FOUND, Page
 from workbench import reports
-from workbench.config import RunConfig
+from workbench.config import RunConfig, TrainingParams
+from workbench.reports.sections import GROUP_SECTIONS
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(FOUND is None, reason="no Chromium")
@@ -68,5 +71,32 @@ def test_a_script_that_somebody_puts_into_the_file_does_not_run(tmp_path):
     try:
         assert made.run("document.title") == "Young"
         assert "Content Security Policy" in " ".join(made.console)
+    finally:
+        made.close()
+
+
+def test_a_comparison_opens_and_its_plots_zoom(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.catalog.current", dict)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        runs = [
+            store(
+                workspace, {0: np.full(6, 0.1), 1: np.full(6, level + seed / 50)}, seed=seed, name=EVIL,
+                training=TrainingParams(lr=level),
+            )
+            for level in (0.3, 0.6)
+            for seed in range(3)
+        ]  # fmt: skip
+        [path] = reports.write_report(workspace, runs, tmp_path / "out", ["html"], tuple(GROUP_SECTIONS), notes=EVIL)
+    made = Page(path, tmp_path / "profile")
+    try:
+        panes = made.run("document.querySelectorAll('figure .pane').length")
+        assert panes >= 2
+        assert made.run("[...document.images].every(image => !image.src || image.naturalWidth > 0)")
+        made.run("document.querySelector('figure .pane').scrollIntoView(); document.querySelector('.pane').focus()")
+        made.key("+")
+        assert made.run("document.querySelector('.pane').dataset.zoom") == "1.40"
+        assert made.run("document.title") != "run"
+        assert made.console == []
+        assert [each for each in made.requested if not each.startswith(("file://", "data:"))] == []
     finally:
         made.close()
