@@ -400,6 +400,21 @@ def test_a_pasted_image_is_searched_with(qtbot, page, embedder):
     assert embedder[0][0, 0].tolist() == [10, 20, 30]
 
 
+def test_the_last_image_is_searched_with_again_in_the_run_that_is_shown(qtbot, page, session, embedder, tmp_path):
+    assert not page.search_again.isEnabled()
+    Image.new("L", (8, 8)).save(tmp_path / "mine & yours.png")
+    page.search_file(tmp_path / "mine & yours.png")
+    qtbot.waitUntil(page.result.own.isVisible, timeout=30_000)
+    page.result.own.removed.emit()
+    assert "mine && yours.png" in page.search_again.text()
+    page.search_again.trigger()
+    qtbot.waitUntil(page.result.own.isVisible, timeout=30_000)
+    assert len(embedder) == 2
+    session.show_run(None)
+    page.search_again.trigger()
+    assert len(embedder) == 2
+
+
 def drop(page, data):
     none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     enter = QDragEnterEvent(QPointF(5, 5).toPoint(), Qt.DropAction.CopyAction, data, *none)

@@ -28,6 +28,7 @@ from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace import Workspace
 
 SHOWN = 48  # neighbours in the grid
+AGAIN = "Search this run again"
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
 
 
@@ -39,6 +40,7 @@ class RetrievalPage(QStackedWidget):
         self.session = session
         self.history = History()
         self._listed: tuple[Workspace, int] | None = None  # workspace and evaluation in the list
+        self._last_own: tuple[own_image.Source, str] | None = None  # an image of one's own, and its name
         self._turns = InTurns(session, self)
         self._build()
         self._make_actions()
@@ -64,6 +66,10 @@ class RetrievalPage(QStackedWidget):
         self.own.setToolTip("An image of your own: open a file, paste one, or drop it on this page")
         own = QMenu(self.own)
         self.open_own, self.paste_own = own.addAction("Open a file…"), own.addAction("Paste from the clipboard")
+        self.search_again = own.addAction(AGAIN)
+        self.search_again.setEnabled(False)
+        self.search_again.setToolTip("The image searched with last, in the run that is shown now")
+        own.setToolTipsVisible(True)
         self.own.setMenu(own)
         bar = QHBoxLayout()
         bar.setSpacing(8)
@@ -98,6 +104,7 @@ class RetrievalPage(QStackedWidget):
             ("Later evaluation", "]", self.epochs.later),
             ("Search with an image…", "", self._open_own),
             ("Paste an image to search with", "Ctrl+V", self._paste_own),
+            ("Search this run with the last image again", "Ctrl+Shift+V", self._search_again),
             ("Export the listed queries…", "", self._ask_export),
         ):
             action = QAction(words, self)
@@ -114,6 +121,7 @@ class RetrievalPage(QStackedWidget):
         self.queries.export_asked.connect(self._ask_export)
         self.open_own.triggered.connect(self._open_own)
         self.paste_own.triggered.connect(self._paste_own)
+        self.search_again.triggered.connect(self._search_again)
         result.neighbour_chosen.connect(self._choose)
         self.explaining.sample_chosen.connect(self._choose)
         result.map_asked.connect(self._show_in_map)
@@ -287,9 +295,16 @@ class RetrievalPage(QStackedWidget):
         self._search(path, path.name)
 
     def _search(self, source: own_image.Source, name: str) -> None:
+        self._last_own = source, name
+        self.search_again.setText(f"{AGAIN}: {name}".replace("&", "&&"))
+        self.search_again.setEnabled(True)
+        self._search_again()
+
+    def _search_again(self) -> None:
+        """Search the run that is shown now with the last image of one's own: another run orders another way."""
         run_id = self.session.run_id
-        if run_id is not None:
-            work = own_image.search(self.session.workspace, run_id, source, name)
+        if run_id is not None and self._last_own is not None:
+            work = own_image.search(self.session.workspace, run_id, *self._last_own)
             self.session.run_in_thread("Search with your image", work, self._found)
 
     def _found(self, found: own_image.Found) -> None:
