@@ -16,8 +16,8 @@ from workbench.evaluation.neighbours import Gallery
 from workbench.evaluation.two_pass import GATHERED, ONEDNN, ROUNDING, Product
 
 SIDE = 2048  # samples of a block, at most 2^16
-ROWS = 2048  # samples of a tile's rows; smaller tiles stay in the cache, but threads that share cores wait at each one
-SAMPLED = 32  # one in so many of the gallery tells the bounds ...
+ROWS = 1024  # samples of a tile's rows; smaller tiles stay in the cache, but threads that share cores wait at each one
+SAMPLED = 16  # one in so many of the gallery tells the bounds ...
 FEWEST = 256  # ... but at least so many
 HALF_UNIT = 2.0**-9  # how far rounding to bfloat16 may take a number of less than 1; what comes out above 1 is cut off
 HELD = 2**27  # candidates of all samples, at most; about a quarter is held at once, 10 bytes each
