@@ -273,4 +273,4 @@ def _sampled(count: int) -> int:
 def _ranks(depths: np.ndarray, count: int) -> np.ndarray:
     """Which nearest of the sampled ones is the bound: one sample in hundreds finds too few under it."""
     expected = depths * (_sampled(count) / count)
-    return np.minimum(np.ceil(expected + 2 * np.sqrt(expected) + 3).astype(np.int64), _sampled(count))
+    return np.minimum(np.ceil(expected + 2 * np.sqrt(expected) + 1).astype(np.int64), _sampled(count))
