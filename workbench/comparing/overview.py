@@ -19,6 +19,7 @@ from workbench.comparing.measures import (
     summarised,
 )
 from workbench.comparing.settings import Difference, differing
+from workbench.comparing.training_curves import scalar_names
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
@@ -37,6 +38,7 @@ class Overview:
     differences: tuple[Difference, ...]
     summaries: tuple[Summary, ...]  # one for each group
     curves: tuple[Curve, ...]  # one for each group
+    scalars: tuple[str, ...]  # of training, that any run has
     guards: tuple[str, ...]
 
     def require(self) -> None:
@@ -88,5 +90,6 @@ def overview(
         differences=tuple(differing([group.settings for group in groups])),
         summaries=tuple(summarised(group, measured, metric, at) for group in groups),
         curves=tuple(curve_of(group, measured, metric) for group in groups),
+        scalars=scalar_names(workspace, runs),
         guards=tuple(guards(workspace, groups, measured, metric, at)),
     )
