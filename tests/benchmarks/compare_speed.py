@@ -4,8 +4,8 @@
         [--rounds 3] [--keep FOLDER]
 
 Makes a workspace of runs over losses, learning rates, embedding sizes and seeds, each with curves of so many points and
-an evaluation for every epoch, ticks all of them, looks at every tab and draws the loss of each batch. A 5 ms timer ticks on the window's thread; the
-gap between two ticks, less its interval, is a stall.
+an evaluation for every epoch, ticks all of them, looks at every tab and draws the loss of each batch. A 5 ms timer
+ticks on the window's thread; the gap between two ticks, less its interval, is a stall.
 """
 
 import argparse
@@ -53,7 +53,8 @@ def fill(workspace: Workspace, runs: int, points: int, epochs: int, seeds: int) 
             db.execute("update runs set status = 'done', epoch = ?, epochs = ? where id = ?", (epochs, epochs, run_id))
             db.execute(
                 "with recursive steps(n) as (select 1 union all select n + 1 from steps where n < ?) "
-                "insert into scalar_points (run_id, metric_id, step, value) select ?, ?, n, 2.0 / n + (random() & 1023) / 4096.0 from steps",
+                "insert into scalar_points (run_id, metric_id, step, value) "
+                "select ?, ?, n, 2.0 / n + (random() & 1023) / 4096.0 from steps",
                 (points, run_id, loss_id),
             )
             for epoch in range(epochs + 1):

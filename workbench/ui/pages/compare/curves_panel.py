@@ -40,6 +40,7 @@ class CurvesPanel(QWidget):
         self.seeds.failed.connect(self.failed)
         head = QHBoxLayout()
         head.setContentsMargins(8, 8, 8, 0)
+        head.setSpacing(8)
         head.addWidget(caption)
         head.addWidget(self.choice)
         head.addStretch(1)
