@@ -1,10 +1,11 @@
 """Time to open the tabs of the Compare page with very many runs ticked, and how long the window stands still meanwhile.
 
-    python tests/benchmarks/compare_speed.py [--runs 200] [--points 100000] [--epochs 50] [--rounds 3] [--keep FOLDER]
+    python tests/benchmarks/compare_speed.py [--runs 200] [--points 100000] [--epochs 50] [--seeds 5]
+        [--rounds 3] [--keep FOLDER]
 
 Makes a workspace of runs over losses, learning rates, embedding sizes and seeds, each with curves of so many points and
-an evaluation for every epoch, ticks all of them and looks at every tab. A 5 ms timer ticks on the window's thread; the
-gap between two ticks, less its interval, is a stall.
+an evaluation for every epoch, ticks all of them, looks at every tab and draws the loss of each batch. A 5 ms timer
+ticks on the window's thread; the gap between two ticks, less its interval, is a stall.
 """
 
 import argparse
@@ -23,23 +24,24 @@ from workbench import catalog
 from workbench.app import SWITCH
 from workbench.config import RunConfig
 from workbench.ui.main_window import MainWindow
+from workbench.ui.pages.compare.curves_panel import METRIC
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
 
-LOSSES, RATES, DIMS, SEEDS = ("ce", "spce", "triplet", "contrastive"), (1e-4, 1e-3, 1e-2, 1e-1, 1.0), (64, 128), 5
+LOSSES, RATES, DIMS = ("ce", "spce", "triplet", "contrastive"), (1e-4, 1e-3, 1e-2, 1e-1, 1.0), (64, 128)
 METRICS = ("recall@1", "recall@2", "recall@4", "recall@8", "P@R", "NMI")
 PATIENCE = 60.0  # seconds
 SETTLE = 20.0  # seconds for what the window loads after its first paint
 FELT = 10.0  # ms
 
 
-def fill(workspace: Workspace, runs: int, points: int, epochs: int) -> None:
+def fill(workspace: Workspace, runs: int, points: int, epochs: int, seeds: int) -> None:
     """Runs with drawn numbers: what is read is as much as of real ones."""
     rng = np.random.default_rng(0)
     with workspace.writing() as db:
         db.execute("insert into metrics (name) values ('batch/loss')")
         (loss_id,) = db.execute("select id from metrics").fetchone()
-    chosen = list(product(LOSSES, RATES, DIMS, range(SEEDS)))
+    chosen = list(product(LOSSES, RATES, DIMS, range(seeds)))
     for number in range(runs):
         loss, rate, dim, seed = chosen[number % len(chosen)]
         config = RunConfig(
@@ -51,7 +53,8 @@ def fill(workspace: Workspace, runs: int, points: int, epochs: int) -> None:
             db.execute("update runs set status = 'done', epoch = ?, epochs = ? where id = ?", (epochs, epochs, run_id))
             db.execute(
                 "with recursive steps(n) as (select 1 union all select n + 1 from steps where n < ?) "
-                "insert into scalar_points (run_id, metric_id, step, value) select ?, ?, n, 2.0 / n from steps",
+                "insert into scalar_points (run_id, metric_id, step, value) "
+                "select ?, ?, n, 2.0 / n + (random() & 1023) / 4096.0 from steps",
                 (points, run_id, loss_id),
             )
             for epoch in range(epochs + 1):
@@ -87,7 +90,7 @@ class WorkedStalls(Stalls):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, default in (("runs", 200), ("points", 100_000), ("epochs", 50), ("rounds", 3)):
+    for name, default in (("runs", 200), ("points", 100_000), ("epochs", 50), ("seeds", 5), ("rounds", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--keep", type=Path, help="make the workspace here, or take the one that is there")
     args = parser.parse_args()
@@ -100,7 +103,7 @@ def main() -> None:
         workspace = Workspace(place, create=True)
         if new:
             started = perf_counter()
-            fill(workspace, args.runs, args.points, args.epochs)
+            fill(workspace, args.runs, args.points, args.epochs, args.seeds)
             print(
                 f"workspace made in {perf_counter() - started:.0f} s, {workspace.database.stat().st_size / 1e6:,.0f} MB"
             )
@@ -136,6 +139,19 @@ def look(session: Session, window: MainWindow, stalls: WorkedStalls, rounds: int
             page.tabs.setCurrentIndex(place)
             wait(1.5)
             report(stalls, f"{page.tabs.tabText(place)}, visit {turn + 1}")
+        page.tabs.setCurrentWidget(page.curves)
+        wait(1.5)
+        for name in ("batch/loss", METRIC):
+            wait(PATIENCE, lambda: not page.curves.drawing)
+            stalls.gaps.clear()
+            stalls.worked.clear()
+            started = perf_counter()
+            page.curves.choice.setCurrentIndex(page.curves.choice.findData(name))
+            page.curves.choice.activated.emit(page.curves.choice.currentIndex())
+            wait(PATIENCE, lambda: not page.curves.drawing)
+            report(stalls, f"Curves: {name or 'the metric'}, visit {turn + 1}", started)
+            wait(1.5)
+            report(stalls, "painted after that")
 
 
 def report(stalls: WorkedStalls, title: str, started: float | None = None) -> None:

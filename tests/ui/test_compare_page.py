@@ -185,18 +185,18 @@ def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     two_groups(workspace, 3)
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
-    assert page.curves.plot.series == [], "drawn when it is looked at"
+    assert page.curves.seeds.plot.series == [], "drawn when it is looked at"
     page.tabs.setCurrentWidget(page.curves)
-    curves = page.curves
+    curves = page.curves.seeds
     qtbot.waitUntil(lambda: not curves.drawing, timeout=WAIT)
     qtbot.waitUntil(lambda: not curves.drawing, timeout=WAIT)
-    assert [each.title for each in curves.plot.series] == ["Plain", "<b>Bold</b>"]
+    assert [each.title for each in curves.plot.series] == ["Plain (n = 3)", "<b>Bold</b> (n = 3)"]
     np.testing.assert_allclose(curves.plot.curves["0"].values, 100 * page.overview.curves[0].mean)
     assert len(curves._extras["0"]) == 2, "the runs as one line, and a band"
     found, band = page.overview.curves[0], curves._extras["0"][1].boundingRect()
     known = np.isfinite(found.low)
     limits = [100 * found.low[known].min(), 100 * found.high[known].max()]
-    np.testing.assert_allclose([band.left(), band.right()], found.epochs[known][[0, -1]])
+    np.testing.assert_allclose([band.left(), band.right()], found.places[known][[0, -1]])
     np.testing.assert_allclose([band.top(), band.bottom()], limits)
     assert np.isnan(curves._extras["0"][0].xData).sum() == 3
     curves.plot.legend["0"].setChecked(False)
@@ -324,7 +324,7 @@ def test_two_hundred_runs_are_grouped_and_looked_at_in_seconds(qtbot, session, w
     assert time.perf_counter() - start < 20
     assert page.tables.numbers.rowCount() == 100
     page.tabs.setCurrentWidget(page.curves)
-    assert "The first 12 of 100 groups are drawn" in page.curves.note.text()
+    assert "The first 12 of 100 groups are drawn" in page.curves.seeds.note.text()
 
 
 def test_cost_tells_what_is_known(qtbot, session, workspace):

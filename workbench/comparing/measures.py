@@ -55,14 +55,21 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """A metric over epochs: each run of a group, their mean, and the interval over seeds where there are enough."""
+    """A metric over epochs or a training scalar over steps: runs of a group, their mean, the interval over seeds."""
 
     group: Group
-    runs: tuple[tuple[Run, np.ndarray, np.ndarray], ...]  # epochs [m] int64 and values [m] float64
-    epochs: np.ndarray  # [k] int64: those that every run has
-    mean: np.ndarray  # [k]
+    runs: tuple[tuple[Run, np.ndarray, np.ndarray], ...]  # epochs or steps [m] int64 and values [m] float64
+    places: np.ndarray  # [k] epochs or steps, rising: those that every run has
+    mean: np.ndarray  # [k]; NaN where a training scalar of a run is no number
     low: np.ndarray  # [k], NaN under three seeds
     high: np.ndarray
+    bin_width: float = 0.0  # steps whose mean each value of a run is; 0: values at the places themselves
+    stride: int = 1  # steps from one point of a run that was read to the next, at the most of all runs
+
+    @property
+    def n(self) -> int:
+        """Different seeds of the runs that have it."""
+        return len({run.seed for run, _, _ in self.runs})
 
 
 def read_measures(workspace: Workspace, runs: Iterable[Run]) -> dict[int, Measured]:
@@ -139,5 +146,11 @@ def curve_of(group: Group, measured: dict[int, Measured], metric: str) -> Curve:
     found = [
         t_interval(list(seed_means([(run.seed, tables[run.id][epoch]) for run in drawn]).values())) for epoch in epochs
     ]
-    columns = [np.array([getattr(each, name) for each in found], np.float64) for name in ("mean", "low", "high")]
-    return Curve(group, lines, np.array(epochs, np.int64), *columns)
+    mean, low, high = limits_of(found)
+    return Curve(group, lines, np.array(epochs, np.int64), mean, low, high)
+
+
+def limits_of(intervals: Sequence[Interval]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Means, lower and upper limits of k intervals, each float64 [k]."""
+    table = np.array([(each.mean, each.low, each.high) for each in intervals], np.float64).reshape(-1, 3)
+    return table[:, 0], table[:, 1], table[:, 2]

@@ -20,6 +20,7 @@ from workbench.comparing.measures import (
 )
 from workbench.comparing.papers import GroupsBeside, papers_beside
 from workbench.comparing.settings import Difference, differing
+from workbench.comparing.training_curves import scalar_names
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
@@ -38,6 +39,7 @@ class Overview:
     differences: tuple[Difference, ...]
     summaries: tuple[Summary, ...]  # one for each group
     curves: tuple[Curve, ...]  # one for each group
+    scalars: tuple[str, ...]  # of training, that any run has
     guards: tuple[str, ...]
     papers: tuple[GroupsBeside, ...]  # tables of the papers that match a group
 
@@ -90,6 +92,7 @@ def overview(
         differences=tuple(differing([group.settings for group in groups])),
         summaries=tuple(summarised(group, measured, metric, at) for group in groups),
         curves=tuple(curve_of(group, measured, metric) for group in groups),
+        scalars=scalar_names(workspace, runs),
         guards=tuple(guards(workspace, groups, measured, metric, at)),
         papers=papers_beside(groups, measured, at),
     )

@@ -11,11 +11,21 @@ from workbench.comparing.settings import written
 
 NO_VALUE = "–"
 NOT_ENOUGH = "not enough seeds"
+SCALAR_TITLES = {
+    "batch/loss": "Loss of each batch",
+    "probe/ce": "CE on the probe",
+    "probe/spce": "SPCE on the probe",
+}
 
 
 def metric_title(metric: str) -> str:
     """ "MAP@R % ↑" for shares, else the bare name."""
     return f"{metric} % ↑" if is_share(metric) else metric
+
+
+def scalar_title(name: str) -> str:
+    """A training scalar in words; the others by their names."""
+    return SCALAR_TITLES.get(name, name)
 
 
 def at_title(at: At) -> str:

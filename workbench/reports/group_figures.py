@@ -45,14 +45,14 @@ def _curves(metric: str, curves: list[Curve], host: Host) -> None:
         colour, line = COLOURS[place % len(COLOURS)], LINES[place % len(LINES)]
         for _, epochs, values in curve.runs:
             axes.plot(epochs, scale * values, color=colour, alpha=0.25, linewidth=0.6)
-        title = f"{_cut(names[place], SHORT)} (n = {len({run.seed for run, _, _ in curve.runs})})"
+        title = f"{_cut(names[place], SHORT)} (n = {curve.n})"
         axes.plot(
-            curve.epochs, scale * curve.mean, line, color=colour, label=legend_name(title),
+            curve.places, scale * curve.mean, line, color=colour, label=legend_name(title),
             marker=MARKERS[place], markersize=2.5,
         )  # fmt: skip
         if np.isfinite(curve.low).any():
             axes.fill_between(
-                curve.epochs, scale * curve.low, scale * curve.high, color=colour, alpha=0.15, linewidth=0
+                curve.places, scale * curve.low, scale * curve.high, color=colour, alpha=0.15, linewidth=0
             )
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="Epoch", title=metric_title(metric))
@@ -82,7 +82,7 @@ def _points(curves: list[Curve]) -> tuple[list[str], list[list[Any]]]:
                 [curve.group.title, run.id, run.seed, epoch, value, "", ""]
                 for epoch, value in zip(epochs.tolist(), values.tolist(), strict=True)
             ]
-        columns = (curve.epochs, curve.mean, curve.low, curve.high)
+        columns = (curve.places, curve.mean, curve.low, curve.high)
         means = zip(*(column.tolist() for column in columns), strict=True)
         rows += [[curve.group.title, "mean", "", *cells] for cells in means]
     return ["group", "run", "seed", "epoch", "value", "low_95", "high_95"], rows

@@ -1,6 +1,7 @@
 """Rows out of the database: every question about runs that the window, the CLI and the reports ask."""
 
 import json
+from collections.abc import Sequence
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,61 @@ def scalars(db: Connection, run_id: int, name: str) -> tuple[np.ndarray, np.ndar
     steps = np.fromiter((step for step, _ in rows), np.int64, len(rows))
     values = np.fromiter((nan if value is None else value for _, value in rows), np.float64, len(rows))
     return steps, values
+
+
+# From a point to the first one that is `stride` steps or more behind it: each hop is a look into the index, so that
+# what lies between is never read. One row of texts, as in `queries`.
+THINNED = """
+with recursive hop(step, value) as (
+  select * from (select step, value from scalar_points where run_id = :run and metric_id = :metric
+    order by step, seq limit 1)
+  union all
+  select p.step, p.value from hop join scalar_points p on p.seq = (
+    select q.seq from scalar_points q where q.run_id = :run and q.metric_id = :metric and q.step >= hop.step + :stride
+    order by q.step, q.seq limit 1))
+select group_concat(step), group_concat(case when value is null then 'nan' else format('%!.17g', value) end) from hop
+"""
+EXTENT = """
+select (select min(step) from scalar_points where run_id = :run and metric_id = :metric),
+  (select max(step) from scalar_points where run_id = :run and metric_id = :metric),
+  (select count(*) from (select 1 from scalar_points where run_id = :run and metric_id = :metric limit :most + 1))
+"""
+
+
+def thinned_scalars(db: Connection, run_id: int, name: str, most: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """At most `most` points of a curve, evenly along its steps, without reading the others.
+
+    Returns:
+        steps: int64 [m], rising.
+        values: float64 [m], with NaN and infinity as they are stored.
+        stride: steps from a point to the next at least; 1 where every step that has a point is there.
+    """
+    row = db.execute("select id from metrics where name = ?", (name,)).fetchone()
+    asked = {"run": run_id, "metric": None if row is None else row[0]}
+    first, last, count = db.execute(EXTENT, asked | {"most": most}).fetchone()
+    stride = 1 if count <= most else -(-(last - first + 1) // most)
+    steps, values = db.execute(THINNED, asked | {"stride": stride}).fetchone()
+    found = _numbers(steps, np.int64)
+    order = np.argsort(found)  # SQL promises none
+    return found[order], _numbers(values, np.float64)[order], stride
+
+
+def scalars_of_runs(db: Connection, run_ids: Sequence[int]) -> list[str]:
+    """Names of the scalars that any of the runs has."""
+    sql = (
+        "select name from metrics m where exists (select 1 from scalar_points p "
+        "where p.metric_id = m.id and p.run_id in (select value from json_each(?))) order by name"
+    )
+    return [name for (name,) in db.execute(sql, (json.dumps(list(run_ids)),))]
+
+
+def runs_with_scalar(db: Connection, run_ids: Sequence[int], name: str) -> set[int]:
+    """Those of the runs that have a point of the scalar."""
+    sql = (
+        "select r.value from json_each(?) r where exists (select 1 from scalar_points p "
+        "where p.run_id = r.value and p.metric_id = (select id from metrics where name = ?))"
+    )
+    return {run_id for (run_id,) in db.execute(sql, (json.dumps(list(run_ids)), name))}
 
 
 EVALUATION_COLUMNS = "id, run_id, epoch, step, distance, metrics, created"

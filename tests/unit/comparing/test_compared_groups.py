@@ -148,7 +148,7 @@ def test_curves_have_runs_mean_and_band(workspace):
         store(workspace, epochs if seed else {**epochs, 2: np.ones(6)}, seed=seed)
     (curve,) = look(workspace).curves
     assert [len(epochs) for _, epochs, _ in curve.runs] == [3, 2, 2]
-    assert curve.epochs.tolist() == [0, 1]
+    assert curve.places.tolist() == [0, 1]
     np.testing.assert_allclose(curve.mean, [0.11, fmean((0.5, 0.6, 0.9))], rtol=1e-6)
     expected = stats.t.interval(0.95, 2, loc=curve.mean[1], scale=stats.sem((0.5, 0.6, 0.9)))
     np.testing.assert_allclose((curve.low[1], curve.high[1]), expected, rtol=1e-5)

@@ -163,9 +163,12 @@ class CurvePlot(QFrame):
         self._toggles.clear()
         self.canvas.drop_lines()
 
-    def rename(self, title: str) -> None:
-        """Call the plot by another title."""
+    def rename(self, title: str, x_title: str | None = None) -> None:
+        """Call the plot by another title, and what runs along the bottom by another word."""
         self.title = title
+        if x_title is not None:
+            self.x_title = x_title
+            self.canvas.item.setLabel("bottom", x_title)
         self._title.setText(title)
         self.canvas.setAccessibleName(title)
         self._more.setAccessibleName(f"Menu of {title}")

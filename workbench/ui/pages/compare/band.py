@@ -14,6 +14,18 @@ class Band(pg.GraphicsObject):
     def __init__(self, x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: QColor) -> None:
         super().__init__()
         self._colour = colour
+        self._numbers = x, low, high
+        self.setLogMode(False, False)
+
+    def setLogMode(self, _x: bool, y: bool) -> None:
+        """The plot tells its axes. A limit at or under zero has no logarithm: it is drawn at the least that has one."""
+        x, low, high = self._numbers
+        if y:
+            above = np.concatenate((low, high))
+            least = above[above > 0].min(initial=np.inf)
+            kept = high > 0
+            x, low, high = x[kept], np.log10(np.maximum(low[kept], least)), np.log10(high[kept])
+        self.prepareGeometryChange()
         corners = [*zip(x.tolist(), high.tolist(), strict=True)]
         corners += reversed([*zip(x.tolist(), low.tolist(), strict=True)])
         self._polygon = QPolygonF([QPointF(*each) for each in corners])

@@ -1,4 +1,4 @@
-"""The metric over epochs: mean of each group, its band over seeds, and the raw runs faint behind."""
+"""A metric over epochs or a scalar over steps: mean of each group, its band over seeds, and each run faint behind."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -9,9 +9,11 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from workbench.comparing.common import runs_named
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, is_share
-from workbench.comparing.words import metric_title
+from workbench.comparing.training_curves import TrainingCurves
+from workbench.comparing.words import metric_title, scalar_title
 from workbench.ui import theme
 from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.looks import Look, short_title
@@ -42,21 +44,39 @@ class SeedCurves(QWidget):
         self._waiting: list[tuple[Curve, Look]] = []
         self._last: list[Callable[[], None]] = []  # what is to be done after the last of them
         self._factor = 1
+        self._dots = True
         self._turn = QTimer(self, interval=TURN_MS)
         self._turn.timeout.connect(self._draw_next)
 
     def show_curves(self, curves: Sequence[Curve], shown_as: Sequence[Look], metric: str) -> None:
         """Curves with their looks, in the same order; shares are drawn in percent."""
+        self._factor, self._dots = 100 if is_share(metric) else 1, True
+        self._begin(curves, shown_as, f"{metric_title(metric)} over epochs, mean over seeds", "epoch")
+        self._tell(curves)
+
+    def show_training(self, found: TrainingCurves, shown_as: Sequence[Look]) -> None:
+        """A scalar over steps, as it was logged; looks of its curves in the same order."""
+        self._factor, self._dots = 1, False
+        self._begin(found.curves, shown_as, f"{scalar_title(found.name)} over steps, mean over seeds", "step")
+        self.note.setText(told(found))
+
+    def say(self, text: str) -> None:
+        """A sentence in place of curves."""
+        self._clear()
+        self.note.setText(text)
+
+    def _clear(self) -> None:
         for item in (item for items in self._extras.values() for item in items):
             self.plot.canvas.item.removeItem(item)
-        self._extras = {}
+        self._extras, self._waiting, self._last = {}, [], []
         self.plot.drop_series()
-        self.plot.rename(f"{metric_title(metric)} over epochs, mean over seeds")
-        self._factor = 100 if is_share(metric) else 1
+
+    def _begin(self, curves: Sequence[Curve], shown_as: Sequence[Look], title: str, x_title: str) -> None:
+        self._clear()
+        self.plot.rename(title, x_title)
         self._waiting = list(zip(curves, shown_as, strict=True))[:MOST_DRAWN]
         canvas = self.plot.canvas
         self._last = [self.plot.redraw, canvas.take_range, canvas.take_axes, canvas.take_range, canvas.take_axes]
-        self._tell(curves)
         canvas.setUpdatesEnabled(False)  # painted once, when all are there
         self._turn.start()
 
@@ -72,7 +92,10 @@ class SeedCurves(QWidget):
         curve, look = self._waiting.pop(0)
         name = str(len(self._extras))
         solid = look.pen == Qt.PenStyle.SolidLine
-        series = Series(name, short_title(curve.group.title), look.colour, dots=True, dashed=not solid, pen=look.pen)
+        title = f"{short_title(curve.group.title)} (n = {curve.n})"
+        series = Series(
+            name, title, look.colour, dots=self._dots, dashed=not solid, pen=look.pen, may_be_undefined=not self._dots
+        )
         self.plot.add_series(series)
         self._draw(self.plot, name, curve, look, self._factor)
 
@@ -95,12 +118,12 @@ class SeedCurves(QWidget):
             low, high = (factor * each[known] for each in (curve.low, curve.high))
             colour = QColor(look.colour)
             colour.setAlpha(BAND)
-            items.append(Band(curve.epochs[known], low, high, colour))
+            items.append(Band(curve.places[known], low, high, colour))
         for item in items:
             item.setZValue(-1)
             plot.canvas.item.addItem(item, ignoreBounds=isinstance(item, Band))
         self._extras[name] = items
-        plot.append(name, curve.epochs, factor * curve.mean)
+        plot.append(name, curve.places, factor * curve.mean)
         plot.legend[name].toggled.connect(partial(self._toggle, name))
 
     def _toggle(self, name: str, on: bool) -> None:
@@ -118,6 +141,31 @@ class SeedCurves(QWidget):
         if len(curves) > MOST_DRAWN:
             parts.append(f"The first {MOST_DRAWN} of {len(curves)} groups are drawn; untick some to see others.")
         self.note.setText(" ".join(parts))
+
+
+def told(found: TrainingCurves) -> str:
+    """What the lines are and what is missing from them, runs by their numbers."""
+    widths = sorted({round(each.bin_width) for each in found.curves if each.bin_width})
+    between = " to ".join(f"{width:,}" for width in dict.fromkeys((*widths[:1], *widths[-1:])))
+    binned = f"of the means of bins of {between} steps" if widths else ""
+    exact = "at the steps that all runs of a group have" if any(not each.bin_width for each in found.curves) else ""
+    stride = max((each.stride for each in found.curves), default=1)
+    thinned = f", a point every {stride:,} steps at most" if stride > 1 else ""
+    parts = [
+        f"Bold: mean over seeds {', or '.join(filter(None, (binned, exact)))}.",
+        f"Shaded: 95% t-interval over seeds, from {FEWEST_SEEDS} seeds on. Faint: each run{thinned}.",
+    ]
+    if found.without:
+        parts.append(f"Without it: {runs_named(found.without)}.")
+    if found.not_finite:
+        parts.append(f"NaN or infinite at times, a gap here: {runs_named(found.not_finite)}.")
+    apart = [each.group.title for each in found.curves if not len(each.places)]
+    if apart:
+        parts.append(f"Without a mean, since the runs share no steps: {', '.join(map(short_title, apart))}.")
+    if found.groups > len(found.curves):
+        left = f"The first {len(found.curves)} of {found.groups} groups are drawn; untick some to see others."
+        parts.append(left)
+    return " ".join(parts)
 
 
 def _joined(curve: Curve) -> tuple[np.ndarray, np.ndarray]:

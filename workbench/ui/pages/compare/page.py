@@ -16,7 +16,7 @@ from workbench.comparing.pairing import Comparison, compare
 from workbench.problem import Problem
 from workbench.ui.pages.compare.chooser import RunChooser
 from workbench.ui.pages.compare.cost import CostPanel
-from workbench.ui.pages.compare.curves import SeedCurves
+from workbench.ui.pages.compare.curves_panel import CurvesPanel
 from workbench.ui.pages.compare.difference import DifferencePanel
 from workbench.ui.pages.compare.group_tables import GroupTables
 from workbench.ui.pages.compare.looks import looks
@@ -85,10 +85,10 @@ class ComparePage(QStackedWidget):
         self.report_button.setToolTip("A comparison of the ticked runs, by this metric, on the Report page")
         self.guards = label("", "warning", wrap=True)
         self.guards.setAccessibleName("What makes the comparison unequal or incomplete")
-        self.curves, self.difference, self.queries = SeedCurves(), DifferencePanel(), QueryDifferences(loader)
+        self.curves, self.difference = CurvesPanel(self.session), DifferencePanel()
+        self.queries, self.neighbours = QueryDifferences(loader), NeighbourPanel(self.session, loader)
         self.tables, self.cost, self.settings = GroupTables(), CostPanel(), SettingsPanel()
         self.papers = PapersPanel()
-        self.neighbours = NeighbourPanel(self.session, loader)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         for widget, title in (
@@ -200,6 +200,7 @@ class ComparePage(QStackedWidget):
             self.right.setCurrentWidget(self.unticked)
             self._cancel("Compare runs")
             self._cancel("Compare two groups")
+            self.curves.forget()
             self.overview = self.comparison = None
             self.report_action.setEnabled(False)
             return
@@ -265,7 +266,7 @@ class ComparePage(QStackedWidget):
         self._stale.discard(panel)
         shown_as = looks([group.colour for group in found.groups])
         if panel is self.curves:
-            self.curves.show_curves(found.curves, shown_as, found.metric)
+            self.curves.show_overview(found, shown_as)
         elif panel is self.tables:
             self.tables.show_overview(found, shown_as)
         elif panel is self.papers:

@@ -1,0 +1,112 @@
+"""The Curves tab of the Compare page with training scalars over steps."""
+
+import numpy as np
+import pyqtgraph as pg
+import pytest
+from PySide6.QtGui import QColor
+
+from tests.ui.test_compare_page import shown, two_groups
+from tests.ui.ticking import WAIT, tick
+from tests.unit.comparing.test_training_curves import log
+from workbench.ui.pages.compare.band import Band
+from workbench.ui.pages.compare.curves_panel import METRIC
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+STEPS = np.arange(1, 1201)
+
+
+def losses(workspace, runs):
+    """A loss of each batch that falls, with noise; those of even runs are twice as large."""
+    found = {}
+    for run in runs:
+        noise = np.random.default_rng(run).uniform(0.9, 1.1, len(STEPS))
+        found[run] = (2 - run % 2) * noise * (1 + np.exp(-STEPS / 200))
+        log(workspace, run, "batch/loss", STEPS, found[run])
+    return found
+
+
+def looked_at(qtbot, session, *runs):
+    page = shown(qtbot, session)
+    tick(qtbot, page, *runs)
+    page.tabs.setCurrentWidget(page.curves)
+    qtbot.waitUntil(lambda: not page.curves.drawing, timeout=WAIT)
+    return page
+
+
+def choose(qtbot, page, name):
+    box = page.curves.choice
+    box.setCurrentIndex(box.findData(name))
+    box.activated.emit(box.currentIndex())
+    qtbot.waitUntil(lambda: not page.curves.drawing, timeout=WAIT)
+
+
+def choices(page):
+    return [page.curves.choice.itemText(row) for row in range(page.curves.choice.count())]
+
+
+def test_a_training_scalar_has_a_mean_a_band_and_each_run_and_the_metric_comes_back(qtbot, session, workspace):
+    two_groups(workspace, 3)
+    written = losses(workspace, range(1, 7))
+    page = looked_at(qtbot, session, 1, 2)
+    seeds = page.curves.seeds
+    assert choices(page) == ["MAP@R over epochs", "Loss of each batch over steps"]
+    metric = seeds.plot.curves["0"].values.copy()
+    choose(qtbot, page, "batch/loss")
+    assert seeds.plot.title == "Loss of each batch over steps, mean over seeds"
+    assert seeds.plot.canvas.item.getAxis("bottom").labelText == seeds.plot.x_title == "step"
+    assert [each.title for each in seeds.plot.series] == ["Plain (n = 3)", "<b>Bold</b> (n = 3)"]
+    for name, runs in (("0", (1, 3, 5)), ("1", (2, 4, 6))):
+        binned = np.mean([written[run][::4].reshape(50, 6).mean(axis=1) for run in runs], axis=0)
+        np.testing.assert_allclose(seeds.plot.curves[name].values, binned, rtol=1e-12)
+        raw, band = seeds._extras[name]
+        assert np.isnan(raw.xData).sum() == 3, "each run"
+        assert isinstance(band, Band)
+    assert "means of bins of 24 steps" in seeds.note.text()
+    assert "a point every 4 steps at most" in seeds.note.text()
+    seeds.plot.legend["0"].setChecked(False)
+    assert not any(item.isVisible() for item in seeds._extras["0"])
+    choose(qtbot, page, METRIC)
+    np.testing.assert_array_equal(seeds.plot.curves["0"].values, metric)
+    assert seeds.plot.title.startswith("MAP@R")
+    assert seeds.plot.x_title == "epoch"
+
+
+def test_the_choice_stays_while_the_ticked_runs_have_it(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    losses(workspace, (2,))
+    page = looked_at(qtbot, session, 1, 2)
+    choose(qtbot, page, "batch/loss")
+    assert "Without it: run 1." in page.curves.seeds.note.text()
+    assert [each.title for each in page.curves.seeds.plot.series] == ["<b>Bold</b> (n = 1)"]
+    page.metric_box.setCurrentIndex(page.metric_box.findText("recall@1"))
+    page.metric_box.activated.emit(page.metric_box.currentIndex())
+    qtbot.waitUntil(lambda: choices(page)[0] == "recall@1 over epochs", timeout=WAIT)
+    assert page.curves.choice.currentData() == "batch/loss"
+    qtbot.waitUntil(lambda: not page.curves.drawing, timeout=WAIT)
+    page.chooser.clear.click()
+    tick(qtbot, page, 1)
+    qtbot.waitUntil(lambda: choices(page) == ["recall@1 over epochs"], timeout=WAIT)
+    qtbot.waitUntil(lambda: not page.curves.drawing, timeout=WAIT)
+    assert page.curves.seeds.plot.title.startswith("recall@1")
+
+
+def test_a_run_that_diverged_is_said_and_leaves_a_gap(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    log(workspace, 1, "probe/ce", [0, 5, 10], [2.0, np.nan, 1.0])
+    page = looked_at(qtbot, session, 1)
+    choose(qtbot, page, "probe/ce")
+    seeds = page.curves.seeds
+    np.testing.assert_array_equal(seeds.plot.curves["0"].values, [2.0, np.nan, 1.0])
+    assert "NaN or infinite at times, a gap here: run 1." in seeds.note.text()
+    assert "at the steps that all runs of a group have" in seeds.note.text()
+
+
+def test_the_band_follows_the_axis_into_powers_of_ten(qtbot):
+    plot = pg.PlotItem()
+    band = Band(np.array([0.0, 1.0]), np.array([-1.0, 10.0]), np.array([100.0, 1000.0]), QColor("#000000"))
+    plot.addItem(band)
+    assert (band.boundingRect().top(), band.boundingRect().bottom()) == (-1, 1000)
+    plot.setLogMode(y=True)
+    assert (band.boundingRect().top(), band.boundingRect().bottom()) == pytest.approx((1, 3))
+    plot.setLogMode(y=False)
+    assert (band.boundingRect().top(), band.boundingRect().bottom()) == (-1, 1000)

@@ -1,0 +1,110 @@
+"""The Curves tab: what is drawn over epochs or steps, and the reading of it."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from workbench.comparing.overview import Overview
+from workbench.comparing.training_curves import TrainingCurves, training_curves
+from workbench.comparing.words import scalar_title
+from workbench.problem import Problem
+from workbench.ui.pages.compare.curves import MOST_DRAWN, SeedCurves
+from workbench.ui.pages.compare.looks import Look
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress, Task
+from workbench.ui.widgets.labels import label
+
+METRIC = ""  # the choice of the page's metric; the others are names of scalars
+
+
+class CurvesPanel(QWidget):
+    """The metric of the page over epochs, or a scalar of training over steps, read on a thread when it is chosen."""
+
+    failed = Signal(object)  # Problem, of saving the plot
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._found: Overview | None = None
+        self._shown_as: list[Look] = []
+        self._read: tuple[Overview, TrainingCurves] | None = None  # drawn again in another theme
+        self._task: Task | None = None
+        self.choice = QComboBox()
+        self.choice.setAccessibleName("What is drawn as curves")
+        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.choice.setToolTip("The metric above over epochs, or what training logged over steps")
+        caption = label("Curve of", "caption")
+        caption.setBuddy(self.choice)
+        self.seeds = SeedCurves()
+        self.seeds.failed.connect(self.failed)
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 8, 8, 0)
+        head.setSpacing(8)
+        head.addWidget(caption)
+        head.addWidget(self.choice)
+        head.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.seeds, 1)
+        self.choice.activated.connect(self._show)
+
+    @property
+    def drawing(self) -> bool:
+        """Whether curves are still read or to come."""
+        return self._task is not None or self.seeds.drawing
+
+    def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
+        """Other groups with their looks, in the same order; the choice stays where the runs have it."""
+        self._found, self._shown_as = found, list(shown_as)
+        chosen = self.choice.currentData()
+        self.choice.clear()
+        self.choice.addItem(f"{found.metric} over epochs", METRIC)
+        for name in found.scalars:
+            self.choice.addItem(f"{scalar_title(name)} over steps", name)
+        self.choice.setCurrentIndex(max(0, self.choice.findData(chosen)))
+        self._show()
+
+    def forget(self) -> None:
+        """Read no further: nothing is ticked any more."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+        self._found = self._read = None
+
+    def _show(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+        found, name = self._found, self.choice.currentData()
+        if found is None:
+            return
+        if name == METRIC:
+            self.seeds.show_curves(found.curves, self._shown_as, found.metric)
+            return
+        if self._read is not None and self._read[0] is found and self._read[1].name == name:
+            self._draw(self._read[1])
+            return
+        self.seeds.say("Reading…")
+        workspace = self._session.workspace
+
+        def work(progress: Progress) -> TrainingCurves:
+            return training_curves(workspace, found.groups, name, MOST_DRAWN, progress)
+
+        self._task = self._session.run_in_thread("Training curves", work, self._came, self._fail, quiet=True)
+
+    def _came(self, curves: TrainingCurves) -> None:
+        assert self._found is not None  # what was read for other runs was cancelled
+        self._task, self._read = None, (self._found, curves)
+        self._draw(curves)
+
+    def _fail(self, problem: Problem) -> None:
+        self._task = None
+        self.seeds.say(str(problem))
+
+    def _draw(self, curves: TrainingCurves) -> None:
+        assert self._found is not None
+        by_group = dict(zip(map(id, self._found.groups), self._shown_as, strict=True))
+        self.seeds.show_training(curves, [by_group[id(each.group)] for each in curves.curves])
