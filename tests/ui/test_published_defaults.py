@@ -1,9 +1,12 @@
 """The draft of a run takes the published parameters of the chosen loss and data set, unless somebody changed them."""
 
+import re
+
 import pytest
 
 from workbench import registry
 from workbench.config import presets
+from workbench.published_tables import tables
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.widgets.form import tooltip
 
@@ -94,3 +97,14 @@ def test_a_parameter_of_another_choice_has_not_the_recipe_s_source(draft):
     assert "Wang et al. 2020" in draft.fields("Loss")["loss.scale"]["source"]
     draft.set("loss.name", "soft_triple")
     assert "Wang et al. 2020" not in draft.fields("Loss")["loss.scale"].get("source", "")
+
+
+@pytest.mark.parametrize("key", ["cifar10-lt-psce", "cifar100-lt-psce"])
+def test_the_ratio_of_a_long_tail_names_those_of_the_paper_s_table(draft, key):
+    recipe = next(preset for preset in presets() if preset.key == key)
+    draft.load(recipe.config, sources=recipe.sources)
+    notes = {each.note.removeprefix("long-tailed ") for each in tables() if each.dataset == recipe.config.dataset.name}
+    ratios = {note for note in notes if note.isdigit()}
+    assert ratios == {"100", "50", "10"}
+    said = draft.fields("Training")["sampler.ratio"]["description"]
+    assert all(re.search(rf"\b{ratio}\b", said) for ratio in ratios), said

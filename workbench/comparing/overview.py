@@ -21,7 +21,7 @@ from workbench.comparing.measures import (
 from workbench.comparing.papers import GroupsBeside, papers_beside
 from workbench.comparing.settings import Difference, differing
 from workbench.problem import Problem
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, experiments
 from workbench.workspace.rows import Run
 
 
@@ -91,5 +91,5 @@ def overview(
         summaries=tuple(summarised(group, measured, metric, at) for group in groups),
         curves=tuple(curve_of(group, measured, metric) for group in groups),
         guards=tuple(guards(workspace, groups, measured, metric, at)),
-        papers=papers_beside(groups, measured, at),
+        papers=papers_beside(groups, measured, at, experiments.every(workspace)),
     )
