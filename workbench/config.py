@@ -16,6 +16,7 @@ from workbench.problem import Problem
 from workbench.resources_path import resources
 
 KINDS = ("dataset", "split", "sampler", "augmentation", "backbone", "loss")
+UNSAID = "The paper does not say; Workbench's choice"
 IMPORTED = "imported"  # the name of every part of a run whose embeddings come from elsewhere
 
 
@@ -314,7 +315,7 @@ class Preset:
     title: str
     summary: str
     config: RunConfig
-    sources: dict[str, str]  # dotted field -> paper and section
+    sources: dict[str, str]  # dotted field -> paper and section, or a sentence where the paper is silent
 
 
 def presets() -> list[Preset]:
@@ -323,9 +324,23 @@ def presets() -> list[Preset]:
     for path in (resources() / "presets").glob("*.toml"):
         given = tomllib.loads(path.read_text("utf-8"))
         order, summary, sources = given.pop("order"), given.pop("summary"), given.pop("sources", {})
+        unsaid = given.pop("unsaid", UNSAID)
         config = RunConfig.model_validate(given)
+        if sources:  # a paper's recipe: what it sets without a source is said to have none
+            sources = dict.fromkeys(_fields_set(given), unsaid) | sources
         found.append((order, Preset(path.stem, config.name, summary, config, sources)))
     return [preset for _, preset in sorted(found, key=lambda each: each[0])]
+
+
+def _fields_set(given: dict[str, Any]) -> list[str]:
+    """Dotted names of what a preset's file sets; the run's name belongs to no recipe."""
+    found: list[str] = []
+    for part, value in given.items():
+        if isinstance(value, dict):
+            found += [f"{part}.{field}" for field in value]
+        elif part != "name":
+            found.append(part)
+    return found
 
 
 def sections() -> dict[str, dict[str, Any]]:

@@ -128,8 +128,9 @@ def environment(engine: "Engine", data: "Data", tell: Callable[[str, int, int], 
             "shared": _shared(data, tell),
             "left_out": data.images.problems[:1000],
             "left_out_count": len(data.images.problems),
+            "unlike_published": data.images.unlike_published,
         },
-        "weights": _weights(engine.config),
+        "weights": _weights(engine),
         "parameters": sum(weight.numel() for weight in engine.parts.weights),
         "steps_per_epoch": engine.sampler.steps_per_epoch,
     }
@@ -157,6 +158,7 @@ class Preflight:
     note: str = ""
     sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]
     problems: list[tuple[str, str]] = field(default_factory=list)  # (path, reason) of images left out
+    unlike_published: list[tuple[str, str]] = field(default_factory=list)  # (name, what differs) of counts
 
 
 def preflight(
@@ -218,6 +220,7 @@ def preflight(
             np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
         ],
         problems=list(images.problems),
+        unlike_published=list(images.unlike_published),
     )
 
 
@@ -246,12 +249,10 @@ def _changed(workspace: Workspace, run_id: int, data: "Data") -> str:
     return ""
 
 
-def _weights(config: RunConfig) -> str:
-    """Hash of the weights file that the backbone starts from; empty without one."""
-    place = str(config.backbone.params.get("weights_file", ""))
-    if config.backbone.params.get("weights") != "file" or not Path(place).is_file():
-        return ""
-    return files.digest(Path(place))
+def _weights(engine: "Engine") -> str:
+    """Hash of the file, a person's own or of torch's cache, that the backbone's weights were loaded from; or empty."""
+    place = getattr(engine.parts.model.backbone, "weights_path", None)
+    return files.digest(place) if place is not None and place.is_file() else ""
 
 
 def _shared(data: "Data", tell: Callable[[str, int, int], None]) -> str:

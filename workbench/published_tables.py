@@ -60,6 +60,48 @@ class Table:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class ExperimentRow:
+    """What all folds of an experiment say together, in the columns of a paper's table."""
+
+    title: str  # names the experiment and how its folds are put together
+    backbone: str
+    dim: int  # 0 where it is not known
+    values: tuple[float, ...]  # percent, mean over `n`; NaN where the experiment has none
+    n: int  # seeds of the concatenated row, runs of the separated one
+
+
+EXPERIMENT_ROWS = (
+    "Rows of an experiment take the best epoch of every fold: concatenated, the embeddings of a seed's folds side by "
+    "side (n seeds); separated, the mean of the folds (n runs)."
+)
+
+
+def experiment_rows(table: Table, title: str, config: RunConfig, result: dict[str, Any]) -> list[ExperimentRow]:
+    """The experiment's rows in a table of its protocol; none before all its folds are done, or without folds.
+
+    Args:
+        title: of the experiment. config: of any of its runs. result: as `protocols.conclude` stores it, fractions.
+    """
+    together: list[dict[str, float]] = result.get("concatenated", [])
+    if not together:
+        return []
+    folds, rest = divmod(int(result["runs"]), len(together))
+    beside_each_other = {name: [each[name] for each in together] for name in together[0]}
+    separated: dict[str, list[float]] = result["separated"]
+    found = []
+    for word, n, times, columns in (
+        ("concatenated", len(together), 0 if rest else folds, beside_each_other),
+        ("separated", int(result["runs"]), 1, separated),
+    ):
+        # P@1 and recall@1 are one number; an experiment keeps it as recall@1.
+        lists = [columns.get("recall@1" if name == "P@1" else name, []) for name in table.metrics]
+        values = tuple(100 * sum(each) / len(each) if each else nan for each in lists)
+        dim = times * config.embedding.dim
+        found.append(ExperimentRow(f"{title}: folds {word}", config.backbone.name, dim, values, n))
+    return found
+
+
 @cache
 def tables() -> tuple[Table, ...]:
     """All tables in resources/tables; read once."""

@@ -7,7 +7,9 @@ from PySide6.QtGui import QGuiApplication
 
 from workbench import registry
 from workbench.config import Choice, RunConfig
+from workbench.datasets.inspection import Inspection
 from workbench.ui.pages.setup import SetupPage
+from workbench.ui.pages.setup.data_dialog import DataDialog
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -64,3 +66,19 @@ def test_a_folder_that_is_gone_is_a_sentence(qtbot, session, tmp_path):
     page.look_at_data()
     qtbot.waitUntil(lambda: bool(told), timeout=60_000)
     assert "There is no folder" in str(told[0])
+
+
+def test_counts_that_are_not_the_published_ones_are_not_among_what_was_left_out(qtbot):
+    small = np.zeros((4, 4, 3), np.uint8)
+    said = ("mnist", "was published with 70,000 images and has 50 here: 69,950 are missing")
+    found = Inspection(
+        50, 4, ("train", "test"), np.full((1, 2), 25), ["0"], [("0/0", "0", small)], np.empty((0, 2)),
+        problems=[], unlike_published=[said], copies=[],
+    )  # fmt: skip
+    dialog = DataDialog("MNIST", found)
+    qtbot.addWidget(dialog)
+    titles = [dialog.tabs.tabText(place) for place in range(dialog.tabs.count())]
+    assert titles[3:] == ["Left out (0)", "Differs from the published counts (1)", "Copies (0)"]
+    dialog.tabs.setCurrentIndex(4)
+    dialog.copy()
+    assert QGuiApplication.clipboard().text().splitlines() == ["What\tDiffers", "\t".join(said)]

@@ -1,10 +1,14 @@
 """The draft of a run takes the published parameters of the chosen loss and data set, unless somebody changed them."""
 
+import re
+
 import pytest
 
 from workbench import registry
 from workbench.config import presets
+from workbench.published_tables import tables
 from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.widgets.form import tooltip
 
 
 @pytest.fixture
@@ -75,3 +79,32 @@ def test_a_recipe_names_paper_and_section_of_each_field(draft):
     assert draft.fields("Training")["training.lr"] == field, "a row keeps its editor while one types"
     draft.load(presets()[0].config)
     assert "Section 6.3" not in draft.fields("Training")["training.lr"].get("source", "")
+
+
+def test_a_field_of_which_the_paper_says_nothing_says_so_in_its_tooltip(draft):
+    recipe = next(preset for preset in presets() if preset.key == "cub-rankmi")
+    draft.load(recipe.config, sources=recipe.sources)
+    said = "Source: The paper's supplement does not say, and its main text was not read; Workbench's choice"
+    assert said in tooltip(draft.fields("Training")["training.lr"]).replace("&#x27;", "'")
+    assert "Kemertas et al. 2020 (RankMI), supplement Section 6" in tooltip(
+        draft.fields("Training")["training.batch_size"]
+    )
+
+
+def test_a_parameter_of_another_choice_has_not_the_recipe_s_source(draft):
+    recipe = next(preset for preset in presets() if preset.key == "cars-ice")
+    draft.load(recipe.config, sources=recipe.sources)
+    assert "Wang et al. 2020" in draft.fields("Loss")["loss.scale"]["source"]
+    draft.set("loss.name", "soft_triple")
+    assert "Wang et al. 2020" not in draft.fields("Loss")["loss.scale"].get("source", "")
+
+
+@pytest.mark.parametrize("key", ["cifar10-lt-psce", "cifar100-lt-psce"])
+def test_the_ratio_of_a_long_tail_names_those_of_the_paper_s_table(draft, key):
+    recipe = next(preset for preset in presets() if preset.key == key)
+    draft.load(recipe.config, sources=recipe.sources)
+    notes = {each.note.removeprefix("long-tailed ") for each in tables() if each.dataset == recipe.config.dataset.name}
+    ratios = {note for note in notes if note.isdigit()}
+    assert ratios == {"100", "50", "10"}
+    said = draft.fields("Training")["sampler.ratio"]["description"]
+    assert all(re.search(rf"\b{ratio}\b", said) for ratio in ratios), said

@@ -58,6 +58,7 @@ FOUND = {
     "classes_disjoint": False, "image_size": 8, "device": "CPU", "parameters": 1234, "steps_per_epoch": 45,
     "seconds_per_step": 0.01, "seconds_per_epoch": 0.45, "seconds": 3.6, "memory_bytes": 2**29, "note": "",
     "sample_pictures": [np.zeros((8, 8, 3), np.uint8)] * 5, "problems": [("a/b.png", "is empty")],
+    "unlike_published": [("digits", "was published with 1,800 images and has 1,797 here: 3 are missing")],
 }  # fmt: skip
 
 
@@ -304,6 +305,14 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     assert page.card.unfold.text() == "1 image left out"
     page.card.unfold.click()
     assert page.card.left_out.item(0).text() == "a/b.png: is empty"
+    assert page.card.left_out.count() == 1
+    assert page.card.unlike.isVisible()
+    assert page.card.unlike.text().splitlines() == [
+        "Differs from the published counts:",
+        "digits was published with 1,800 images and has 1,797 here: 3 are missing.",
+    ]
+    page.card.show_idle("")
+    assert not page.card.unlike.isVisible()
 
 
 def test_what_preflight_finds_impossible_turns_start_off_until_something_changes(page, looked, qtbot):

@@ -1,10 +1,13 @@
 """A config says what is wrong, field by field, and comes back from TOML as it went in."""
 
+import tomllib
+
 import pytest
 
 from workbench.catalog import params_of
-from workbench.config import BadConfig, Choice, RunConfig, TrainingParams, presets
+from workbench.config import UNSAID, BadConfig, Choice, RunConfig, TrainingParams, presets
 from workbench.problem import Problem
+from workbench.resources_path import resources
 
 CATALOG = {
     "dataset/digits": {"title": "Digits", "help": "", "source": "", "facts": {}, "params": {}},
@@ -97,11 +100,26 @@ def test_the_papers_recipes_say_where_their_fields_come_from():
     recipes = [preset for preset in presets() if preset.sources]
     assert len(recipes) == sum(preset.title.startswith("Paper: ") for preset in presets()) == 19
     for preset in recipes:
-        values = preset.config.model_dump()
-        for path, source in preset.sources.items():
+        values = {"seed": preset.config.seed, **preset.config.model_dump()}
+        for path in preset.sources:
             part, _, field = path.partition(".")
-            assert field in values[part], f"{preset.key}: {path}"
-            assert any(word in source for word in ("Section", "Table", "settings")), source
+            assert (field in values[part]) if field else (path in values), f"{preset.key}: {path}"
+
+
+@pytest.mark.parametrize(
+    "preset", [each for each in presets() if each.title.startswith("Paper: ")], ids=lambda it: it.key
+)
+def test_every_field_that_a_recipe_sets_has_a_source_or_says_that_it_has_none(preset):
+    given = tomllib.loads((resources() / "presets" / f"{preset.key}.toml").read_text("utf-8"))
+    cited, unsaid = given["sources"], given.get("unsaid", UNSAID)
+    assert unsaid.endswith("Workbench's choice")
+    assert all(any(word in source for word in ("Section", "Table", "settings")) for source in cited.values())
+    parts = {part: value for part, value in given.items() if isinstance(value, dict) and part != "sources"}
+    asked = {f"{part}.{field}" for part, value in parts.items() for field in value} | {"seed"}
+    assert preset.sources.keys() == asked
+    assert not set(cited) - asked, "a source of a field that the recipe leaves alone"
+    for path in asked:
+        assert preset.sources[path] == cited.get(path, unsaid), path
 
 
 def test_frozen():

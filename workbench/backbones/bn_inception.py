@@ -47,16 +47,18 @@ def bn_inception(params: BNInceptionParams, channels: int) -> Backbone:
             kept="Nothing was started.",
             todo="Choose weights: file.",
         )
-    if params.weights == "file":
+    path = Path(params.weights_file) if params.weights == "file" else None
+    if path is not None:
         if not params.weights_file:
             raise Problem(
                 "No weights file is named.", kept="Nothing was started.", todo="Choose a file, or weights: none."
             )
-        state = {_own_name(key): value for key, value in read_state(Path(params.weights_file)).items()}
+        state = {_own_name(key): value for key, value in read_state(path).items()}
         load_into(model, state, params.weights_file)
     if params.frozen_batch_norm:
         freeze_batch_norm(model)
-    return Backbone(nn.Sequential(_BlueFirst(), *model.children()), FEATURES, channels, params, (15, 20, 22), MEAN, STD)
+    layers = nn.Sequential(_BlueFirst(), *model.children())
+    return Backbone(layers, FEATURES, channels, params, (15, 20, 22), MEAN, STD, path)
 
 
 def features() -> nn.Sequential:

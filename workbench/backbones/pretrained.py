@@ -84,10 +84,15 @@ def read_state(path: Path) -> dict[str, Tensor]:
     return {key.removeprefix("module."): value for key, value in state.items()}
 
 
+def place_in_cache(url: str) -> Path:
+    """The file of torch's cache that holds these weights, or would."""
+    return Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
+
+
 def from_cache(url: str, allow_download: bool) -> dict[str, Tensor]:
     """torchvision's weights from torch's cache; fetched, with the hash in their name checked, only when allowed."""
-    name = url.rpartition("/")[2]
-    cached = Path(torch.hub.get_dir()) / "checkpoints" / name
+    cached = place_in_cache(url)
+    name = cached.name
     if not cached.exists() and not allow_download:
         raise Problem(
             f"torch's cache holds no {name}.",
@@ -96,7 +101,7 @@ def from_cache(url: str, allow_download: bool) -> dict[str, Tensor]:
         )
     try:
         state: dict[str, Tensor] = torch.hub.load_state_dict_from_url(
-            url, map_location="cpu", progress=False, check_hash=True, weights_only=True
+            url, str(cached.parent), map_location="cpu", progress=False, check_hash=True, weights_only=True
         )
     except (OSError, RuntimeError) as error:
         raise Problem(

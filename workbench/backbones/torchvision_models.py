@@ -17,6 +17,7 @@ from workbench.backbones.pretrained import (
     freeze_batch_norm,
     from_cache,
     load_into,
+    place_in_cache,
     read_state,
 )
 from workbench.params import param
@@ -79,13 +80,15 @@ class Backbone(nn.Module):
     """Images [n, 1 or 3, H, W], normalised -> features [n, feature_dim]: the mean over positions.
 
     One channel is always repeated to three, so that the architecture does not depend on where the weights came from.
+    `weights_path` is the file that they were loaded from; None without one.
     """
 
     def __init__(
         self, features: nn.Sequential, feature_dim: int, channels: int, params: PretrainedParams, cuts: Cuts,
-        mean: tuple[float, ...] = MEAN, std: tuple[float, ...] = STD,
+        mean: tuple[float, ...] = MEAN, std: tuple[float, ...] = STD, weights_path: Path | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
+        self.weights_path = weights_path
         depth = {"none": 0, "low": cuts[0], "low_mid": cuts[1], "all": len(features)}[params.frozen]
         for weight in features[:depth].parameters():
             weight.requires_grad_(False)
@@ -105,17 +108,22 @@ class Backbone(nn.Module):
         return features
 
 
-def _load(model: nn.Module, params: PretrainedParams, url: str) -> None:
+def _load(model: nn.Module, params: PretrainedParams, url: str) -> Path | None:
+    """Load the weights that are asked for; the file that they came from."""
+    path = None
     if params.weights == "file":
         if not params.weights_file:
             raise Problem(
                 "No weights file is named.", kept="Nothing was started.", todo="Choose a file, or weights: none."
             )
-        load_into(model, read_state(Path(params.weights_file)), params.weights_file)
+        path = Path(params.weights_file)
+        load_into(model, read_state(path), params.weights_file)
     elif params.weights == "cache":
-        load_into(model, from_cache(url, params.download), url.rpartition("/")[2])
+        path = place_in_cache(url)
+        load_into(model, from_cache(url, params.download), path.name)
     if params.frozen_batch_norm:
         freeze_batch_norm(model)
+    return path
 
 
 def _resnet(
@@ -128,11 +136,11 @@ def _resnet(
             todo="Choose the published stem, or weights: none.",
         )
     model = make(weights=None)
-    _load(model, params, weights.url)
+    path = _load(model, params, weights.url)
     layers = list(model.children())[:-2]
     if params.stem == "small":  # as in Khosla et al. 2020, whose set-up PSCE follows
         layers[0], layers[3] = nn.Conv2d(3, 64, 3, padding=1, bias=False), nn.Identity()
-    return Backbone(nn.Sequential(*layers), width, channels, params, (6, 7, 8))
+    return Backbone(nn.Sequential(*layers), width, channels, params, (6, 7, 8), weights_path=path)
 
 
 @register(
@@ -181,8 +189,8 @@ def resnet50(params: ResNetParams, channels: int) -> Backbone:
 def squeezenet1_0(params: PretrainedParams, channels: int) -> Backbone:
     """Small network without batch-norm, 512 features; trains on a CPU."""
     model = models.squeezenet1_0(weights=None)
-    _load(model, params, models.SqueezeNet1_0_Weights.IMAGENET1K_V1.url)
-    return Backbone(model.features, 512, channels, params, (6, 12, 13))
+    path = _load(model, params, models.SqueezeNet1_0_Weights.IMAGENET1K_V1.url)
+    return Backbone(model.features, 512, channels, params, (6, 12, 13), weights_path=path)
 
 
 @register(
@@ -192,8 +200,8 @@ def squeezenet1_0(params: PretrainedParams, channels: int) -> Backbone:
 def mobilenet_v2(params: FoldedParams, channels: int) -> Backbone:
     """Small network of inverted residuals, 1,280 features."""
     model = models.mobilenet_v2(weights=None)
-    _load(model, params, models.MobileNet_V2_Weights.IMAGENET1K_V1.url)
-    return Backbone(model.features, 1280, channels, params, (7, 14, 19))
+    path = _load(model, params, models.MobileNet_V2_Weights.IMAGENET1K_V1.url)
+    return Backbone(model.features, 1280, channels, params, (7, 14, 19), weights_path=path)
 
 
 @register(
@@ -203,6 +211,7 @@ def mobilenet_v2(params: FoldedParams, channels: int) -> Backbone:
 def googlenet(params: FoldedParams, channels: int) -> Backbone:
     """Inception network of 22 layers, 1,024 features."""
     model = models.googlenet(weights=None, aux_logits=False, init_weights=True)
-    _load(model, params, models.GoogLeNet_Weights.IMAGENET1K_V1.url)
+    path = _load(model, params, models.GoogLeNet_Weights.IMAGENET1K_V1.url)
     middle = (0.5, 0.5, 0.5)  # torchvision feeds these weights -1 to 1
-    return Backbone(nn.Sequential(*list(model.children())[:-3]), 1024, channels, params, (7, 13, 16), middle, middle)
+    layers = nn.Sequential(*list(model.children())[:-3])
+    return Backbone(layers, 1024, channels, params, (7, 13, 16), middle, middle, path)

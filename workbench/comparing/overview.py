@@ -22,7 +22,7 @@ from workbench.comparing.papers import GroupsBeside, papers_beside
 from workbench.comparing.settings import Difference, differing
 from workbench.comparing.training_curves import scalar_names
 from workbench.problem import Problem
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, experiments
 from workbench.workspace.rows import Run
 
 
@@ -94,5 +94,5 @@ def overview(
         curves=tuple(curve_of(group, measured, metric) for group in groups),
         scalars=scalar_names(workspace, runs),
         guards=tuple(guards(workspace, groups, measured, metric, at)),
-        papers=papers_beside(groups, measured, at),
+        papers=papers_beside(groups, measured, at, experiments.every(workspace)),
     )

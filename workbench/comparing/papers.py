@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from workbench.comparing.groups import Group
 from workbench.comparing.measures import At, Measured, summarised
 from workbench.config import RunConfig
-from workbench.published_tables import Table, beside
+from workbench.published_tables import EXPERIMENT_ROWS, ExperimentRow, Table, beside, experiment_rows
+from workbench.workspace.rows import Experiment
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +21,25 @@ class GroupRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupsBeside:
-    """A paper's table, the groups of its protocol, and what each does not share with it."""
+    """A paper's table, the groups of its protocol, their finished experiments, and what is not shared with it."""
 
     table: Table
     rows: tuple[GroupRow, ...]
+    experiments: tuple[ExperimentRow, ...]
     differences: tuple[str, ...]
 
 
-def papers_beside(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> tuple[GroupsBeside, ...]:
-    """Tables in the order of the groups; a group's numbers are those of its runs at the place asked for."""
+def papers_beside(
+    groups: Sequence[Group], measured: dict[int, Measured], at: At, experiments: Sequence[Experiment] = ()
+) -> tuple[GroupsBeside, ...]:
+    """Tables in the order of the groups; a group's numbers are those of its runs at the place asked for.
+
+    `experiments` are the workspace's: those that have a result stand below the groups that their runs are in.
+    """
+    results = {each.id: each for each in experiments if each.result}
     tables: dict[tuple[str, str, str, str], Table] = {}
     rows: dict[tuple[str, str, str, str], list[tuple[GroupRow, list[str]]]] = {}
+    whole: dict[tuple[str, str, str, str], list[ExperimentRow]] = {}
     for group in groups:
         found = [each.metrics for run in group.runs if (each := measured[run.id].at(at)) is not None]
         config = RunConfig.recorded(group.runs[0].config)
@@ -45,12 +54,19 @@ def papers_beside(groups: Sequence[Group], measured: dict[int, Measured], at: At
             values = tuple(sum(column) / len(column) if column else float("nan") for column in by_seed)
             tables[key] = table
             row = GroupRow(group, values, max(map(len, by_seed), default=0))
+            for number in dict.fromkeys(run.experiment_id for run in group.runs):
+                if (one := results.get(number or 0)) is not None:
+                    whole.setdefault(key, []).extend(experiment_rows(table, one.title, config, one.result))
             rows.setdefault(key, []).append((row, [f"“{group.title}”: {said}" for said in table.differences(config)]))
     return tuple(
         GroupsBeside(
             table,
             tuple(row for row, _ in rows[key]),
-            tuple(dict.fromkeys(one for _, told in rows[key] for one in told)),
+            tuple(whole.get(key, ())),
+            (
+                *dict.fromkeys(one for _, told in rows[key] for one in told),
+                *([EXPERIMENT_ROWS] if whole.get(key) else []),
+            ),
         )
         for key, table in tables.items()
     )

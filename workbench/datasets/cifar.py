@@ -11,7 +11,7 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pickled_arrays import NotPlain, read_pickled
 from workbench.datasets.pixels import Progress
 from workbench.datasets.place import find_place
-from workbench.datasets.published import Counts, count_problems
+from workbench.datasets.published import Counts, count_differences
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -113,7 +113,7 @@ def _read(layout: Layout, params: CifarParams, progress: Progress) -> ImageSet:
         image_size=params.image_size,
         read=lambda row: whole[row],
         official=halves,
-        problems=count_problems(layout.name, layout.counts, len(names), len(whole)),
+        unlike_published=count_differences(layout.name, layout.counts, len(names), len(whole)),
         content=blake2b(whole.data, digest_size=16).hexdigest(),
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import Progress
-from workbench.datasets.published import Counts, count_problems
+from workbench.datasets.published import Counts, count_differences
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -90,7 +90,7 @@ def _read(name: str, params: IdxParams, class_names: list[str], progress: Progre
         image_size=params.image_size,
         read=lambda row: pixels[row],
         official=[half for half, part in zip(HALVES, images, strict=True) for _ in range(len(part))],
-        problems=count_problems(name, COUNTS, len(np.unique(every)), len(pixels)),
+        unlike_published=count_differences(name, COUNTS, len(np.unique(every)), len(pixels)),
         content=blake2b(pixels.data, digest_size=16).hexdigest(),
     )
 

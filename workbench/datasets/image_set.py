@@ -30,6 +30,7 @@ class ImageSet:
         read: `read(index)` gives uint8 [h, w] or [h, w, 3]; raises BadImage.
         official: "train", "test", "query", "gallery" or "" (neither half) per sample, where there is an official split.
         problems: (path, reason) of what was left out or is worth knowing.
+        unlike_published: (name, what differs) where counts are not the published ones; nothing is left out for it.
         content: hash of the images where `root` is None, so that other images never meet an old cache.
 
     Raises:
@@ -47,6 +48,7 @@ class ImageSet:
     official: list[str] | None = None
     problems: list[tuple[str, str]] = field(default_factory=list)
     content: str = ""
+    unlike_published: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not self.paths:

@@ -1,5 +1,6 @@
 """In-shop Clothes Retrieval (DeepFashion): training images, queries and a gallery, in the layout as published."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.datasets.image_set import ImageSet
@@ -33,12 +34,13 @@ def inshop(params: PublishedParams, *, progress: Progress) -> ImageSet:
             if status not in STATUS:
                 raise wrong(place, number, f"the status {status!r} is none of {', '.join(STATUS)}")
             lines.append(Line(path, item, status, f"{LIST}, line {number}"))
-    problems = []
     if not lines:
         raise Problem(f"{place} lists no images.", kept="Nothing was started.", todo="Get the file again.")
+    found = from_lines("inshop", _root(place, lines[0]), lines, COUNTS, params, progress)
     if told != len(lines):
-        problems.append((LIST, f"tells of {told:,} images and lists {len(lines):,}"))
-    return from_lines("inshop", _root(place, lines[0]), lines, COUNTS, params, progress, problems)
+        said = (LIST, f"tells of {told:,} images and lists {len(lines):,}")
+        return replace(found, unlike_published=[said, *found.unlike_published])
+    return found
 
 
 def _root(place: Path, first: Line) -> Path:

@@ -29,6 +29,7 @@ class Inspection:
     sheet: list[tuple[str, str, np.ndarray]]  # (path, class, uint8 [h, w, 3])
     sizes: np.ndarray  # [m, 2] width and height of some original files; empty for sets without files
     problems: list[tuple[str, str]]
+    unlike_published: list[tuple[str, str]]  # (name, what differs) of counts
     copies: list[list[tuple[str, str]]]  # groups of images with the same pixels: (path, half) of each
 
     @property
@@ -69,6 +70,7 @@ def inspect(image_set: ImageSet, pixels: np.ndarray, split: Split, seed: int, te
         ],
         sizes=_sizes(image_set, tell),
         problems=list(image_set.problems),
+        unlike_published=list(image_set.unlike_published),
         copies=[[(image_set.paths[row], str(half_of[row])) for row in group] for group in copies(pixels, tell)],
     )
 

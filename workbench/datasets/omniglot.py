@@ -11,7 +11,7 @@ from workbench import archives
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import BadImage, decode, load, on_disk
 from workbench.datasets.pixels import Progress
-from workbench.datasets.published import Counts, count_problems
+from workbench.datasets.published import Counts, count_differences
 from workbench.datasets.scan import Problems, find_images
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -73,7 +73,8 @@ def _from_folder(place: Path, size: int, progress: Progress) -> ImageSet:
         channels=1,
         image_size=size,
         read=lambda row: load(on_disk(root, paths[row]), 1),
-        problems=problems + _count_problems(root.name, names, paths),
+        problems=problems,
+        unlike_published=_count_differences(root.name, names, paths),
     )
 
 
@@ -107,7 +108,7 @@ def _from_zip(place: Path, size: int) -> ImageSet:
         channels=1,
         image_size=size,
         read=read,
-        problems=_count_problems(place.stem, names, paths),
+        unlike_published=_count_differences(place.stem, names, paths),
         content=whole.hexdigest(),
     )
 
@@ -134,6 +135,6 @@ def _classes(paths: list[str], place: Path) -> tuple[np.ndarray, list[str]]:
     return numbered([PurePosixPath(path).parent.as_posix() for path in paths])
 
 
-def _count_problems(part: str, names: list[str], paths: list[str]) -> Problems:
+def _count_differences(part: str, names: list[str], paths: list[str]) -> Problems:
     """What differs from the published numbers; nothing can be said of a part under another name."""
-    return count_problems(part, PARTS[part], len(names), len(paths)) if part in PARTS else []
+    return count_differences(part, PARTS[part], len(names), len(paths)) if part in PARTS else []

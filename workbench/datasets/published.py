@@ -102,7 +102,7 @@ def from_lines(
     name: str, root: Path, lines: list[Line], counts: Counts, params: PublishedParams, progress: Progress,
     problems: Problems | None = None,
 ) -> ImageSet:  # fmt: skip
-    """The set of the listed images that are on disk; the others, and counts that differ, are in its `problems`.
+    """The set of the listed images that are on disk; others are in its `problems`, counts in `unlike_published`.
 
     Raises:
         Problem: a path twice, one that leaves the root, or no image at all.
@@ -143,11 +143,12 @@ def from_lines(
         read=lambda row: fit(load(on_disk(root, paths[row]), 3, size)),
         content="" if params.fit == "centre" else params.fit,  # other pixels, another cache
         official=[line.half for line in kept] if kept and kept[0].half else None,
-        problems=problems + lonely(labels, names) + count_problems(name, counts, len(names), len(paths)),
+        problems=problems + lonely(labels, names),
+        unlike_published=count_differences(name, counts, len(names), len(paths)),
     )
 
 
-def count_problems(name: str, counts: Counts, classes: int, images: int) -> Problems:
+def count_differences(name: str, counts: Counts, classes: int, images: int) -> Problems:
     """(name, what differs) where the numbers are not the published ones."""
     found = []
     for told, there, word in ((counts.classes, classes, "classes"), (counts.images, images, "images")):

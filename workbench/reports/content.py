@@ -11,10 +11,10 @@ from workbench.events import score_of
 from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, said_of
-from workbench.published_tables import Table, beside, own_values
+from workbench.published_tables import EXPERIMENT_ROWS, ExperimentRow, Table, beside, experiment_rows, own_values
 from workbench.reports.provenance import command_of, facts_of
 from workbench.terminal import duration
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, experiments
 from workbench.workspace.numbers import words_of
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls
 
@@ -94,6 +94,7 @@ class Beside:
 
     table: Table
     own: list[float]
+    experiment: list[ExperimentRow]  # of all folds together, where the run is one of a finished experiment's
     differences: list[str]
 
 
@@ -146,7 +147,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         best=best,
         last=last,
         metrics=_metrics(best, last, shown),
-        published=_published(config, best, last),
+        published=_published(workspace, run, config, best, last),
         classes=_classes(workspace, run, best) if best and "classes" in sections else [],
         map=_map(workspace, run, best) if best and "map" in sections else None,
         worst=worst,
@@ -254,12 +255,20 @@ def _classes(workspace: Workspace, run: Run, best: Evaluation) -> list[ClassRow]
     return sorted(found, key=lambda row: (row.map_at_r, row.name))
 
 
-def _published(config: RunConfig, best: Evaluation | None, last: Evaluation | None) -> list[Beside]:
+def _published(
+    workspace: Workspace, run: Run, config: RunConfig, best: Evaluation | None, last: Evaluation | None
+) -> list[Beside]:
     """The best evaluation's numbers; those that are only measured after the last epoch are the last one's."""
     if best is None or last is None:
         return []
     measured = {**last.metrics, **best.metrics}
-    return [Beside(table, own_values(table, measured), table.differences(config)) for table in beside(config, measured)]
+    one = next((each for each in experiments.every(workspace) if each.id == run.experiment_id and each.result), None)
+    found = []
+    for table in beside(config, measured):
+        rows = experiment_rows(table, one.title, config, one.result) if one is not None else []
+        told = table.differences(config) + ([EXPERIMENT_ROWS] if rows else [])
+        found.append(Beside(table, own_values(table, measured), rows, told))
+    return found
 
 
 def _map(workspace: Workspace, run: Run, best: Evaluation) -> Map:

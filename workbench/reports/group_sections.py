@@ -177,6 +177,10 @@ def _published(content: GroupContent) -> list[Block]:
              str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(points, row.values))
             for row in each.rows
         ]  # fmt: skip
+        ours += [
+            (f"{row.title} (here, n = {row.n})", row.backbone, str(row.dim or NO_VALUE), *map(points, row.values))
+            for row in each.experiments
+        ]
         caption = f"{table.title} ({table.paper}, {table.source}) beside means over seeds of the groups."
         strong = frozenset(range(len(papers), len(papers) + len(ours)))
         blocks += [

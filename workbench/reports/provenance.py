@@ -7,6 +7,7 @@ from workbench.config import RunConfig
 from workbench.workspace.rows import Run
 
 FACTS = ("device", "torch", "cuda", "python", "system", "cores", "threads", "memory_gib", "parameters")
+UNLIKE_PUBLISHED = "Differs from the published counts"
 
 
 def config_name(run: Run) -> str:
@@ -26,6 +27,8 @@ def facts_of(run: Run) -> dict[str, str]:
     if data:
         said["Data fingerprint"] = str(data["fingerprint"])
         said["Images left out"] = str(data["left_out_count"])
+        if data.get("unlike_published"):
+            said[UNLIKE_PUBLISHED] = "; ".join(f"{name} {what}" for name, what in data["unlike_published"])
         for key, title in (("shared", "Warning: shared images"), ("changed", "Warning: changed data")):
             if data.get(key):
                 said[title] = str(data[key])

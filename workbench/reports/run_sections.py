@@ -103,13 +103,18 @@ def _published(content: Content) -> list[Block]:
         ]
         dim = str(content.config.embedding.dim or NO_VALUE)
         own = (f"This run ({content.run.loss})", content.run.backbone, dim, *map(points, each.own))
+        together = [
+            (f"{row.title} (here, n = {row.n})", row.backbone, str(row.dim or NO_VALUE), *map(points, row.values))
+            for row in each.experiment
+        ]
         head = ("Method", "Backbone", "d", *(f"{name} %" for name in table.metrics))
         found += [
             heading(table.title),
             said(f"{table.paper}, {table.source}", muted=True),
             Table(
                 f"published-{number}", f"{table.title} ({table.paper}, {table.source}) beside this run.", head,
-                (*rows, own), frozenset(range(2, len(head))), frozenset({len(rows)}),
+                (*rows, own, *together), frozenset(range(2, len(head))),
+                frozenset(range(len(rows), len(rows) + 1 + len(together))),
             ),
             *(said(sentence, muted=True) for sentence in each.differences),
         ]  # fmt: skip

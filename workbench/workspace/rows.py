@@ -61,6 +61,11 @@ class Experiment:
     created: str  # ISO 8601, UTC
     result: dict[str, Any]  # of protocols.conclude; empty before all runs are done
 
+    @property
+    def title(self) -> str:
+        """Its name with its number: two experiments of one config have one name."""
+        return f"{self.name}, experiment {self.id}"
+
 
 def recalls(evaluations: list["Evaluation"]) -> list[str]:
     """The names of recall@k that the evaluations have, by rank."""

@@ -60,7 +60,9 @@ def test_zip_and_folder_are_one_data_set(tmp_path, build):
         assert (pixels.min((1, 2, 3)) < 60).all()  # dark strokes
         assert len({image.tobytes() for image in pixels[:3]}) == 3
     assert [each.root is None for each in sets] == [True, True, False, False]
-    assert [len(each.problems) for each in sets] == [0, 0, 2, 2], "only a part under its published name is counted"
+    assert [len(each.unlike_published) for each in sets] == [0, 0, 2, 2], (
+        "only a part under its published name is counted"
+    )
     assert (sets[3].root / sets[3].paths[0]).is_file()
     assert sets[0].fingerprint == sets[1].fingerprint
 
@@ -69,7 +71,7 @@ def test_zip_and_folder_are_one_data_set(tmp_path, build):
 def test_counts_that_differ_from_the_published_ones_are_told(tmp_path, build, part, classes, images):
     name = f"images_background_{part}"
     found = build("omniglot", place=str(make_zip(tmp_path / f"{name}.zip")))
-    assert [(path, reason.partition(" here")[0]) for path, reason in found.problems] == [
+    assert [(path, reason.partition(" here")[0]) for path, reason in found.unlike_published] == [
         (name, f"was published with {classes} classes and has 3"),
         (name, f"was published with {images} images and has 7"),
     ]

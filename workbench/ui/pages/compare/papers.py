@@ -82,8 +82,12 @@ class PapersPanel(QWidget):
              str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(_points, row.values)]
             for row in shown.rows
         ]  # fmt: skip
+        together = [
+            [f"{row.title} (here, n = {row.n})", row.backbone, str(row.dim or NO_VALUE), *map(_points, row.values)]
+            for row in shown.experiments
+        ]
         icons = [QIcon()] * len(papers) + [self._icons[row.group.title] for row in shown.rows]
-        self.model.show(head, papers + ours, icons)
+        self.model.show(head, papers + ours + together, icons + [QIcon()] * len(together))
         fit_columns(self.view)
         self.view.scrollToBottom()
         source = f"{table.paper}, {table.source}. Ours: {self._where}, mean over n seeds."

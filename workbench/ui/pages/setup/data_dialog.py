@@ -46,6 +46,9 @@ class DataDialog(QDialog):
         self.tabs.addTab(self._classes(found), f"Classes ({len(found.class_names):,})")
         self.tabs.addTab(self._files(found), "Files")
         self.tabs.addTab(self._left_out(found), f"Left out ({len(found.problems):,})")
+        if found.unlike_published:
+            table = _table(["What", "Differs"], found.unlike_published)
+            self.tabs.addTab(_page(table), f"Differs from the published counts ({len(found.unlike_published):,})")
         self.tabs.addTab(self._copies(found), f"Copies ({len(found.copies):,})")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)

@@ -92,7 +92,7 @@ class Draft:
         part, _, field = path.partition(".")
         if not field:
             return self.base[part]
-        if part in KINDS and field != "name" and self.base[part]["name"] != self.values[part]["name"]:
+        if not self._of_the_base(path):
             return self._fresh(part, self.values[part]["name"])[field]
         return self.base[part].get(field)
 
@@ -145,8 +145,14 @@ class Draft:
             else:
                 found[item] = RUN_FIELDS[item]
         for path in found.keys() & self.sources.keys():
-            found[path] = {**found[path], "source": f"{self.sources[path]} (the preset's value)"}
+            if self._of_the_base(path):
+                found[path] = {**found[path], "source": f"{self.sources[path]} (the preset's value)"}
         return found
+
+    def _of_the_base(self, path: str) -> bool:
+        """Whether the preset has this field: a parameter of the same name of another choice is not its own."""
+        part, _, field = path.partition(".")
+        return part not in KINDS or field == "name" or self.base[part]["name"] == self.values[part]["name"]
 
     def paths(self) -> list[str]:
         """Every field that is shown, in order."""

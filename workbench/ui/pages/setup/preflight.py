@@ -138,6 +138,7 @@ class PreflightCard(Card):
         self.left_out = QListWidget()
         self.left_out.setAccessibleName("Images left out, and why")
         self.left_out.setMaximumHeight(120)
+        self.unlike = label("", "muted", wrap=True)
         self._build()
         self.unfold.toggled.connect(self._unfold)
         self.show_idle("")
@@ -164,6 +165,7 @@ class PreflightCard(Card):
         self.body.addLayout(pictures)
         self.body.addLayout(grid)
         self.body.addWidget(self.note)
+        self.body.addWidget(self.unlike)
         self.body.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self.left_out)
@@ -177,6 +179,7 @@ class PreflightCard(Card):
             sample.setPixmap(QPixmap())
             sample.setVisible(False)
         self._show_left_out([])
+        self._show_unlike([])
         self.note.setVisible(False)
         self.look.setVisible(False)
 
@@ -215,6 +218,7 @@ class PreflightCard(Card):
         self.note.setVisible(bool(found.note))
         self.look.setVisible(True)
         self._show_left_out(found.problems)
+        self._show_unlike(found.unlike_published)
 
     def _say(self, state: str, problem: str, offer_check: bool) -> None:
         for shown, text in ((self.state, state), (self.problem, problem)):
@@ -234,6 +238,11 @@ class PreflightCard(Card):
         self.unfold.setText(f"{len(problems):,} {'image' if len(problems) == 1 else 'images'} left out")
         self.unfold.setVisible(bool(problems))
         self.left_out.setVisible(bool(problems) and self.unfold.isChecked())
+
+    def _show_unlike(self, counts: list[tuple[str, str]]) -> None:
+        told = [f"{name} {what}." for name, what in counts]
+        self.unlike.setText("\n".join(["Differs from the published counts:", *told]) if told else "")
+        self.unlike.setVisible(bool(told))
 
 
 def pixmap(image: np.ndarray, side: int, ratio: float) -> QPixmap:

@@ -1,0 +1,100 @@
+"""What all folds of an experiment say together stands beside the papers' rows, and says how they are put together."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.unit.comparing.compared_runs import evaluated, images
+from workbench import catalog, protocols
+from workbench.comparing.overview import overview
+from workbench.config import Choice, EmbeddingParams, RunConfig
+from workbench.evaluation import retrieval_metrics
+from workbench.events import Ended
+from workbench.published_tables import EXPERIMENT_ROWS, experiment_rows, tables
+from workbench.reports.blocks import Table
+from workbench.reports.content import gather
+from workbench.reports.group_content import gather_groups
+from workbench.reports.group_sections import group_blocks
+from workbench.reports.run_sections import section_blocks
+from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
+
+N = 12
+FOLDS = {1: 0.40, 2: 0.50}  # fold -> recall@1, P@R and MAP@R of its best epoch
+MLRC = Choice(name="mlrc", params={"folds": 2})
+CONFIG = RunConfig(name="Birds", dataset=Choice(name="cub"), split=MLRC, embedding=EmbeddingParams(dim=5))
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+@pytest.fixture
+def vectors():
+    return {fold: np.random.default_rng(fold).normal(size=(N, 5)).astype(np.float32) for fold in FOLDS}
+
+
+def train(workspace, vectors):
+    """Both folds, done, with these embeddings; their numbers."""
+    run_ids = protocols.prepare(CONFIG, workspace)
+    shown = images(N)
+    for run_id, (fold, value) in zip(run_ids, FOLDS.items(), strict=True):
+        recorder = Recorder(workspace, run_id)
+        recorder.dataset(workspace.register_dataset(shown, workspace.path / "pixels.npy"))
+        metrics = dict.fromkeys(("recall@1", "P@1", "P@R", "MAP@R"), value)
+        recorder(replace(evaluated(shown, 1, np.full(N, value), np.arange(N), metrics), embeddings=vectors[fold]))
+        recorder(Ended("done"))
+    return run_ids
+
+
+def expected(vectors):
+    parts = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in vectors.values()]
+    return retrieval_metrics(np.concatenate(parts, axis=1), images(N).labels, distance="cosine")
+
+
+def test_a_finished_experiment_has_a_row_for_each_way_of_putting_its_folds_together(workspace, vectors):
+    run_ids = train(workspace, vectors)
+    runs = [workspace.run(run_id) for run_id in run_ids]
+    before = overview(workspace, runs, catalog.current(), "MAP@R", "best").papers
+    assert before
+    assert not any(each.experiments or EXPERIMENT_ROWS in each.differences for each in before)
+    protocols.conclude(workspace, 1)
+    after = overview(workspace, runs, catalog.current(), "MAP@R", "best").papers
+    assert {each.table.note for each in after} == {"concatenated", "separated"}
+    whole = expected(vectors)
+    for each in after:
+        assert each.table.metrics == ("P@1", "P@R", "MAP@R")
+        together, apart = each.experiments
+        assert (together.title, together.dim, together.n) == ("Birds, experiment 1: folds concatenated", 10, 1)
+        assert together.values == pytest.approx([100 * whole[name] for name in ("recall@1", "P@R", "MAP@R")], abs=1e-4)
+        assert (apart.title, apart.dim, apart.n) == ("Birds, experiment 1: folds separated", 5, 2)
+        assert apart.values == pytest.approx([45.0] * 3)
+        assert each.differences[-1] == EXPERIMENT_ROWS
+
+
+def test_the_reports_of_one_fold_and_of_all_have_the_rows(workspace, vectors):
+    run_ids = train(workspace, vectors)
+    protocols.conclude(workspace, 1)
+    one = section_blocks("published", gather(workspace, run_ids[0], ("published",), ""))
+    runs = [workspace.run(run_id) for run_id in run_ids]
+    asked = ("group-published",)
+    several = group_blocks(
+        "group-published", gather_groups(workspace, runs, asked, "MAP@R", "best", lambda *_: None), {}
+    )
+    for blocks in (one, several):
+        found = [each for each in blocks if isinstance(each, Table)]
+        assert found
+        for table in found:
+            together, apart = table.rows[-2:]
+            assert together[0] == "Birds, experiment 1: folds concatenated (here, n = 1)"
+            assert apart[0] == "Birds, experiment 1: folds separated (here, n = 2)"
+            assert apart[2:] == ("5", "45.0", "45.0", "45.0")
+            assert {len(table.rows) - 2, len(table.rows) - 1} <= set(table.strong)
+
+
+def test_seeds_without_folds_have_no_such_rows():
+    table = next(each for each in tables() if each.note == "concatenated")
+    assert experiment_rows(table, "Seeds", CONFIG, {"runs": 3, "separated": {"MAP@R": [0.1, 0.2, 0.3]}}) == []
