@@ -10,12 +10,14 @@ from tests.ui.ticking import WAIT, tick
 from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.groups import grouped
 from workbench.config import Choice, RunConfig, TrainingParams
+from workbench.published_tables import EXPERIMENT_ROWS
 from workbench.ui import theme
 from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.compare.looks import looks, short_title
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries import BETTER, WORSE
 from workbench.ui.report_offer import ReportOffer
+from workbench.workspace import experiments
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 OTHER = TrainingParams(lr=0.5)
@@ -170,6 +172,27 @@ def test_papers_rows_stand_beside_the_groups_and_what_differs_is_said(qtbot, ses
     assert rows[-1][:5] == ["<b>Birds</b> (here, n = 3)", "resnet50", "100", "63.0", "–"]
     assert "“<b>Birds</b>”: This run's embeddings have 100 numbers, the table's 2048." in panel.notes.text()
     assert "Ours: best epoch of each run, mean over n seeds." in panel.notes.text()
+
+
+def test_a_finished_experiment_has_rows_of_its_own_below_its_folds(qtbot, session, workspace):
+    folds = {"dataset": Choice(name="cub"), "split": Choice(name="mlrc", params={"folds": 2})}
+    config = RunConfig(name="Birds", **folds)
+    number = experiments.create(workspace, config)
+    run_id = store(workspace, {1: np.full(6, 0.9)}, name="Birds, fold 1", metrics={"MAP@R": 0.4}, **folds)
+    with workspace.writing() as db:
+        db.execute("update runs set experiment_id = ? where id = ?", (number, run_id))
+    result = {"runs": 2, "separated": {"MAP@R": [0.4, 0.5]}, "concatenated": [{"MAP@R": 0.6}]}
+    experiments.set_result(workspace, number, result)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1)
+    page.tabs.setCurrentWidget(page.papers)
+    assert [row[0] for row in cells(page.papers.model)[-3:]] == [
+        "Birds (here, n = 1)",
+        "Birds, experiment 1: folds concatenated (here, n = 1)",
+        "Birds, experiment 1: folds separated (here, n = 2)",
+    ]
+    assert [row[-1] for row in cells(page.papers.model)[-3:]] == ["40.0", "60.0", "45.0"]
+    assert EXPERIMENT_ROWS in page.papers.notes.text()
 
 
 def test_without_a_paper_s_table_the_tab_says_so(qtbot, session, workspace):
