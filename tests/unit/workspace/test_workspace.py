@@ -320,6 +320,9 @@ def test_kill_9_while_writing_leaves_a_whole_database(tmp_path):
     assert child.stdout is not None
     for _ in range(8):
         child.stdout.readline()
+    with Workspace(tmp_path) as workspace:  # a fast child may not have written yet
+        while not len(workspace.scalars(1, "batch/loss")[0]):
+            child.stdout.readline()
     child.kill()
     child.wait()
     child.stdout.close()
