@@ -61,7 +61,11 @@ def as_metrics(text: str) -> dict[str, float]:
 
 
 def scalar_names(db: Connection, run_id: int) -> list[str]:
-    sql = "select name from metrics where id in (select distinct metric_id from scalar_points where run_id = ?)"
+    # A look into the index for each name: all points of a long run would take 16 ms.
+    sql = (
+        "select name from metrics where exists "
+        "(select 1 from scalar_points where run_id = ? and metric_id = metrics.id limit 1)"
+    )
     return sorted(name for (name,) in db.execute(sql, (run_id,)))
 
 
@@ -115,9 +119,10 @@ def thinned_scalars(db: Connection, run_id: int, name: str, most: int) -> tuple[
 
 def scalars_of_runs(db: Connection, run_ids: Sequence[int]) -> list[str]:
     """Names of the scalars that any of the runs has."""
+    # One look into the index for each run and name; with `run_id in (...)` SQLite reads every point.
     sql = (
-        "select name from metrics m where exists (select 1 from scalar_points p "
-        "where p.metric_id = m.id and p.run_id in (select value from json_each(?))) order by name"
+        "select distinct m.name from json_each(?) r cross join metrics m where exists "
+        "(select 1 from scalar_points p where p.run_id = r.value and p.metric_id = m.id) order by m.name"
     )
     return [name for (name,) in db.execute(sql, (json.dumps(list(run_ids)),))]
 

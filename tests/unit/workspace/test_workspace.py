@@ -15,7 +15,7 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, Evaluated, Progress, Resumed, Saved, Scalar, Status, Waiting
 from workbench.problem import Problem
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, reading
 from workbench.workspace import recorder as recording
 from workbench.workspace.connection import Damaged, sqlite3, writing
 from workbench.workspace.recorder import Recorder
@@ -414,3 +414,20 @@ def test_a_database_that_another_program_is_making_is_waited_for(tmp_path):
     with Workspace(folder) as workspace:
         assert workspace.runs() == []
     writer.join()
+
+
+def test_names_of_scalars_are_found_without_reading_the_points(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        runs = [workspace.create_run(RunConfig()) for _ in range(2)]
+        with workspace.writing() as db:
+            db.execute("insert into metrics (id, name) values (91, 'batch/loss'), (92, 'probe/ce')")
+            db.executemany(
+                "insert into scalar_points (run_id, metric_id, step, value) values (?, 91, ?, 1.0)",
+                ((run_id, step) for run_id in runs for step in range(5_000)),
+            )
+        looked = []
+        with closing(workspace.reader()) as db:
+            db.set_progress_handler(lambda: looked.append(1), 1_000)  # of SQLite's instructions
+            assert reading.scalars_of_runs(db, runs) == ["batch/loss"]
+            assert reading.scalar_names(db, runs[1]) == ["batch/loss"]
+        assert len(looked) < 3
