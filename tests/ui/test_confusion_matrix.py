@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
+from tests.ui.pointing import choose, click_cell, click_head
 from workbench.failed_queries import ConfusedPair
 from workbench.ui.pages.retrieval.confusion_matrix import SHARE, TIMES, ConfusionMatrix, most_confused, told
 
@@ -40,16 +41,15 @@ def heads(model, way):
 def test_the_most_confused_classes_stand_first(matrix):
     assert heads(matrix.model, Qt.Orientation.Vertical) == ["ant", "<b>bee</b>", "cat", "dog"]
     assert cells(matrix.model) == [["–", "5", "", ""], ["3", "–", "", ""], ["1", "", "–", "2"], ["", "", "", "–"]]
-    matrix.what.setCurrentIndex(1)
-    matrix.what.activated.emit(1)
+    choose(matrix.what, 1)
     assert heads(matrix.model, Qt.Orientation.Horizontal) == ["cat", "dog", "ant", "<b>bee</b>"]
     assert cells(matrix.model)[0] == ["–", "90.0", "5.0", ""]
 
 
 def test_heads_sort_rows_and_columns(matrix):
-    matrix.table.horizontalHeader().sectionClicked.emit(0)  # taken for ant
+    click_head(matrix.table.horizontalHeader(), 0)  # taken for ant
     assert heads(matrix.model, Qt.Orientation.Vertical) == ["<b>bee</b>", "cat", "ant", "dog"]
-    matrix.table.verticalHeader().sectionClicked.emit(1)  # the cat
+    click_head(matrix.table.verticalHeader(), 1)  # the cat
     assert heads(matrix.model, Qt.Orientation.Horizontal) == ["dog", "ant", "<b>bee</b>", "cat"]
     assert cells(matrix.model)[1] == ["2", "1", "", "–"]
     assert matrix.model.lines()[:3] == ["\tdog\tant\t<b>bee</b>\tcat", "<b>bee</b>\t0\t3\t\t0", "cat\t2\t1\t0\t"]
@@ -65,13 +65,13 @@ def test_no_name_is_a_formula_where_the_matrix_is_pasted(matrix):
 def test_a_cell_names_its_queries(matrix, qtbot):
     index = matrix.model.index(2, 0)
     with qtbot.waitSignal(matrix.pair_chosen) as chosen:
-        matrix.table.activated.emit(index)
+        click_cell(matrix.table, index, twice=True)
     assert chosen.args == [PAIRS[3]]
     assert index.data(Qt.ItemDataRole.AccessibleTextRole) == told(PAIRS[3])
     assert told(PAIRS[3]) == "“cat” is taken for “ant” once, 5.0 % of its queries"
     assert "&lt;b>bee" in matrix.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole)
     with qtbot.assertNotEmitted(matrix.pair_chosen):
-        matrix.table.activated.emit(matrix.model.index(3, 3))
+        click_cell(matrix.table, matrix.model.index(3, 3), twice=True)
 
 
 def test_the_greatest_value_is_the_hottest(matrix):

@@ -8,6 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget
 from small_run import blobs, store_run
 
+from tests.ui.pointing import choose as pick
+from tests.ui.pointing import click_cell
 from workbench import failed_queries
 from workbench.failed_queries import Explanation
 from workbench.ui.pages.retrieval import RetrievalPage
@@ -48,8 +50,7 @@ def choose(combo, data):
     """As a person does."""
     place = combo.findData(data)
     assert place >= 0
-    combo.setCurrentIndex(place)
-    combo.activated.emit(place)
+    pick(combo, place)
 
 
 def listed(page):
@@ -68,8 +69,7 @@ def test_each_cause_lists_its_queries_and_counts_them(page, session):
         assert causes.itemText(causes.findData(cause)) == f"{TITLES[cause]} ({count})"
         choose(causes, cause)
         assert listed(page) == set(found.of_cause(cause).tolist())
-    causes.setCurrentIndex(0)
-    causes.activated.emit(0)
+    pick(causes, 0)
     assert page.model.rowCount() == 120
 
 
@@ -121,8 +121,7 @@ def test_won_and_lost_since_another_epoch(page, session, run, qtbot):
         assert listed(page) == set(ids.tolist())
         session.show_query(int(ids[0]))
         assert page.result.explanation.text().endswith(f": {key}.")
-    why.compare.setCurrentIndex(0)
-    why.compare.activated.emit(0)
+    pick(why.compare, 0)
     assert why.differences.isHidden()
     assert why.causes.findData("won") < 0
     assert page.model.rowCount() == 120
@@ -157,7 +156,7 @@ def test_confusions_filter_the_list_and_hubs_become_the_query(page, session, qtb
     names = [dialog.pairs.index(row, 0).data() for row in range(dialog.pairs.rowCount())]
     assert names == sorted(names)
     pair = dialog.pairs.row(1)
-    dialog.pair_table.activated.emit(dialog.pairs.index(1, 0))
+    click_cell(dialog.pair_table, dialog.pairs.index(1, 0), twice=True)
     assert listed(page) == set(found.of_pair(pair.label, pair.taken_label).tolist())
     assert page.queries.why.narrowed.isVisible()
     page.queries.why.narrowed.click()
@@ -165,7 +164,7 @@ def test_confusions_filter_the_list_and_hubs_become_the_query(page, session, qtb
     dialog.tabs.setCurrentIndex(1)
     assert dialog.hubs.rowCount() == len(found.hubs) > 0
     hub = dialog.hubs.row(0)
-    dialog.hub_table.clicked.emit(dialog.hubs.index(0, 0))
+    click_cell(dialog.hub_table, dialog.hubs.index(0, 0))
     assert session.query == hub.sample_id
     loader = shared_loader(session)
     dialog.hubs.index(0, 0).data(Qt.ItemDataRole.DecorationRole)
@@ -303,8 +302,7 @@ def test_map_at_r_if_the_tagged_were_left_out_stands_beside_and_changes_nothing(
     assert f"it would be {100 * expected.without:.2f} %" in why.left_out_said.text()
     assert f"MAP@R {100 * before['MAP@R']:.2f} %" in why.left_out_said.text()
     assert session.workspace.evaluation(run.evaluations[1]).metrics == before
-    why.causes.setCurrentIndex(0)
-    why.causes.activated.emit(0)
+    pick(why.causes, 0)
     assert why.left_out_said.isHidden()
     assert why.left_out.isHidden()
 

@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from small_run import blobs, store_run
 
+from tests.ui.pointing import choose as pick
 from workbench.problem import Problem
 from workbench.ui.pages.map import MapPage
 from workbench.ui.pages.map.hover_card import DELAY
@@ -80,9 +81,7 @@ def page(qtbot, session, analysis, run):
 
 
 def choose(box, key):
-    place = box.findData(key)
-    box.setCurrentIndex(place)
-    box.activated.emit(place)
+    pick(box, box.findData(key))
 
 
 def drag(canvas, corners, keys=Qt.KeyboardModifier.NoModifier):

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from small_run import blobs, store_run
 
+from tests.ui.pointing import choose
 from workbench.problem import Problem
 from workbench.ui.pages.map import MapPage, export
 from workbench.ui.pages.map.colouring import grouped
@@ -237,9 +238,7 @@ def test_pause_settles_on_an_epoch_and_a_hidden_page_does_not_play(qtbot, page, 
 
 
 def test_scores_are_those_of_the_nearer_epoch(page, run, workspace):
-    place = page.colouring.findData("verdict")
-    page.colouring.setCurrentIndex(place)
-    page.colouring.activated.emit(place)
+    choose(page.colouring, page.colouring.findData("verdict"))
     hold(page, STEPS // 4)
     wanted = workspace.queries(run.evaluations[0])
     np.testing.assert_array_equal(page.canvas.data.right, wanted.right)

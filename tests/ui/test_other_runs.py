@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from small_run import blobs, store_run
 
+from tests.ui.pointing import choose as pick
 from workbench import failed_queries
 from workbench.comparing.counterparts import counterparts
 from workbench.ui.pages.retrieval import RetrievalPage
@@ -42,9 +43,7 @@ def page(qtbot, session, runs):
 
 
 def choose(combo, data):
-    place = combo.findData(data)
-    combo.setCurrentIndex(place)
-    combo.activated.emit(place)
+    pick(combo, combo.findData(data))
 
 
 def test_only_runs_on_the_same_samples_can_be_compared(workspace, runs):

@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QGuiApplication, 
 from PySide6.QtWidgets import QApplication
 from small_run import store_run
 
+from tests.ui.pointing import choose
 from workbench import experiment
 from workbench.ui.pages.retrieval import RetrievalPage, own_image
 from workbench.ui.pages.retrieval.history import History
@@ -255,8 +256,7 @@ def test_a_class_is_chosen_or_typed_and_nonsense_is_undone(qtbot, page, run):
 
 
 def test_filters_hold_in_the_next_evaluation(page, session, run):
-    page.queries.classes.setCurrentIndex(2)
-    page.queries.classes.activated.emit(2)
+    choose(page.queries.classes, 2)
     session.show_evaluation(run.evaluations[0])
     assert page.queries.classes.currentText() == "class 01"
     assert set(listed(page)) == set(run.ids[LABELS == 1].tolist())
