@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QGuiApplication, QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolButton
 from small_run import store_run
 
 from tests.ui.pointing import choose
@@ -385,7 +385,7 @@ def test_the_banner_is_dropped_and_the_query_comes_back(qtbot, page, session, em
     Image.new("L", (8, 8)).save(tmp_path / "mine.png")
     page.search_file(tmp_path / "mine.png")
     qtbot.waitUntil(page.result.own.isVisible, timeout=30_000)
-    page.result.own.removed.emit()
+    qtbot.mouseClick(page.result.own.findChild(QToolButton), Qt.MouseButton.LeftButton)
     assert not page.result.own.isVisible()
     assert page.result.title.text() == before
 
@@ -405,7 +405,7 @@ def test_the_last_image_is_searched_with_again_in_the_run_that_is_shown(qtbot, p
     Image.new("L", (8, 8)).save(tmp_path / "mine & yours.png")
     page.search_file(tmp_path / "mine & yours.png")
     qtbot.waitUntil(page.result.own.isVisible, timeout=30_000)
-    page.result.own.removed.emit()
+    qtbot.mouseClick(page.result.own.findChild(QToolButton), Qt.MouseButton.LeftButton)
     assert "mine && yours.png" in page.search_again.text()
     page.search_again.trigger()
     qtbot.waitUntil(page.result.own.isVisible, timeout=30_000)

@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QToolButton
 
 from tests.ui.trained import trained_run
 from workbench import experiment
@@ -110,7 +111,7 @@ def test_search_with_an_image_of_ones_own(page, session, qtbot, tmp_path, monkey
     assert page.result.cards[0].neighbour.sample_id == ids[5]
     assert page.result.cards[0].neighbour.similarity == pytest.approx(1.0)
     assert page.result.title.text() == "mine.png"
-    page.result.own.removed.emit()
+    qtbot.mouseClick(page.result.own.findChild(QToolButton), Qt.MouseButton.LeftButton)
     assert not page.result.own.isVisible()
     assert labels[5] >= 0
 
