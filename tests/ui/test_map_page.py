@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
 
 from tests.ui.trained import CLASSES, trained_run
 from workbench.ui.pages.map import map_data
@@ -161,6 +162,23 @@ def test_a_hovered_point_shows_its_card_beside_it(page, qtbot):
     assert "AP" in page.hover_card.words.text()
     page._hover(None, None)
     assert not page.hover_card.isVisible()
+
+
+@pytest.mark.qt_log_ignore("does not support", extend=True)  # of Qt's offscreen platform, at a menu
+def test_each_line_of_the_export_menu_asks_where_to_and_writes(page, tmp_path, qtbot, monkeypatch):
+    def proposed(_parent, _title, name, _kinds):
+        return str(tmp_path / name), ""
+
+    monkeypatch.setattr("workbench.ui.pages.map.exporting.QFileDialog.getSaveFileName", proposed)
+    monkeypatch.setattr(
+        "workbench.ui.pages.map.exporting.QFileDialog.getExistingDirectory", lambda *args: str(tmp_path)
+    )
+    menu = next(each for each in page.findChildren(QMenu) if any("Projector" in line.text() for line in each.actions()))
+    for line in [each for each in menu.actions() if not each.isSeparator()]:
+        menu.popup(page.mapToGlobal(page.rect().center()))
+        qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(line).center())
+    wanted = [*(f"map.{ending}" for ending in ("png", "svg", "pdf", "csv")), "vectors.tsv", "metadata.tsv"]
+    qtbot.waitUntil(lambda: all((tmp_path / name).exists() for name in wanted), timeout=30_000)
 
 
 def test_exports(page, tmp_path, qtbot):
