@@ -29,6 +29,7 @@ Op = Callable[[Message, Report], Message]  # what it returns is the result
 Ops = dict[str, Op]
 CAN_PEEK = sys.platform != "win32"
 Field = TypeVar("Field")
+NICE = 15  # more than a training thread's: that may hold the interpreter while the window waits for it
 OFTEN = 0.1  # seconds between two progress answers of one stage
 
 
@@ -164,7 +165,7 @@ def run(ops: Ops) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice"):
-        os.nice(5)
+        os.nice(NICE)
     own_input, own_output = os.dup(0), os.dup(1)
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)

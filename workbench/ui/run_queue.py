@@ -15,6 +15,7 @@ from workbench.workspace import Workspace
 WITHDRAWN = "It was withdrawn before it began."
 UNRECORDED = "The run ended, but its end could not be recorded. What was saved before is kept. See the log."
 WATCH_EVERY = 1000  # ms
+SOON = 5  # ms, to look again whether a thread that has said its last word is over
 MOMENT = 0.15  # seconds in which a page is drawn
 
 
@@ -182,8 +183,9 @@ class RunQueue(QObject):
     def _run_ended(self, run_id: int, ended: Ended) -> None:
         if run_id != self.running:
             return
-        if self._job is not None:
-            self._job.join()  # it has said its last word: this is the end of its thread, not of its work
+        if self._job is not None and not self._job.join(0):  # its thread ends later, and yields to others
+            QTimer.singleShot(SOON, self, lambda: self._run_ended(run_id, ended))
+            return
         self._forget_job()
         self._next()
         self.changed.emit()

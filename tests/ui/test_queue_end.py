@@ -1,0 +1,47 @@
+"""What the queue does between a run's last word and the end of its thread."""
+
+import threading
+
+from workbench.control import Control
+from workbench.events import Ended
+from workbench.ui.session import Session
+
+
+class Lingering:
+    """A job that has said its last word and whose thread is not over before the test lets it be."""
+
+    def __init__(self, listen):
+        self.let_go = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(listen,))
+
+    def start(self):
+        self._thread.start()
+
+    def join(self, timeout=None):
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def _run(self, listen):
+        listen(Ended("done"))
+        self.let_go.wait(60)
+
+
+def test_the_window_does_not_wait_for_the_end_of_a_runs_thread(qtbot, workspace, config):
+    made = []
+
+    def make_job(workspace, run_id, control: Control, listen, resume):
+        made.append(Lingering(listen))
+        return made[-1]
+
+    session = Session(workspace, make_job=make_job)
+    run_id = session.start(config)
+    ended = []
+    session.queue.ended.connect(lambda *told: ended.append(told))
+    qtbot.waitUntil(lambda: bool(made), timeout=30_000)
+    qtbot.wait(200)  # the loop turns while the thread lingers
+    assert not ended
+    assert session.queue.running == run_id
+    made[0].let_go.set()
+    qtbot.waitUntil(lambda: ended == [(run_id, "done", "")], timeout=30_000)
+    assert not session.busy
+    session.close()
