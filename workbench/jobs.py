@@ -8,8 +8,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from functools import cache
 from itertools import count
 from pathlib import Path
+from queue import SimpleQueue
+from time import monotonic
 from typing import Any
 
 from workbench.control import Cancelled, Control
@@ -30,23 +33,39 @@ class Job:
         self.control = control or Control()
         self._work, self._emit = work, emit
         self._thread = threading.Thread(target=self._run, name=name)
+        self._begun = threading.Event()  # its thread has started, or never will
 
     def start(self) -> "Job":
-        self._thread.start()
+        """Have the thread started, without waiting for it."""
+        _starter().put(self)
         return self
 
     @property
     def alive(self) -> bool:
-        return self._thread.is_alive()
+        """Whether its work, or the end of its thread, is still to come; asked after `start`."""
+        return not self.join(0)
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait for the end; False when it has not come within `timeout` seconds."""
-        self._thread.join(timeout)
+        """Wait for the end, after `start`; False when it has not come within `timeout` seconds."""
+        asked = monotonic()
+        if not self._begun.wait(timeout):
+            return False
+        if self._thread.ident is not None:
+            self._thread.join(None if timeout is None else max(0.0, timeout - (monotonic() - asked)))
         return not self._thread.is_alive()
+
+    def begin(self) -> None:
+        """Start the thread and wait until it runs; called by the thread that does nothing else."""
+        try:
+            self._thread.start()
+        except RuntimeError as error:  # the system gives no more threads, or the program is ending
+            log.error("%s could not begin: %s", self._thread.name, error)
+            self._say(Ended("failed", "The system gave no thread for this. Close other programs and try again."))
+        finally:
+            self._begun.set()
 
     def _run(self) -> None:
         ended = Ended("failed", "The job ended in an unknown way. See the log.")
-        _let_the_window_go_first()
         try:
             self._work(self.control, self._emit)
             ended = Ended("stopped" if self.control.stop_asked or self.control.interrupted else "done")
@@ -71,10 +90,25 @@ class Job:
             log.error("%s ended as %s, which could not be recorded: %s", self._thread.name, ended.status, problem)
 
 
+@cache
+def _starter() -> "SimpleQueue[Job]":
+    """Jobs to begin. A thread that starts another waits for its first turn at the interpreter: not the window's."""
+    asked: SimpleQueue[Job] = SimpleQueue()
+
+    def start_each() -> None:
+        _let_the_window_go_first()
+        while True:
+            asked.get().begin()
+
+    start_daemon("starter", start_each)
+    return asked
+
+
 def _let_the_window_go_first() -> None:
-    """On Linux each thread has its own niceness, and the threads that torch starts from this one inherit it."""
+    """On Linux each thread has its own niceness, and the threads that are started from this one inherit it."""
     if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+        own = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, own, max(NICE, os.getpriority(os.PRIO_PROCESS, own)))  # only root may lower it
 
 
 def start_daemon(name: str, work: Callable[[], None]) -> None:

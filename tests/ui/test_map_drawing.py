@@ -93,6 +93,18 @@ def test_a_crowd_is_stamped_exactly_as_if_each_point_were_drawn_after_the_other(
         assert (pixels_of(stamps.splat(ink, (50, 40), wide)) == by_hand(ink, (50, 40), wide)).all()
 
 
+@pytest.mark.parametrize("at_once", [stamps.PIXELS_AT_ONCE, 50])
+def test_few_overlapping_points_lie_in_order_too(monkeypatch, at_once):
+    monkeypatch.setattr(stamps, "PIXELS_AT_ONCE", at_once)
+    random = np.random.default_rng(1)
+    places = random.uniform(0, 30, (60, 2))  # in a corner of a picture that is large for them
+    ink = ink_of(places, random.integers(1, 2**32, 60, np.uint32), np.zeros(60, bool))
+    size = (200, 100)
+    assert 100 * len(places) < stamps.CROWDED * size[0] * size[1]
+    for wide in (3.4, 7, 14):
+        assert (pixels_of(stamps.splat(ink, size, wide)) == by_hand(ink, size, wide)).all()
+
+
 def test_density_counts_the_points_of_each_pixel_as_opacity_in_the_colour_of_one_of_them():
     inks = rgb(*["#FF0000"] * 30, "#0000FF", "#00FF00")
     places = [[5.5, 7.2]] * 30 + [[0, 0], [-0.5, 3]]

@@ -1,5 +1,6 @@
 """A job always ends with one Ended event, and the analysis process answers, dies and comes back."""
 
+import os
 import queue
 import sys
 import threading
@@ -66,6 +67,44 @@ def test_a_last_word_that_cannot_be_recorded_does_not_kill_the_thread(caplog):
     job = Job("full", lambda control, emit: None, emit).start()
     assert job.join(5)
     assert "could not be recorded" in caplog.text
+
+
+def test_whoever_starts_a_job_does_not_wait_for_its_thread(monkeypatch):
+    goes_on, begin = threading.Event(), threading.Thread.start
+
+    def late(thread):
+        assert goes_on.wait(20)
+        begin(thread)
+
+    outcome(lambda control, emit: None)  # the thread that starts the others is there
+    monkeypatch.setattr(threading.Thread, "start", late)
+    events = []
+    job = Job("late", lambda control, emit: None, events.append).start()
+    assert job.alive
+    assert not job.join(0.01)
+    assert events == []
+    goes_on.set()
+    assert job.join(20)
+    assert not job.alive
+    assert events == [Ended("done")]
+
+
+def test_a_thread_that_the_system_does_not_give_is_a_failed_job(monkeypatch):
+    def none_left(thread):
+        raise RuntimeError("can't start new thread")
+
+    outcome(lambda control, emit: None)
+    monkeypatch.setattr(threading.Thread, "start", none_left)
+    (ended,) = outcome(lambda control, emit: None)
+    assert ended.status == "failed"
+    assert "gave no thread" in ended.problem
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have a niceness of their own on Linux only")
+def test_a_job_yields_to_the_window():
+    found = []
+    outcome(lambda control, emit: found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id())))
+    assert found == [max(jobs.NICE, os.getpriority(os.PRIO_PROCESS, 0))]
 
 
 @pytest.fixture
