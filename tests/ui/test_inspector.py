@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtCore import Qt
 from small_run import store_run
 
-from workbench.ui.pages.map.inspector import SHEET, InspectorPanel
+from workbench.ui.pages.map.inspector import SHEET, InspectorPanel, Spot
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -75,6 +75,17 @@ def test_what_was_chosen_last_is_shown(qtbot, panel, session, run):
     assert panel.sample == run.ids[30], "nothing selected: the query again"
     after(qtbot, panel, session.show_query, None)
     assert panel.currentWidget() is panel.hint
+
+
+def test_no_spot_of_a_larger_selection_is_left_over(qtbot, panel, session, run):
+    after(qtbot, panel, session.select, run.ids[5:25])
+    after(qtbot, panel, session.select, run.ids[30:33])
+    shown = [spot for spot in panel.findChildren(Spot) if spot.isVisible()]
+    assert [spot.sample for spot in shown] == run.ids[30:33].tolist()
+    assert [spot.accessibleName() for spot in shown] == [spot._words for spot in shown]
+    after(qtbot, panel, session.show_query, int(run.ids[12]))
+    assert [spot for spot in panel.findChildren(Spot) if spot.isVisible()] == panel.spots
+    assert all(spot._sign for spot in panel.spots), "neighbours have their ticks and crosses"
 
 
 def test_several_changes_at_once_are_answered_once(qtbot, panel, session, run):

@@ -40,17 +40,19 @@ class Shown:
 class Spot(QAbstractButton):
     """A small picture, with a tick or cross where it is a neighbour; clicked it becomes the selected sample."""
 
-    def __init__(self, sample: int, sign: str, words: str) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.sample, self._sign = sample, sign
+        self.sample, self._sign, self._words, self._absent = -1, "", "", ""
         self._pixmap: QPixmap | None = None
-        self._absent = ""
-        self._words = words
-        self.setFixedSize(SMALL + 4, SMALL + (18 if sign else 4))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def show_sample(self, sample: int, sign: str, words: str) -> None:
+        """Stand for this sample; its picture follows."""
+        self.sample, self._sign, self._words = sample, sign, words
+        self.setFixedSize(SMALL + 4, SMALL + (18 if sign else 4))
         self.setAccessibleName(words)
-        self.setToolTip(plain_tip(words))
+        self.set_picture(None, "")
 
     def set_picture(self, pixmap: QPixmap | None, absent: str) -> None:
         """The picture, or why there is none."""
@@ -88,7 +90,8 @@ class InspectorPanel(QStackedWidget):
         self.session = session
         self.loader = shared_loader(session)
         self.sample: int | None = None
-        self.spots: list[Spot] = []
+        self.spots: list[Spot] = []  # in use, the first of the pool
+        self._pool: list[Spot] = []
         self._follow_query = False  # else the selection, whichever changed last
         self._number = 0  # of the newest question: older answers are dropped
         self._stale = True
@@ -181,15 +184,13 @@ class InspectorPanel(QStackedWidget):
         if number != self._number:
             return
         self.sample = None if found is None else found.sample
-        self.sheet.clear()
-        self.spots = []
         self.setCurrentIndex(0 if found is None else 1)
+        self._fill_sheet([] if found is None else found.sheet)
         if found is not None:
             self.picture.setVisible(found.sample is not None)
             self.title.setText(found.title)
             self.facts.setText(found.facts)
             self.sheet_title.setText(found.sheet_title)
-            self._fill_sheet(found.sheet)
             if found.sample is not None:
                 self.picture.setAccessibleName(f"The selected image, of class {found.title}")
                 self.loader.request(f"{PLACE} picture", [found.sample], BIG)
@@ -198,12 +199,21 @@ class InspectorPanel(QStackedWidget):
         self.shown.emit()
 
     def _fill_sheet(self, sheet: list[tuple[int, str, str]]) -> None:
-        for sample, sign, words in sheet:
-            spot = Spot(sample, sign, words)
+        self.sheet.setEnabled(False)  # else every spot that is shown lays out all of them
+        while len(self._pool) < len(sheet):
+            spot = Spot()
             spot.clicked.connect(self._choose)
+            spot.hide()
             self.sheet.addWidget(spot)
+            self._pool.append(spot)
+        self.spots = self._pool[: len(sheet)]
+        for spot, row in zip(self.spots, sheet, strict=True):
+            spot.show_sample(*row)
             spot.show()
-            self.spots.append(spot)
+        for spot in self._pool[len(sheet) :]:
+            spot.hide()
+        self.sheet.setEnabled(True)
+        self.sheet.invalidate()
 
     def _fill(self, _: set[int]) -> None:
         for spot in self.spots:
