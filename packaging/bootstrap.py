@@ -39,6 +39,7 @@ ROOT = Path(__file__).resolve().parents[1]
 USAGE = """Usage: python3 packaging/bootstrap.py run [-- ARGS]     the window, or the CLI with ARGS
        python3 packaging/bootstrap.py test [-- ARGS]    the tests; ARGS go to pytest"""
 
+FORMATS = ["parquet", "onnx"]  # extras of pyproject.toml, so that every format that is offered can be written
 MOST_PROCESSES = 4  # of the tests: each loads torch and Qt, over a gigabyte of memory
 
 # Name that the loader knows, Debian and Ubuntu package. Read off the Qt libraries and numba's thread pool with ldd.
@@ -408,7 +409,7 @@ def opens_window(arguments, display):
 def run(arguments):
     environment = Environment(ROOT)
     display = has_display(platform.system(), os.environ)
-    prepare(environment, [], qt=opens_window(arguments, display))
+    prepare(environment, FORMATS, qt=opens_window(arguments, display))
     if not arguments and not display:
         say("There is no display, so the sample experiment runs here in the terminal.")
     return hand_over(environment, program(arguments, display), dict(os.environ))
@@ -416,7 +417,7 @@ def run(arguments):
 
 def test(arguments):
     environment = Environment(ROOT)
-    prepare(environment, ["test"], qt=True)
+    prepare(environment, [*FORMATS, "test"], qt=True)
     variables = dict(os.environ)
     variables.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.chdir(ROOT)

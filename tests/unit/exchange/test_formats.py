@@ -5,6 +5,7 @@ import errno
 import os
 
 import numpy as np
+import pyarrow.parquet as parquet
 import pytest
 
 from workbench.config import RunConfig
@@ -44,7 +45,6 @@ def test_curves_are_a_long_table(workspace, stored_run, tmp_path):
 
 
 def test_parquet_holds_the_same_numbers(workspace, stored_run, tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
     [path] = export_run(workspace, stored_run, ["parquet"], tmp_path)
     table = parquet.read_table(path).to_pydict()
     assert list(table) == ["name", "step", "value"]

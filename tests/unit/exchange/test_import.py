@@ -4,6 +4,8 @@ import errno
 import os
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet as parquet
 import pytest
 from PIL import Image
 
@@ -129,16 +131,15 @@ def test_one_table_may_hold_everything(workspace, given):
 
 
 def test_parquet_is_read(workspace, given):
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     vectors = np.load(given / "vectors.npy", allow_pickle=False)
     labels = np.arange(24) % 4
-    parquet.write_table(arrow.table({"embedding": vectors.tolist(), "label": labels}), given / "list.parquet")
+    parquet.write_table(pyarrow.table({"embedding": vectors.tolist(), "label": labels}), given / "list.parquet")
     columns = {f"e{column}": vectors[:, column] for column in range(6)}
-    parquet.write_table(arrow.table({**columns, "label": labels}), given / "columns.parquet")
+    parquet.write_table(pyarrow.table({**columns, "label": labels}), given / "columns.parquet")
     wanted = workspace.run(import_embeddings(workspace, given / "vectors.npy", given / "labels.npy")).best
     for name in ("list.parquet", "columns.parquet"):
         assert workspace.run(import_embeddings(workspace, given / name)).best["MAP@R"] == wanted["MAP@R"]
-    ragged = arrow.table({"embedding": [[1.0], [1.0, 2.0]], "label": [0, 1]})
+    ragged = pyarrow.table({"embedding": [[1.0], [1.0, 2.0]], "label": [0, 1]})
     parquet.write_table(ragged, given / "ragged.parquet")
     with pytest.raises(Problem, match="rows of different lengths"):
         import_embeddings(workspace, given / "ragged.parquet")

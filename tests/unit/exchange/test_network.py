@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import onnxruntime
 import pytest
 import torch
 from PIL import Image
@@ -18,10 +19,10 @@ from workbench.workspace import Workspace
 
 @pytest.fixture(scope="module")
 def exported(trained_space, tmp_path_factory):
-    """A folder with model.pt2, its note and its example, and an image beside them."""
+    """A folder with model.pt2 and model.onnx, their notes and examples, and an image beside them."""
     out = tmp_path_factory.mktemp("network")
     with Workspace(trained_space) as workspace:
-        export_run(workspace, 1, ["torch"], out)
+        export_run(workspace, 1, ["torch", "onnx"], out)
     picture = np.random.default_rng(0).integers(0, 256, (30, 20), dtype=np.uint8)
     Image.fromarray(picture).save(out / "image.png")
     return out
@@ -44,11 +45,15 @@ def test_any_number_of_images_gives_the_networks_embeddings(exported, trained_sp
         torch.testing.assert_close(loaded(images), wanted, atol=1e-5, rtol=1e-5)
 
 
-def test_the_example_has_ten_lines_and_runs(exported, trained_space):
-    script = exported / "model-example.py"
+@pytest.mark.parametrize(
+    ("example", "told"), [("model-example.py", "print(model("), ("onnx-example.py", "print(model.run(")]
+)
+def test_the_example_has_ten_lines_and_runs(exported, trained_space, example, told):
+    script = exported / example
     lines = [line for line in script.read_text("utf-8").splitlines() if line.strip()]
     assert len(lines) <= 10
-    script.write_text(script.read_text("utf-8").replace("print(model(", "np.save('found.npy', model("), "utf-8")
+    saved = script.read_text("utf-8").replace(told, told.replace("print(", "np.save('found.npy', "))
+    script.write_text(saved, "utf-8")
     done = subprocess.run([sys.executable, script.name], cwd=exported, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = np.load(exported / "found.npy", allow_pickle=False)
@@ -77,14 +82,10 @@ def test_the_crop_of_the_evaluation_is_inside():
     assert torch.equal(network(torch.arange(16.0).view(1, 1, 4, 4)), torch.tensor([[5.0, 6, 9, 10]]))
 
 
-def test_onnx_gives_the_same_embeddings(trained_space, exported, tmp_path):
-    for package in ("onnx", "onnxscript"):
-        pytest.importorskip(package)
-    runtime = pytest.importorskip("onnxruntime")
+def test_onnx_gives_the_same_embeddings(trained_space, exported):
     with Workspace(trained_space) as workspace:
-        export_run(workspace, 1, ["onnx"], tmp_path)
         found = experiment.trained(workspace, 1)
-    session = runtime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(str(exported / "model.onnx"), providers=["CPUExecutionProvider"])
     for count in (1, 3):
         images = torch.rand(count, 1, 16, 16, generator=torch.Generator().manual_seed(count))
         with torch.no_grad():
