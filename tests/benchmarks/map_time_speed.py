@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication
 from workbench.evaluation.class_geometry import class_shapes
 from workbench.projection.exact import Exact
 from workbench.projection.neighbourhoods import doubts, kept_share, map_neighbours
-from workbench.ui.pages.map.canvas import MapCanvas
-from workbench.ui.pages.map.colouring import grouped
-from workbench.ui.pages.map.course import Course, Frame
+from workbench.ui.pages.map.colours.colouring import grouped
+from workbench.ui.pages.map.drawing.canvas import MapCanvas
+from workbench.ui.pages.map.epochs.course import Course, Frame
 from workbench.ui.pages.map.map_data import MapData
 
 PICTURES, FRAMES, TRAILS = 20, 10, 300

@@ -72,7 +72,11 @@ ALLOWED = [
         "from workbench.losses import ce\nfrom workbench.params import param",
     ),
     (rules.wrong_rooms, "workbench.app", "from workbench.ui.main_window import MainWindow"),
-    (rules.pages_that_know_each_other, "workbench.ui.pages.map.page", "from workbench.ui.pages.map import legend"),
+    (
+        rules.pages_that_know_each_other,
+        "workbench.ui.pages.map.page",
+        "from workbench.ui.pages.map.colours import legend",
+    ),
     (rules.starts_work, "workbench.ui.activity", "import threading\nthreading.get_ident()"),
     (rules.starts_work, "workbench.training.trainer", "DataLoader(data, num_workers=0)"),
     (rules.sql_writes, "workbench.workspace.recorder", "db.execute('insert into runs (name) values (?)')"),

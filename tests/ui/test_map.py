@@ -14,8 +14,8 @@ from small_run import blobs, store_run
 from tests.ui.pointing import choose as pick
 from workbench.problem import Problem
 from workbench.ui.pages.map import MapPage
+from workbench.ui.pages.map.colours.legend import Legend
 from workbench.ui.pages.map.hover_card import DELAY
-from workbench.ui.pages.map.legend import Legend
 from workbench.ui.pages.map.map_data import Groups
 from workbench.ui.session import Session
 from workbench.workspace import Workspace

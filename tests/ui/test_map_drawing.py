@@ -8,12 +8,13 @@ from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QColor, QImage
 
 from workbench.ui import theme
-from workbench.ui.pages.map import cloud, export, stamps
-from workbench.ui.pages.map.canvas import MapCanvas
-from workbench.ui.pages.map.colouring import class_colours, grouped, rgb
+from workbench.ui.pages.map import export
+from workbench.ui.pages.map.colours.colouring import class_colours, grouped, rgb
+from workbench.ui.pages.map.drawing import cloud, stamps
+from workbench.ui.pages.map.drawing.canvas import MapCanvas
+from workbench.ui.pages.map.drawing.spatial import inside
 from workbench.ui.pages.map.hover_card import GAP, beside
 from workbench.ui.pages.map.map_data import Groups, MapData
-from workbench.ui.pages.map.spatial import inside
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

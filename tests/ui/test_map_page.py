@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QMenu
 
 from tests.ui.trained import CLASSES, trained_run
 from workbench.ui.pages.map import map_data
-from workbench.ui.pages.map.canvas import MapCanvas
-from workbench.ui.pages.map.colouring import grouped
+from workbench.ui.pages.map.colours.colouring import grouped
+from workbench.ui.pages.map.drawing.canvas import MapCanvas
+from workbench.ui.pages.map.drawing.spatial import inside
 from workbench.ui.pages.map.inspector import InspectorPanel
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.page import MapPage
-from workbench.ui.pages.map.spatial import inside
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

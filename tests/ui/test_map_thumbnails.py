@@ -9,10 +9,10 @@ from PySide6.QtGui import QColor, QPixmap
 from test_map_drawing import canvas_of, data_of
 
 from workbench.ui import theme
-from workbench.ui.pages.map import canvas as canvas_file
-from workbench.ui.pages.map.colouring import grouped
-from workbench.ui.pages.map.level_note import words_of
-from workbench.ui.pages.map.thumbnails import APART, PLACE, SIDE, UP_TO, with_room
+from workbench.ui.pages.map.colours.colouring import grouped
+from workbench.ui.pages.map.drawing import canvas as canvas_file
+from workbench.ui.pages.map.drawing.level_note import words_of
+from workbench.ui.pages.map.drawing.thumbnails import APART, PLACE, SIDE, UP_TO, with_room
 
 GREY = QColor("#808080")
 

@@ -11,11 +11,11 @@ from small_run import blobs, store_run
 from tests.ui.pointing import choose
 from workbench.problem import Problem
 from workbench.ui.pages.map import MapPage, export
-from workbench.ui.pages.map.colouring import grouped
-from workbench.ui.pages.map.course import BETWEEN, read_course
+from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.doubts import sentence
+from workbench.ui.pages.map.epochs.course import BETWEEN, read_course
+from workbench.ui.pages.map.epochs.time_bar import STEPS
 from workbench.ui.pages.map.settings import fits
-from workbench.ui.pages.map.time_bar import STEPS
 from workbench.workspace.stored_maps import Measured, longest_chain, maps_of, store_map
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -211,7 +211,7 @@ def test_space_stays_with_buttons_and_legend_and_keys_without_a_course_do_nothin
 
 
 def test_play_goes_from_the_start_to_the_end_and_stops(qtbot, page, session, run, monkeypatch):
-    monkeypatch.setattr("workbench.ui.pages.map.time_bar.ONE_EPOCH", 60.0)
+    monkeypatch.setattr("workbench.ui.pages.map.epochs.time_bar.ONE_EPOCH", 60.0)
     places = []
     page.playback.moment.connect(lambda data, fresh: places.append(float(data.points[0, 0])))
     page.time.play_button.click()

@@ -11,9 +11,9 @@ from small_run import blobs, store_run
 
 from tests.ui.test_map import LABELS, Analysis, around, choose, click_row, drag, open_page, places_of
 from workbench.ui.commands import Commands
-from workbench.ui.pages.map.columns import Column
+from workbench.ui.pages.map.colours.columns import Column
+from workbench.ui.pages.map.colours.point_colours import told_value
 from workbench.ui.pages.map.export import FINE, GAP
-from workbench.ui.pages.map.point_colours import told_value
 from workbench.ui.undo import UndoCommands
 from workbench.workspace.sample_tags import tag_sample
 from workbench.workspace.selections import all_selections

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from workbench.ui.icons import icon
-from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData
 
 AROUND = 0.25  # of the box of some points, kept free on each side

@@ -13,8 +13,8 @@ from workbench import files
 from workbench.problem import Problem
 from workbench.spreadsheet import csv_text
 from workbench.ui import theme
-from workbench.ui.pages.map.canvas import MapCanvas
-from workbench.ui.pages.map.cloud import SHAPES_UP_TO
+from workbench.ui.pages.map.drawing.canvas import MapCanvas
+from workbench.ui.pages.map.drawing.cloud import SHAPES_UP_TO
 from workbench.ui.pages.map.map_data import Groups, MapData
 
 FORMATS = {"png": "Picture (PNG)", "svg": "Drawing (SVG)", "pdf": "Drawing (PDF)", "csv": "Coordinates (CSV)"}

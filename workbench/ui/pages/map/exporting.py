@@ -13,7 +13,7 @@ from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.pages.map import export
 from workbench.ui.pages.map.beside import SecondMap, epoch_word
-from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress

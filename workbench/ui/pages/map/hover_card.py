@@ -4,8 +4,8 @@ import numpy as np
 from PySide6.QtCore import QPointF, QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
+from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.point_colours import PointColours
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import percent

@@ -13,25 +13,25 @@ from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.pages.map.actions import MapActions
 from workbench.ui.pages.map.beside import SecondMap
-from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.choosing.history import MapHistory, Names
+from workbench.ui.pages.map.choosing.sample_rows import SampleRows
+from workbench.ui.pages.map.choosing.selection_store import SelectionStore
+from workbench.ui.pages.map.choosing.selections_dialog import SelectionsDialog
+from workbench.ui.pages.map.choosing.trail import Trail
 from workbench.ui.pages.map.class_table import ClassTableOpener
+from workbench.ui.pages.map.colours.legend import Legend
+from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.doubts import DoubtsButton, zoom_to
+from workbench.ui.pages.map.drawing.canvas import MapCanvas
+from workbench.ui.pages.map.drawing.true_links import TrueLinks
+from workbench.ui.pages.map.epochs.playback import Playback
+from workbench.ui.pages.map.epochs.time_bar import TimeBar
 from workbench.ui.pages.map.exporting import MapExport
-from workbench.ui.pages.map.history import MapHistory, Names
 from workbench.ui.pages.map.hover_card import HoverCard
-from workbench.ui.pages.map.legend import Legend
 from workbench.ui.pages.map.making import MapMaker
 from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.playback import Playback
-from workbench.ui.pages.map.point_colours import PointColours
-from workbench.ui.pages.map.sample_rows import SampleRows
-from workbench.ui.pages.map.selection_store import SelectionStore
-from workbench.ui.pages.map.selections_dialog import SelectionsDialog
 from workbench.ui.pages.map.settings import MapSettings
-from workbench.ui.pages.map.time_bar import TimeBar
 from workbench.ui.pages.map.tool_pill import GAP, MakingStrip, ToolPill
-from workbench.ui.pages.map.trail import Trail
-from workbench.ui.pages.map.true_links import TrueLinks
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint

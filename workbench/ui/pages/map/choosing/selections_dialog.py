@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.exchange.selected_images import Written, safe, write_links, write_table
-from workbench.ui.pages.map.selection_store import SelectionStore
+from workbench.ui.pages.map.choosing.selection_store import SelectionStore
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button

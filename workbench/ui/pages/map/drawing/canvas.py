@@ -9,13 +9,13 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainterPath, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsPathItem, QWidget
 
 from workbench.ui import theme
-from workbench.ui.pages.map.cloud import CROWD, Cloud, box_of
-from workbench.ui.pages.map.level_note import LevelNote, words_of
+from workbench.ui.pages.map.drawing.cloud import CROWD, Cloud, box_of
+from workbench.ui.pages.map.drawing.level_note import LevelNote, words_of
+from workbench.ui.pages.map.drawing.marks import Marks
+from workbench.ui.pages.map.drawing.origin import Origin
+from workbench.ui.pages.map.drawing.stamps import on_screen
+from workbench.ui.pages.map.drawing.thumbnails import Loader, Thumbnails
 from workbench.ui.pages.map.map_data import Groups, MapData
-from workbench.ui.pages.map.marks import Marks
-from workbench.ui.pages.map.origin import Origin
-from workbench.ui.pages.map.stamps import on_screen
-from workbench.ui.pages.map.thumbnails import Loader, Thumbnails
 
 REACH = 12  # px around a point in which it is hovered or clicked
 STEP = 2.5  # px between two corners of a lasso

@@ -8,8 +8,8 @@ from PySide6.QtCore import QLineF, QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF, QTransform
 
 from workbench.ui import theme
+from workbench.ui.pages.map.drawing.stamps import on_screen
 from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.stamps import on_screen
 
 FEW, OPAQUE, FAINT = 40, 170, 80  # so many trails are drawn strongly; of 255
 DOT = 2.0  # px, half the width of the start of a trail

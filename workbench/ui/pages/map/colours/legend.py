@@ -15,7 +15,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPixmap
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QListView, QVBoxLayout, QWidget
 
-from workbench.ui.pages.map.colour_bar import ColourBar
+from workbench.ui.pages.map.colours.colour_bar import ColourBar
 from workbench.ui.pages.map.map_data import Groups
 from workbench.ui.widgets.labels import label, plain_tip
 

@@ -5,7 +5,7 @@ from PySide6.QtCore import QObject
 
 from workbench.problem import Problem
 from workbench.projection.trust import NEIGHBOURS
-from workbench.ui.pages.map.canvas import MapCanvas
+from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress

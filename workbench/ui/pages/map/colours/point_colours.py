@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject, Signal
 
 from workbench.problem import Problem
 from workbench.ui import theme
-from workbench.ui.pages.map.colouring import COLOURINGS, OWN, grouped
-from workbench.ui.pages.map.columns import Column, read_column
+from workbench.ui.pages.map.colours.colouring import COLOURINGS, OWN, grouped
+from workbench.ui.pages.map.colours.columns import Column, read_column
 from workbench.ui.pages.map.map_data import Groups, MapData
 from workbench.ui.pages.map.settings import chooser
 from workbench.ui.session import Session

@@ -7,9 +7,9 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from workbench.ui import theme
-from workbench.ui.pages.map.lines import Lines
+from workbench.ui.pages.map.drawing.lines import Lines
+from workbench.ui.pages.map.drawing.stamps import on_screen
 from workbench.ui.pages.map.map_data import Groups, MapData
-from workbench.ui.pages.map.stamps import on_screen
 
 STAR, RING, QUERY = 14, 7, 10  # px: across, radius, half a side
 

@@ -13,9 +13,9 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF, QRegion, QT
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from workbench.ui import theme
+from workbench.ui.pages.map.drawing.spatial import LEAST, Box, PointIndex
+from workbench.ui.pages.map.drawing.stamps import Ink, density, faded, on_screen, placed, splat, unmultiplied, values_of
 from workbench.ui.pages.map.map_data import Groups, MapData
-from workbench.ui.pages.map.spatial import LEAST, Box, PointIndex
-from workbench.ui.pages.map.stamps import Ink, density, faded, on_screen, placed, splat, unmultiplied, values_of
 
 SMOOTH_UP_TO = 8_000  # points in view; beyond that edges are hard, which takes a quarter of the time
 CROWD = 150_000  # points in view; beyond that their density is drawn

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 
 from workbench.ui import theme
-from workbench.ui.pages.map.columns import Column
-from workbench.ui.pages.map.kept_colouring import kept_groups
+from workbench.ui.pages.map.colours.columns import Column
+from workbench.ui.pages.map.colours.kept_colouring import kept_groups
 from workbench.ui.pages.map.map_data import Groups, MapData, Scale
 
 COLOURINGS = {

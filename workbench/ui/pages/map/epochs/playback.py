@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, QRectF, Signal
 from workbench.problem import Problem
 from workbench.ui.activity import ActivityItem
 from workbench.ui.analysis import Request
-from workbench.ui.pages.map.canvas import MapCanvas
-from workbench.ui.pages.map.course import Course, read_course
+from workbench.ui.pages.map.drawing.canvas import MapCanvas
+from workbench.ui.pages.map.epochs.course import Course, read_course
+from workbench.ui.pages.map.epochs.time_bar import TimeBar
 from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.time_bar import TimeBar
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 

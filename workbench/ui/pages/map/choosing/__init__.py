@@ -1,0 +1,1 @@
+"""What is chosen on the map: named selections, isolated points, undo and redo."""

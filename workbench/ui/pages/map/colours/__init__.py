@@ -1,0 +1,1 @@
+"""What the points of the map are coloured by, and its legend."""
