@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from workbench import __version__, cli_exchange, compare_command, report_command, sweep_command
+from workbench import __version__
 from workbench import catalog as catalogs
 from workbench.changed_config import read_config
+from workbench.commands import compare, exchange, report, sweep
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
 from workbench.problem import Problem
@@ -171,10 +172,8 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
     sys.exit(0 if all(finding.good for finding in findings) else 1)
 
 
-cli_exchange.add_to(cli, workspace_option, default_workspace)
-compare_command.add_to(cli, workspace_option, default_workspace)
-sweep_command.add_to(cli, workspace_option, default_workspace)
-report_command.add_to(cli, workspace_option, default_workspace)
+for each in (exchange, compare, sweep, report):
+    each.add_to(cli, workspace_option, default_workspace)
 
 
 def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from workbench.commands.report import TEMPLATES
 from workbench.problem import Problem
-from workbench.report_command import TEMPLATES
 from workbench.reports.sections import ONE_RUN, SECTIONS
 from workbench.reports.templates import offered, template, templates
 from workbench.workspace import Workspace

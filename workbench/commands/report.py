@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from workbench.compare_command import Place
+from workbench.commands.compare import Place
 from workbench.reports.sections import FORMATS, SECTIONS
 from workbench.workspace import Workspace
 
