@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean_of, pair_masks
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.params import Params, param
 from workbench.registry import register
@@ -33,7 +33,7 @@ class NPairs(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            alike = embeddings @ embeddings.T
+            alike = gram(embeddings)
             positive, negative = pair_masks(labels)
             others = log_sum_exp(alike, negative)[:, None]
             value = mean_of(F.softplus(others - alike), positive)
