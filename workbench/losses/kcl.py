@@ -45,9 +45,9 @@ def k_positives(scaled: Tensor, labels: Tensor, loss: nn.Module) -> tuple[Tensor
     alike, positive = gram(scaled), positive_pairs(labels)
     every, drawn = log_sum_exp(alike), int(loss.positives) + 1  # type: ignore[arg-type]
     if loss.training and drawn < len(labels):
-        # A positive has a chance from 1, all others have less than 1: only they fill up rows with few positives.
-        chance, columns = torch.rand(positive.shape, device=scaled.device).add_(positive).topk(drawn, 1)
-        positive, alike = chance >= 1, alike.gather(1, columns)
+        chance = torch.empty(positive.shape, device=scaled.device).uniform_(1, 2).mul_(positive)
+        chance, columns = chance.topk(drawn, 1)
+        positive, alike = chance > 0, alike.gather(1, columns)  # zeros fill up rows with few positives
     count = positive.sum(1)
     own = torch.where(positive, alike, 0.0).sum(1) / count.clamp_min(1)
     return own, every, count > 0
