@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from workbench.losses.batch import checked, full_precision, keep_nan, pair_masks
+from workbench.losses.batch import checked, full_precision, gram, keep_nan, on_sphere, pair_masks
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -37,8 +37,7 @@ class Angular(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            unit = F.normalize(embeddings)
-            alike = unit @ unit.T
+            alike = gram(on_sphere(embeddings))
             positive, negative = pair_masks(labels)
             anchors, partners = positive.triu().nonzero(as_tuple=True)  # (a + p) n is the same from both ends
             total = alike.sum() * 0

@@ -1,4 +1,4 @@
-"""The check that every loss makes of its batch, and the pairs in it."""
+"""The check that every loss makes of its batch, the pairs in it, and how alike and how far apart they are."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 _NOTHING = nullcontext()
+SHORTEST = 1e-12  # a vector of this length or less is divided by it, and not by its own
 _in_range = ContextVar("labels_in_range", default=False)
 
 
@@ -53,11 +54,66 @@ def full_precision(tensor: Tensor) -> AbstractContextManager[object]:
     return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else _NOTHING
 
 
+def positive_pairs(labels: Tensor) -> Tensor:
+    """Which ordered pairs (i, j), i != j, are positive; bool [n, n]."""
+    return (labels[:, None] == labels[None, :]).fill_diagonal_(False)
+
+
 def pair_masks(labels: Tensor) -> tuple[Tensor, Tensor]:
     """Which ordered pairs (i, j), i != j, are positive and which negative; two bool [n, n]."""
     same = labels[:, None] == labels[None, :]
     negative = ~same
     return same.fill_diagonal_(False), negative
+
+
+def on_sphere(vectors: Tensor, radius: float = 1.0) -> Tensor:
+    """Vectors [..., d] at length `radius`, as `torch.nn.functional.normalize` brings them to 1; differentiable once.
+
+    A vector of `SHORTEST` or less is divided by that, like there.
+    """
+    found: Tensor = _OnSphere.apply(vectors, radius)
+    return found
+
+
+class _OnSphere(torch.autograd.Function):
+    """Takes the part along the vector off its gradient: half of the passes that a root and a quotient make."""
+
+    @staticmethod
+    def forward(ctx: Any, vectors: Tensor, radius: float) -> Tensor:
+        lengths = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True).clamp_min_(SHORTEST)
+        found = vectors / (lengths if radius == 1 else lengths / radius)
+        ctx.save_for_backward(found, lengths)
+        ctx.radius = radius
+        return found
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        found, lengths = ctx.saved_tensors
+        along = (gradient * found).sum(-1, keepdim=True).mul_(lengths > SHORTEST)
+        across = torch.addcmul(gradient, found, along, value=-1 / ctx.radius**2)
+        return across.div_(lengths if ctx.radius == 1 else lengths / ctx.radius), None
+
+
+def gram(vectors: Tensor) -> Tensor:
+    """Inner products [n, n] of vectors [n, d]; differentiable once."""
+    found: Tensor = _Gram.apply(vectors)
+    return found
+
+
+class _Gram(torch.autograd.Function):
+    """Both sides are the same vectors, so that the gradient takes one product of matrices, not two."""
+
+    @staticmethod
+    def forward(ctx: Any, vectors: Tensor) -> Tensor:
+        ctx.save_for_backward(vectors)
+        return vectors @ vectors.T
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        (vectors,) = ctx.saved_tensors
+        return (gradient + gradient.T) @ vectors
 
 
 def distances(embeddings: Tensor) -> Tensor:
@@ -92,8 +148,11 @@ def mean_of(values: Tensor, chosen: Tensor) -> Tensor:
 
 
 def keep_nan(value: Tensor, embeddings: Tensor) -> Tensor:
-    """`value`, or NaN where an embedding is not finite: choosing pairs by comparison would silently leave it out."""
-    return value + 0 * embeddings.sum()
+    """`value`, or NaN where an embedding is not finite: choosing pairs by comparison would silently leave it out.
+
+    The gradient is that of `value`: embeddings on which it does not depend get none.
+    """
+    return value + 0 * embeddings.detach().sum()
 
 
 def _shape(tensor: Tensor) -> list[int]:

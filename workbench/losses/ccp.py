@@ -10,7 +10,7 @@ from pytorch_metric_learning.losses import ContrastiveLoss, MultiSimilarityLoss,
 from pytorch_metric_learning.miners import MultiSimilarityMiner
 from torch import Tensor, nn
 
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of
+from workbench.losses.batch import checked, full_precision, mean_of
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -104,7 +104,7 @@ class CCP(nn.Module):
         with full_precision(embeddings):
             inside = bounded(embeddings)
             if not self.begun:
-                return keep_nan(self.pairs(inside, labels, None, None), embeddings)
+                return _kept(self.pairs(inside, labels, None, None), inside)
             centres = bounded(anchors.to(inside.dtype))
             if self.params.inner == "multi_similarity":
                 value = self.pairs(inside, labels, centres, self.classes)
@@ -112,7 +112,7 @@ class CCP(nn.Module):
                 value = self.pairs(centres, self.classes, inside, labels)
             if self.params.in_batch:
                 value = value + self.params.in_batch * self.pairs(inside, labels, None, None)
-            return keep_nan(value, embeddings)
+            return _kept(value, inside)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Proxies [K * m, d], no longer than 1, and their classes [K * m]; zeros before `place`."""
@@ -141,6 +141,11 @@ class CCP(nn.Module):
 
     def set_extra_state(self, state: dict[str, bool]) -> None:
         self.begun = bool(state["begun"])
+
+
+def _kept(value: Tensor, embeddings: Tensor) -> Tensor:
+    """`value` like in `keep_nan`, with a gradient also where no triplet is left, which then is one of proxies alone."""
+    return value + 0 * embeddings.sum()
 
 
 def bounded(vectors: Tensor) -> Tensor:

@@ -4,9 +4,8 @@ from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from workbench.losses.batch import checked, distances, full_precision, keep_nan, pair_masks
+from workbench.losses.batch import checked, distances, full_precision, keep_nan, on_sphere, pair_masks
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -46,7 +45,7 @@ class Contrastive(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            apart = distances(F.normalize(embeddings))  # [n, n]
+            apart = distances(on_sphere(embeddings))  # [n, n]
             positive, negative = pair_masks(labels)
             pulled = torch.where(positive, apart, 0.0)
             pushed = torch.where(negative, self.margin - apart, 0.0).clamp_min(0)

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere, pair_masks
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -39,7 +39,7 @@ class ICE(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            unit = F.normalize(embeddings)
+            unit = on_sphere(embeddings)
             with torch.no_grad():
                 value, of_positives, of_negatives = self._weighed(unit, labels)
                 pull = (of_negatives - of_positives).T @ unit  # only the second of each pair gets a gradient
@@ -48,7 +48,7 @@ class ICE(nn.Module):
 
     def weights(self, embeddings: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Weights of Eq. 13 and 14, [n, n]: row a holds those of anchor a's positives, and of its negatives."""
-        _, of_positives, of_negatives = self._weighed(F.normalize(checked(embeddings, labels)), labels)
+        _, of_positives, of_negatives = self._weighed(on_sphere(checked(embeddings, labels)), labels)
         return of_positives, of_negatives
 
     def charts(self, embeddings: Tensor, labels: Tensor) -> list[Chart]:

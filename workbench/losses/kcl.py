@@ -2,9 +2,8 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean_of, on_sphere, positive_pairs
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.params import Params, param
 from workbench.registry import register
@@ -34,20 +33,21 @@ class KCL(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            own, every, some = k_positives(F.normalize(embeddings), labels, self)
+            own, every, some = k_positives(on_sphere(embeddings, self.temperature**-0.5), labels, self)
             return keep_nan(mean_of(every - own, some), embeddings)
 
 
-def k_positives(unit: Tensor, labels: Tensor, loss: nn.Module) -> tuple[Tensor, Tensor, Tensor]:
-    """Mean scaled cosine to the drawn positives [n], log-sum-exp over the others [n], who has a positive [n]."""
-    temperature, positives = float(loss.temperature), int(loss.positives)  # type: ignore[arg-type]
-    alike = unit / temperature @ unit.T
-    positive, _ = pair_masks(labels)
-    every = log_sum_exp(alike)
-    if loss.training and positives + 1 < len(labels):
-        chance = torch.rand(positive.shape, device=unit.device).masked_fill(~positive, -1.0)
-        drawn = torch.zeros_like(positive).scatter_(1, chance.topk(positives + 1, 1).indices, True)
-        positive = positive & drawn
+def k_positives(scaled: Tensor, labels: Tensor, loss: nn.Module) -> tuple[Tensor, Tensor, Tensor]:
+    """Mean cosine / τ to the drawn positives [n], log-sum-exp over the others [n], who has a positive [n].
+
+    Of embeddings [n, d] at length τ^-1/2.
+    """
+    alike, positive = gram(scaled), positive_pairs(labels)
+    every, drawn = log_sum_exp(alike), int(loss.positives) + 1  # type: ignore[arg-type]
+    if loss.training and drawn < len(labels):
+        chance = torch.empty(positive.shape, device=scaled.device).uniform_(1, 2).mul_(positive)
+        chance, columns = chance.topk(drawn, 1)
+        positive, alike = chance > 0, alike.gather(1, columns)  # zeros fill up rows with few positives
     count = positive.sum(1)
     own = torch.where(positive, alike, 0.0).sum(1) / count.clamp_min(1)
     return own, every, count > 0

@@ -1,9 +1,8 @@
 """Lifted structure loss: soft hardest positive and negative of every anchor."""
 
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, on_sphere, pair_masks
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.params import Params, param
 from workbench.registry import register
@@ -31,7 +30,7 @@ class Lifted(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            apart = distances(F.normalize(embeddings))
+            apart = distances(on_sphere(embeddings))
             positive, negative = pair_masks(labels)
             whole = positive.any(1) & negative.any(1)
             far, near = log_sum_exp(apart, positive), log_sum_exp(-apart, negative) + self.margin

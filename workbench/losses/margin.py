@@ -2,9 +2,8 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from workbench.losses.batch import checked, distances, full_precision, keep_nan, pair_masks
+from workbench.losses.batch import checked, distances, full_precision, keep_nan, on_sphere, pair_masks
 from workbench.losses.distance_weighted import times_drawn
 from workbench.params import Params, param
 from workbench.registry import register
@@ -39,7 +38,7 @@ class Margin(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            apart = distances(F.normalize(embeddings))
+            apart = distances(on_sphere(embeddings))
             positive, negative = pair_masks(labels)
             times = times_drawn(apart.detach(), negative, positive.sum(1), self.dim, self.training)
             pull = torch.where(positive, (apart - self.boundary + self.margin).clamp_min(0), 0.0)

@@ -1,9 +1,8 @@
 """Neighbourhood component analysis: the chance that a soft neighbour is of one's own class."""
 
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean_of, on_sphere, positive_pairs
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.params import Params, param
 from workbench.registry import register
@@ -31,8 +30,7 @@ class NCA(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            unit = F.normalize(embeddings)
-            closeness = 2 * self.scale * unit @ unit.T  # without -2 s, which is in both parts
-            positive, _ = pair_masks(labels)
+            closeness = gram(on_sphere(embeddings, (2 * self.scale) ** 0.5))  # without -2 s, which is in both parts
+            positive = positive_pairs(labels)
             missed = log_sum_exp(closeness) - log_sum_exp(closeness, positive)
             return keep_nan(mean_of(missed, positive.any(1)), embeddings)

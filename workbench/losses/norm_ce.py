@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision
+from workbench.losses.batch import checked, full_precision, on_sphere
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -33,8 +33,7 @@ class NormCE(nn.Module):
     def logits(self, embeddings: Tensor) -> Tensor:
         """Cosines over the temperature, [n, K]."""
         with full_precision(embeddings):
-            unit = F.normalize(embeddings.to(self.proxies.dtype))
-            return unit @ F.normalize(self.proxies).T / self.temperature
+            return on_sphere(embeddings.to(self.proxies.dtype), 1 / self.temperature) @ on_sphere(self.proxies).T
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.proxies))

@@ -1,9 +1,10 @@
 """N-pairs loss: every positive pair against all negatives of its anchor."""
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, full_precision, gram, keep_nan, pair_masks
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.params import Params, param
 from workbench.registry import register
@@ -33,8 +34,10 @@ class NPairs(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            alike = embeddings @ embeddings.T
+            alike = gram(embeddings)
             positive, negative = pair_masks(labels)
             others = log_sum_exp(alike, negative)[:, None]
-            value = mean_of(F.softplus(others - alike), positive)
-            return keep_nan(value + self.l2 * embeddings.square().sum(1).mean(), embeddings)
+            # Of other pairs softplus would give numbers that are not used, and subnormal ones among them.
+            shortfall = torch.where(positive, others - alike, -torch.inf)
+            value = F.softplus(shortfall).sum() / positive.sum().clamp_min(1)
+            return keep_nan(value + self.l2 / len(labels) * embeddings.square().sum(), embeddings)

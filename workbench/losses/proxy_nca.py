@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision
+from workbench.losses.batch import checked, full_precision, on_sphere
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -39,9 +39,8 @@ class ProxyNCA(nn.Module):
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores [n, K] of embeddings [n, d]."""
         with full_precision(embeddings):
-            proxies = F.normalize(self.proxies)
-            cosines = F.normalize(embeddings.to(proxies.dtype)) @ proxies.T
-            return (2 * cosines - 2) / self.temperature
+            proxies, doubled = on_sphere(self.proxies), 2 / self.temperature
+            return on_sphere(embeddings.to(proxies.dtype), doubled) @ proxies.T - doubled
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.proxies))

@@ -2,9 +2,8 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision
+from workbench.losses.batch import checked, full_precision, on_sphere
 from workbench.losses.psce import without_own_class
 from workbench.params import Params, param
 from workbench.registry import register
@@ -33,8 +32,8 @@ class PSC(nn.Module):
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores [n, C] of embeddings [n, D]."""
         with full_precision(embeddings):
-            unit = F.normalize(embeddings.to(self.prototypes.dtype))
-            return unit @ F.normalize(self.prototypes).T / self.temperature
+            embeddings = on_sphere(embeddings.to(self.prototypes.dtype), 1 / self.temperature)
+            return embeddings @ on_sphere(self.prototypes).T
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.prototypes))

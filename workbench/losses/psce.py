@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
-from workbench.losses.batch import checked, full_precision
+from workbench.losses.batch import checked, full_precision, on_sphere
 from workbench.losses.prototypes import canonical, repelling, simplex, uniform
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -55,7 +55,7 @@ class PSCE(nn.Module):
         """z P^T, [n, C], of embeddings [n, D]."""
         with full_precision(embeddings):
             embeddings = embeddings.to(self.prototypes.dtype)
-            return (F.normalize(embeddings) if self.params.normalised else embeddings) @ self.prototypes.T
+            return (on_sphere(embeddings) if self.params.normalised else embeddings) @ self.prototypes.T
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.prototypes))

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
-from workbench.losses.batch import checked, distances, full_precision, keep_nan, pair_masks
+from workbench.losses.batch import checked, distances, full_precision, keep_nan, on_sphere, pair_masks
 from workbench.losses.distance_weighted import times_drawn
 from workbench.params import Params, param
 from workbench.registry import register
@@ -94,7 +94,7 @@ class RankMI(nn.Module):
             return keep_nan(self._value(embeddings, labels, fixed), embeddings)
 
     def _value(self, embeddings: Tensor, labels: Tensor, network: Mapping[str, Tensor]) -> Tensor:
-        apart = distances(F.normalize(embeddings))
+        apart = distances(on_sphere(embeddings))
         positive, negative = pair_masks(labels)
         times = times_drawn(apart.detach(), negative, positive.sum(1), self.dim, self.training)
         drawn = times.nonzero(as_tuple=True)
@@ -124,7 +124,7 @@ class RankMI(nn.Module):
 
         All negatives count. The bound is a supremum over V: where this V gives less than 0, V = 0 gives 0.
         """
-        apart = distances(F.normalize(checked(embeddings, labels)))
+        apart = distances(on_sphere(checked(embeddings, labels)))
         positive, negative = pair_masks(labels)
         if not positive.any() or not negative.any():
             return 0.0
@@ -164,7 +164,7 @@ class RankMI(nn.Module):
         embeddings, labels = embeddings[:512], labels[:512]
         beta = self.find_boundary()
         self.bounds.append((self.steps, self.jsd_bound(embeddings, labels)))
-        apart = distances(F.normalize(embeddings))
+        apart = distances(on_sphere(embeddings))
         masks = pair_masks(labels)
         centres = (torch.arange(BINS) + 0.5) * 2 / BINS
         marks = []

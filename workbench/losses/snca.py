@@ -2,9 +2,8 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere, positive_pairs
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.memory import Memory
 from workbench.params import Params, param
@@ -37,8 +36,8 @@ class SNCA(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            unit = F.normalize(embeddings)
-            positive, _ = pair_masks(labels)
+            unit = on_sphere(embeddings)
+            positive = positive_pairs(labels)
             others = unit
             if self.training:
                 kept, kept_labels = self.memory.contents()

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision
+from workbench.losses.batch import checked, full_precision, on_sphere
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -41,12 +41,12 @@ class SoftTriple(nn.Module):
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores λ S [n, C] of embeddings [n, d]."""
         with full_precision(embeddings):
-            return self._scores(embeddings, F.normalize(self.centres, dim=2))
+            return self._scores(embeddings, on_sphere(self.centres))
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.centres))
         with full_precision(embeddings):
-            unit = F.normalize(self.centres, dim=2)
+            unit = on_sphere(self.centres)
             own = labels[:, None]
             margin = torch.full(own.shape, -self.params.scale * self.params.margin, device=own.device)
             scores = self._scores(embeddings, unit)
@@ -55,7 +55,7 @@ class SoftTriple(nn.Module):
 
     def _scores(self, embeddings: Tensor, unit: Tensor) -> Tensor:
         """λ S [n, C] from centres of unit length [C, K, d]."""
-        cosines = F.normalize(embeddings.to(unit.dtype)) @ unit.flatten(0, 1).T
+        cosines = on_sphere(embeddings.to(unit.dtype)) @ unit.flatten(0, 1).T
         cosines = cosines.view(len(embeddings), *unit.shape[:2])
         return self.params.scale * ((cosines / self.params.gamma).softmax(2) * cosines).sum(2)
 

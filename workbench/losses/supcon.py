@@ -2,9 +2,8 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean_of, on_sphere, positive_pairs
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.params import Params, param
 from workbench.registry import register
@@ -32,9 +31,8 @@ class SupCon(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            unit = F.normalize(embeddings)
-            alike = unit / self.temperature @ unit.T
-            positive, _ = pair_masks(labels)
+            alike = gram(on_sphere(embeddings, self.temperature**-0.5))
+            positive = positive_pairs(labels)
             every = log_sum_exp(alike)
             count = positive.sum(1)
             own = torch.where(positive, alike, 0.0).sum(1) / count.clamp_min(1)

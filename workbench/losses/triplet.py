@@ -2,9 +2,8 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, on_sphere, pair_masks
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -38,7 +37,7 @@ class Triplet(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            apart = distances(F.normalize(embeddings)).square()  # [n, n]
+            apart = distances(on_sphere(embeddings)).square()  # [n, n]
             positive, negative = pair_masks(labels)
             return keep_nan(semi_hard(apart, positive, negative, self.margin), embeddings)
 

@@ -5,7 +5,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of
+from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere
 from workbench.losses.kcl import KCLParams, k_positives
 from workbench.losses.prototypes import repelling, simplex
 from workbench.params import param
@@ -48,19 +48,19 @@ class TSC(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.targets))
         with full_precision(embeddings):
-            unit = F.normalize(embeddings)
+            scaled = on_sphere(embeddings, self.temperature**-0.5)
             if self.training:
-                self._follow(unit.detach(), labels)
-            own, every, some = k_positives(unit, labels, self)
-            goals = self.targets[self.assigned[labels]].to(unit.dtype)
-            pull = every - (unit * goals).sum(1) / self.temperature
+                self._follow(scaled.detach(), labels)
+            own, every, some = k_positives(scaled, labels, self)
+            goals = self.targets[self.assigned[labels]].to(scaled.dtype)
+            pull = every - (scaled * goals).sum(1) / self.temperature**0.5
             value = mean_of(every - own, some) + self.weight / (self.positives + 1) * pull.mean()
             return keep_nan(value, embeddings)
 
     @torch.no_grad()
-    def _follow(self, unit: Tensor, labels: Tensor) -> None:
+    def _follow(self, scaled: Tensor, labels: Tensor) -> None:
         present, place = labels.unique(return_inverse=True)
-        sums = unit.new_zeros(len(present), unit.shape[1]).index_add_(0, place, unit)
+        sums = scaled.new_zeros(len(present), scaled.shape[1]).index_add_(0, place, scaled)
         fresh = F.normalize(sums).to(self.means.dtype)
         self.means[present] = KEPT * self.means[present] + (1 - KEPT) * fresh
         self.steps += 1

@@ -7,7 +7,7 @@ from pytorch_metric_learning.losses import ContrastiveLoss, MultiSimilarityLoss
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, keep_nan, pair_masks
+from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere, pair_masks
 from workbench.losses.memory import Memory
 from workbench.losses.triplet import semi_hard
 from workbench.params import Params, param
@@ -61,7 +61,7 @@ class XBM(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            unit = F.normalize(embeddings)
+            unit = on_sphere(embeddings)
             value = self._pairs(unit, labels, unit, labels, *pair_masks(labels))
             if self.training:
                 self.steps += 1
