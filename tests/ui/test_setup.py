@@ -45,7 +45,13 @@ CATALOG = {
         {"margin": field(0.5, minimum=0, symbol="m"), "reduction": field("active", "string", enum=["active", "paper"])},
         needs_pairs=True,
     ),
-    "loss/ccp": entry("CCP", {"proxies": field(8, "integer"), "pool": field(12, "integer")}, needs_pairs=True),
+    "loss/ccp": entry(
+        "CCP",
+        {"proxies": field(8, "integer"), "pool": field(12, "integer")},
+        needs_pairs=True,
+        defaults={"digits": {"pool": 9, "training.batch_size": 8}},
+        defaults_source="A paper",
+    ),
     "backbone/preact_resnet20": entry("ResNet-20"),
     "sampler/random": entry("Random"),
     "sampler/classes_images": entry("Classes x images", {"images_per_class": field(4, "integer", minimum=2)}),
@@ -192,6 +198,22 @@ def test_an_impossible_combination_has_a_sentence_and_a_fix(page):
     sampler.fix.click()
     assert page.config.sampler == Choice(name="classes_images", params={"images_per_class": 4})
     assert page.start.isEnabled()
+
+
+def test_published_values_are_told_below_the_loss_and_taken_by_a_click(page, qtbot):
+    choose(page, "loss.name", "ccp")
+    assert page.groups.defaults.text() == "Published for digits: loss.pool = 9, training.batch_size = 8 (A paper)."
+    assert page.draft.value("loss.pool") == 9, "a parameter of the loss is taken by itself"
+    assert not page.groups.offers["measured"].isVisible()
+    offer = page.groups.offers["published"]
+    page.groups.ensureWidgetVisible(offer)
+    QTest.mouseClick(offer, Qt.MouseButton.LeftButton)
+    assert page.draft.value("training.batch_size") == 8
+    assert not offer.isVisible()
+    QTest.keyClick(page, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert page.draft.value("training.batch_size") != 8
+    choose(page, "loss.name", "ce")
+    assert not page.groups.defaults.isVisible()
 
 
 def test_undo_and_redo_go_through_all_fields_in_order(page):

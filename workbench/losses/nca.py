@@ -5,6 +5,7 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
 from workbench.losses.log_sum_exp import log_sum_exp
+from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -17,6 +18,7 @@ class NCAParams(Params):
     "loss", "nca", title="NCA", params=NCAParams, has_proxies=False, needs_pairs=True,
     source="Goldberger et al. 2004, Eq. 1, with the logarithm of Eq. 10; unit length as in later work",
     batch="classes × images, two or more of each",
+    defaults={}, defaults_source=UNNAMED,
 )  # fmt: skip
 class NCA(nn.Module):
     """Minus the mean log probability of a neighbour of one's own class, softmax over -s D^2 on the unit sphere.

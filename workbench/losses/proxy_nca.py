@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.published import CCP_PAPER, CCP_PROXIES, OF_CCP, in_ccp
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -21,12 +22,8 @@ class ProxyNCAParams(Params):
     "loss", "proxy_nca", title="ProxyNCA++", params=ProxyNCAParams, has_proxies=True, needs_pairs=False,
     source="Teh et al. 2020, Eq. 6",
     batch="any; CCP's tables: one image of each class",
-    defaults={  # supplement of CCP, Section 2.1
-        "cub": {"temperature": 0.1},
-        "cars": {"temperature": 0.1},
-        "inshop": {"temperature": 0.1},
-        "sop": {"temperature": 0.1},
-    },
+    defaults=in_ccp({dataset: {"temperature": 0.1} for dataset in OF_CCP}, CCP_PROXIES),
+    defaults_source=CCP_PAPER,
 )  # fmt: skip
 class ProxyNCA(nn.Module):
     """Minus the mean log softmax of -D^2 / T to the proxy of one's own class, on the unit sphere."""

@@ -6,6 +6,7 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision
 from workbench.losses.psce import without_own_class
+from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -21,6 +22,7 @@ class PSCParams(Params):
     "loss", "psc", title="Prototype supervised contrastive (PSC)", params=PSCParams, has_proxies=True,
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 2, after Wang et al. 2021",
     batch="any; the paper: two views of each image",
+    defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
 )  # fmt: skip
 class PSC(nn.Module):
     """Mean of log sum_{k != y} exp(cos(z, c_k) / τ) - cos(z, c_y) / τ over learned prototypes; may be negative."""

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from workbench.charts import Chart, Marks
 from workbench.losses.batch import checked, full_precision
 from workbench.losses.prototypes import canonical, repelling, simplex, uniform
+from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -36,6 +37,8 @@ class PSCEParams(Params):
     "loss", "psce", title="Prototype softmax cross-entropy (PSCE)", params=PSCEParams, has_proxies=True,
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 4 and Section 4; prototypes of Section 4.3",
     batch="any; the paper: two views of each image",
+    defaults={"cifar10": TWO_VIEWS | {"embedding.dim": 10}, "cifar100": TWO_VIEWS | {"embedding.dim": 100}},
+    defaults_source=f"{PSCE_PAPER}; D = C in Section 4.5, where auto takes the simplex of PSCE_s",
 )  # fmt: skip
 class PSCE(nn.Module):
     """Mean over the batch of -log softmax of z P^T at the own class; no bias, no temperature, P is fixed.

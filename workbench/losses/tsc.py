@@ -8,6 +8,7 @@ from torch.nn import functional as F
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of
 from workbench.losses.kcl import KCLParams, k_positives
 from workbench.losses.prototypes import repelling, simplex
+from workbench.losses.published import UNNAMED
 from workbench.params import param
 from workbench.registry import register
 
@@ -23,6 +24,7 @@ class TSCParams(KCLParams):
     "loss", "tsc", title="Targeted supervised contrastive (TSC)", params=TSCParams, has_proxies=True, needs_pairs=True,
     source="Prototype softmax cross entropy, Eq. 3, after Li et al. 2022",
     batch="two views, or classes × images",
+    defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
 )  # fmt: skip
 class TSC(nn.Module):
     """KCL's part plus λ / (k + 1) times -log of the softmax of the own class's target over the batch, by cosine / τ.

@@ -101,8 +101,38 @@ class Draft:
         if self.value(path) == value:
             return
         self._remember(path)
-        part, _, field = path.partition(".")
         self.values = deepcopy(self.values)
+        self._put(path, value)
+
+    def offered(self) -> dict[str, Values]:
+        """What "published" and "measured" name for this loss and data set, by path, where it would change something."""
+        loss, dataset = self.values["loss"]["name"], self.values["dataset"]["name"]
+        both = {
+            "published": catalogs.published_fields(self.catalog, loss, dataset),
+            "measured": catalogs.measured_fields(self.catalog, loss, dataset),
+        }
+        return {kind: named for kind, named in both.items() if any(self._lacks(*each) for each in named.items())}
+
+    def take(self, kind: str) -> None:
+        """Set all that `offered` names under "published" or "measured": one step of undo."""
+        named = self.offered().get(kind, {})
+        self._remember("")
+        self.values = deepcopy(self.values)
+        for path in sorted(named, key=lambda path: not path.endswith(".name")):  # a choice before its parameters
+            if self._lacks(path, named[path]):
+                self._put(path, named[path])
+
+    def defaults_told(self) -> list[str]:
+        """What is published for the loss on the data set, and what was measured here, a sentence each."""
+        loss, dataset = self.values["loss"]["name"], self.values["dataset"]["name"]
+        return catalogs.defaults_told(self.catalog, loss, dataset)
+
+    def _lacks(self, path: str, value: Any) -> bool:
+        part, _, field = path.partition(".")
+        return bool(self.values[part].get(field) != value)
+
+    def _put(self, path: str, value: Any) -> None:
+        part, _, field = path.partition(".")
         if part in KINDS and field == "name":
             self._left[part, self.values[part]["name"]] = self.values[part]
             before = self._fresh("loss", self.values["loss"]["name"])

@@ -130,6 +130,7 @@ class SetupPage(QWidget):
         self.chooser.edited.connect(self._take_preset)
         self.groups.edited.connect(self._edit)
         self.groups.reset_asked.connect(self._reset)
+        self.groups.offer_taken.connect(self._take_offer)
         self.undo.clicked.connect(self.undo_edit)
         self.redo.clicked.connect(self.redo_edit)
         self.show_trouble.clicked.connect(self._show_first_error)
@@ -282,6 +283,11 @@ class SetupPage(QWidget):
     def _reset(self, path: str) -> None:
         if self.draft is not None:
             self.draft.reset(path)
+            self._refresh()
+
+    def _take_offer(self, kind: str) -> None:
+        if self.draft is not None:
+            self.draft.take(kind)
             self._refresh()
 
     # What is shown
