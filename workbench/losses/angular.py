@@ -1,4 +1,7 @@
-"""Angular loss: the angle at the negative of every triangle."""
+"""Angular loss: the angle at the negative of every triangle.
+
+Not pytorch-metric-learning's AngularLoss, the same formula: 0.27 to 0.87 of its time (docs/benchmarks.md).
+"""
 
 import math
 

@@ -197,7 +197,10 @@ def _multi_similarity(params: CCPParams) -> PairLoss:
 def _contrastive(
     margin: float, rows: Tensor, row_labels: Tensor, columns: Tensor | None, column_labels: Tensor | None
 ) -> Tensor:
-    """Mean squared distance of positives plus mean squared shortfall of negatives, each over its pairs not zero."""
+    """Mean squared distance of positives plus mean squared shortfall of negatives, each over its pairs not zero.
+
+    Not pytorch-metric-learning's ContrastiveLoss: its hinges are not squared.
+    """
     if columns is None or column_labels is None:
         other = ~torch.eye(len(rows), dtype=torch.bool, device=rows.device)
         columns, column_labels = rows, row_labels

@@ -1,4 +1,8 @@
-"""Lifted structure loss: soft hardest positive and negative of every anchor."""
+"""Lifted structure loss: soft hardest positive and negative of every anchor.
+
+Not pytorch-metric-learning's GeneralizedLiftedStructureLoss, the same formula: 0.38 to 0.56 of its time
+(docs/benchmarks.md).
+"""
 
 from torch import Tensor, nn
 from torch.nn import functional as F

@@ -1,4 +1,7 @@
-"""Margin loss with distance-weighted sampling of negatives."""
+"""Margin loss with distance-weighted sampling of negatives.
+
+Not pytorch-metric-learning's MarginLoss and miner, the same formula: 0.09 to 0.23 of their time (docs/benchmarks.md).
+"""
 
 import torch
 from torch import Tensor, nn

@@ -1,4 +1,7 @@
-"""Neighbourhood component analysis: the chance that a soft neighbour is of one's own class."""
+"""Neighbourhood component analysis: the chance that a soft neighbour is of one's own class.
+
+Not pytorch-metric-learning's NCALoss: it takes probabilities, not logarithms, and leaves out anchors that underflow.
+"""
 
 from torch import Tensor, nn
 from torch.nn import functional as F

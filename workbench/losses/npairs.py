@@ -1,4 +1,7 @@
-"""N-pairs loss: every positive pair against all negatives of its anchor."""
+"""N-pairs loss: every positive pair against all negatives of its anchor.
+
+Not pytorch-metric-learning's NPairsLoss: it takes one pair of each class and leaves the rest of the batch out.
+"""
 
 from torch import Tensor, nn
 from torch.nn import functional as F

@@ -1,4 +1,7 @@
-"""ProxyNCA++: softmax over the distances to one learned proxy per class."""
+"""ProxyNCA++: softmax over the distances to one learned proxy per class.
+
+Not pytorch-metric-learning's ProxyNCALoss, the same formula: 0.55 to 0.72 of its time (docs/benchmarks.md).
+"""
 
 import torch
 from torch import Tensor, nn

@@ -1,4 +1,7 @@
-"""Scalable NCA: neighbours among the batch and a memory of embeddings seen before."""
+"""Scalable NCA: neighbours among the batch and a memory of embeddings seen before.
+
+pytorch-metric-learning has no SNCA; its NCALoss in CrossBatchMemory underflows as nca.py says.
+"""
 
 import torch
 from torch import Tensor, nn

@@ -1,4 +1,7 @@
-"""SoftTriple: softmax over soft assignments to several centres per class."""
+"""SoftTriple: softmax over soft assignments to several centres per class.
+
+Not pytorch-metric-learning's SoftTripleLoss: it lacks the term that merges centres (Eq. 9).
+"""
 
 import torch
 from torch import Tensor, nn

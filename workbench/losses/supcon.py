@@ -1,4 +1,7 @@
-"""Supervised contrastive loss."""
+"""Supervised contrastive loss.
+
+Not pytorch-metric-learning's SupConLoss, the same formula: 0.33 to 0.69 of its time (docs/benchmarks.md).
+"""
 
 import torch
 from torch import Tensor, nn

@@ -1,4 +1,8 @@
-"""Cross-batch memory: a pair loss between the batch and the embeddings of earlier batches."""
+"""Cross-batch memory: a pair loss between the batch and the embeddings of earlier batches.
+
+Not pytorch-metric-learning's CrossBatchMemory, but its pair losses for C2 and MS: the memory's part is added to the
+batch's own after a warm-up, as in Eq. 3, and C1 squares its hinges, as contrastive.py does.
+"""
 
 from typing import Literal
 
