@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CE_PAPER, HEAD_ONLY, measured_on
 from workbench.params import Params, param
 from workbench.registry import register
@@ -69,6 +70,10 @@ class CE(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.classifier.out_features)
         return F.cross_entropy(self.logits(self.dropout(embeddings)), labels, label_smoothing=self.smoothing)
+
+    def linear_logits(self) -> LinearLogits:
+        """What the softmax is taken over."""
+        return LinearLogits(self.classifier.weight, self.classifier.bias)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Classifier weights [K, d] and their classes [K]."""

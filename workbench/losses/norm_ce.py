@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import UNNAMED, measured_on
 from workbench.params import Params, param
 from workbench.registry import register
@@ -45,6 +46,10 @@ class NormCE(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.proxies))
         return F.cross_entropy(self.logits(embeddings), labels)
+
+    def linear_logits(self) -> LinearLogits:
+        """What the softmax is taken over."""
+        return LinearLogits(self.proxies, unit_embeddings=True, unit_weight=True, scale=1 / self.temperature)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Proxies [K, d] and their classes [K]."""

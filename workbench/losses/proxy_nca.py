@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CCP_PAPER, CCP_PROXIES, OF_CCP, in_ccp
 from workbench.params import Params, param
 from workbench.registry import register
@@ -46,6 +47,10 @@ class ProxyNCA(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.proxies))
         return F.cross_entropy(self.logits(embeddings), labels)
+
+    def linear_logits(self) -> LinearLogits:
+        """-D^2 / T is 2 cos / T up to a number that all classes share."""
+        return LinearLogits(self.proxies, unit_embeddings=True, unit_weight=True, scale=2 / self.temperature)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Proxies [K, d] and their classes [K]."""

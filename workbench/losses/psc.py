@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.psce import without_own_class
 from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
@@ -41,6 +42,10 @@ class PSC(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.prototypes))
         return without_own_class(self.logits(embeddings), labels)
+
+    def linear_logits(self) -> LinearLogits:
+        """Cosines over the temperature; the loss leaves the own class out of the denominator."""
+        return LinearLogits(self.prototypes, unit_embeddings=True, unit_weight=True, scale=1 / self.temperature)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Prototypes [C, D] and their classes [C]."""

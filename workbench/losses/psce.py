@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from workbench.charts import Chart, Marks
 from workbench.dimensions import nearest, refusal
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import canonical, repelling, simplex, uniform
 from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
 from workbench.params import Params, param
@@ -76,6 +77,10 @@ class PSCE(nn.Module):
         if not self.params.without_own_class:
             return F.cross_entropy(logits, labels)
         return without_own_class(logits, labels)
+
+    def linear_logits(self) -> LinearLogits:
+        """What the softmax is taken over."""
+        return LinearLogits(self.prototypes, unit_embeddings=self.params.normalised)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Prototypes [C, D] and their classes [C]."""

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CCP_PAPER, CCP_PROXIES, in_ccp
 from workbench.params import Params, param
 from workbench.registry import register
@@ -81,6 +82,12 @@ class SoftTriple(nn.Module):
         first, second = torch.triu_indices(count, count, 1, device=unit.device)
         alike = (unit @ unit.transpose(1, 2))[:, first, second]
         return (2 - 2 * alike).clamp_min(1e-5).sqrt().mean()  # a root of 0 has no gradient
+
+    def linear_logits(self) -> LinearLogits | None:
+        """With one centre for each class; of several the softmax picks anew for every image."""
+        if self.centres.shape[1] > 1:
+            return None
+        return LinearLogits(self.centres[:, 0], unit_embeddings=True, unit_weight=True, scale=self.params.scale)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Centres [C K, d] and their classes [C K]."""

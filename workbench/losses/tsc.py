@@ -7,6 +7,7 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of
 from workbench.losses.kcl import KCLParams, k_positives
+from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import repelling, simplex
 from workbench.losses.published import UNNAMED
 from workbench.params import param
@@ -69,6 +70,11 @@ class TSC(nn.Module):
         if self.steps % REASSIGN_EVERY == 0:
             alike = (F.normalize(self.means) @ self.targets.T).cpu().numpy()
             self.assigned.copy_(torch.from_numpy(linear_sum_assignment(-alike)[1]))
+
+    def linear_logits(self) -> LinearLogits:
+        """Cosines to the targets over the temperature: what it compares, though its softmax is over the batch."""
+        targets = self.targets[self.assigned]
+        return LinearLogits(targets, unit_embeddings=True, unit_weight=True, scale=1 / self.temperature)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Targets [C, D] in the order of the classes, and the classes [C]."""
