@@ -22,17 +22,7 @@ from workbench.workspace.rows import Evaluation, Run
 Tell = Callable[[str], None]
 Changes = dict[str, dict[str, object]]  # by part of the config, then by field
 
-# What a method needs beside its defaults (docs/results.md says why); without a line here it is run as it comes.
-OWN: dict[str, Changes] = {
-    "ce": {"loss": {"dropout": 0.0}},
-    "norm_ce": {"loss": {"proxy_lr": 5.0}},
-    "proxy_anchor": {"loss": {"proxy_lr": 20.0, "alpha": 8.0}},
-    "rankmi": {"loss": {"order": 1.0}},
-    "ccp": {
-        "embedding": {"bounded": True},
-        "loss": {"inner": "multi_similarity", "proxies": 4, "pool": 12, "check_every": 50, "patience": 6},
-    },
-}
+CHOSEN_ON = "omniglot"  # whose settings a method takes where it has none of the bench
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +32,8 @@ class Bench:
     preset: str
     data: dict[str, str]  # dotted field -> path below the data folder
     changes: Changes = field(default_factory=dict)
-    of_method: dict[str, Changes] = field(default_factory=dict)
     per_class: int = 4  # images of a class in the batches of pair losses
 
-
-# A classifier moves even a slow backbone away from what ImageNet taught it (docs/results.md): its head learns alone.
-HEAD_ONLY: Changes = {"loss": {"proxy_lr": 10.0}, "training": {"lr": 1e-3, "backbone_lr": 0.0}}
-# SPCE's logits hold |z|^2 / n: pretrained features saturate its softmax, batch-norm and a larger n do not.
-SPCE_ON_PHOTOGRAPHS: Changes = {
-    "embedding": {"batch_norm": True},
-    "sampler": {"images_per_class": 8},
-    "training": {"batch_size": 128, "lr": 1e-3, "backbone_lr": 0.0},
-}
 
 BENCHES = {
     "omniglot": Bench(
@@ -68,7 +48,6 @@ BENCHES = {
         "photographs-unseen",
         {"dataset.folder": "caltech101", "backbone.weights_file": "weights/squeezenet1_0.pth"},
         {"training": {"epochs": 4}, "evaluation": {"probe_size": 0, "every": 2}},
-        {"ce": HEAD_ONLY, "center": HEAD_ONLY, "spce": SPCE_ON_PHOTOGRAPHS},
     ),
 }  # fmt: skip
 
@@ -96,12 +75,13 @@ def config_for(bench: str, method: str, seed: int, data: Path) -> RunConfig:
         values["sampler"] = {"name": "classes_images", "images_per_class": chosen.per_class}
     elif not pairs and method != "spce":  # SPCE's class means need some images of each class
         values["sampler"] = {"name": "random"}
-    for changes in (chosen.changes, OWN.get(method, {}), chosen.of_method.get(method, {})):
-        for part, fields in changes.items():
-            values[part] |= fields
-    for dotted, below in chosen.data.items():
+    for part, fields in chosen.changes.items():
+        values[part] |= fields
+    measured = catalogs.measured_fields(known, method, bench) or catalogs.measured_fields(known, method, CHOSEN_ON)
+    places = {dotted: str(data / below) for dotted, below in chosen.data.items()}
+    for dotted, value in (measured | places).items():
         part, _, name = dotted.partition(".")
-        values[part][name] = str(data / below)
+        values[part][name] = value
     values |= {"name": f"benchmark {bench} {method}, seed {seed}", "seed": seed}
     config, errors = RunConfig.from_values(values, known)
     if config is None:

@@ -41,10 +41,45 @@ def read(cache: Path | None = None) -> Catalog | None:
 
 
 def published(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
-    """Parameters that a paper gives for this loss on this data set; empty where it gives none."""
-    by_dataset = known.get(f"loss/{loss}", {"facts": {}})["facts"].get("defaults", {})
-    found: dict[str, Any] = by_dataset.get(dataset, {})
+    """Parameters of this loss that a paper gives for this data set; empty where it gives none."""
+    found = _by_data(known, loss, "defaults").get(dataset, {})
+    return {name: value for name, value in found.items() if "." not in name}
+
+
+def published_fields(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
+    """All that a paper gives for this loss on this data set, by dotted field of the run; empty where it gives none."""
+    return _dotted(_by_data(known, loss, "defaults").get(dataset, {}))
+
+
+def measured_fields(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
+    """What this loss was run with here on this data set beside its defaults (docs/results.md), by dotted field."""
+    return _dotted(_by_data(known, loss, "measured").get(dataset, {}))
+
+
+def defaults_told(known: Catalog, loss: str, dataset: str = "") -> list[str]:
+    """What is published and what was measured here, a sentence each; of one data set, or of all of them."""
+    source = known.get(f"loss/{loss}", {"facts": {}})["facts"].get("defaults_source", "")
+    named, told = list(_by_data(known, loss, "defaults")), []
+    for each in [name for name in named if dataset in ("", name)]:
+        told.append(f"Published for {each}: {_listed(published_fields(known, loss, each))} ({source}).")
+    if not told and source:
+        told.append(f"Nothing is published for {dataset}, but for {', '.join(named)}." if named else f"{source}.")
+    for each in [name for name in _by_data(known, loss, "measured") if dataset in ("", name)]:
+        told.append(f"Measured here on {each}: {_listed(measured_fields(known, loss, each))} (docs/results.md).")
+    return told
+
+
+def _by_data(known: Catalog, loss: str, fact: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = known.get(f"loss/{loss}", {"facts": {}})["facts"].get(fact, {})
     return found
+
+
+def _dotted(values: dict[str, Any]) -> dict[str, Any]:
+    return {name if "." in name else f"loss.{name}": value for name, value in values.items()}
+
+
+def _listed(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 def write(cache: Path) -> Catalog:

@@ -149,9 +149,9 @@ def list_entries(what: str, folder: Path | None) -> None:
                 click.echo(f"    {field} = {facts['default']!r}{_range(facts)}  {facts['description']}")
             if batch := described["facts"].get("batch"):
                 click.echo(f"    batches: {batch}")
-            for dataset, values in described["facts"].get("defaults", {}).items():
-                given = ", ".join(f"{name} = {value}" for name, value in values.items())
-                click.echo(f"    published for {dataset}: {given}")
+            if kind == "loss":
+                for sentence in catalogs.defaults_told(catalogs.current(), name):
+                    click.echo(f"    {sentence}")
 
 
 @cli.command()

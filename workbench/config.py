@@ -9,7 +9,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_serializer, model_validator
 
 from workbench import catalog as catalogs
-from workbench import files
+from workbench import dimensions, files
 from workbench.catalog import Catalog
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -222,13 +222,15 @@ class RunConfig(BaseModel):
             raise BadConfig("The config", catalogs.sentences(found)) from None
 
     @classmethod
-    def from_values(cls, values: dict[str, Any], known: Catalog) -> tuple["RunConfig | None", dict[str, str]]:
+    def from_values(
+        cls, values: dict[str, Any], known: Catalog, classes: int | None = None
+    ) -> tuple["RunConfig | None", dict[str, str]]:
         """A config from raw nested values, as a form holds them: the config, or None and one sentence per bad field."""
         try:
             config = cls.model_validate(values)
         except ValidationError as found:
             return None, catalogs.sentences(found)
-        errors = config.check(known)
+        errors = config.check(known, classes)
         return (None if errors else config), errors
 
     def to_toml(self, path: Path | None = None) -> str:
@@ -249,8 +251,11 @@ class RunConfig(BaseModel):
         found: Choice = getattr(self, kind)
         return found
 
-    def check(self, known: Catalog) -> dict[str, str]:
-        """One sentence per bad field by dotted name, such as "loss.margin"; empty when the run can start."""
+    def check(self, known: Catalog, classes: int | None = None) -> dict[str, str]:
+        """One sentence per bad field by dotted name, such as "loss.margin"; empty when the run can start.
+
+        `classes` is the number of training classes where it is known: some losses need a size that goes with it.
+        """
         errors: dict[str, str] = {}
         if self.imported:
             return {"dataset.name": "The embeddings were imported: there is nothing to train."}
@@ -262,7 +267,7 @@ class RunConfig(BaseModel):
                 continue
             for field, sentence in catalogs.errors(catalogs.params_of(known, kind, choice.name), choice.params).items():
                 errors[f"{kind}.{field}"] = sentence
-        return errors | self._impossible(known, errors)
+        return errors | self._impossible(known, errors) | ({} if errors else self._misfit(known, classes))
 
     def _impossible(self, known: Catalog, errors: dict[str, str]) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -284,6 +289,15 @@ class RunConfig(BaseModel):
         if self.sampler.name == "classes_images" and not any(field.startswith("sampler") for field in errors):
             found |= self._uneven(known, loss)
         return found
+
+    def _misfit(self, known: Catalog, classes: int | None) -> dict[str, str]:
+        """An embedding whose size does not go with the loss and its classes; 0 is the backbone's own size."""
+        rule = known[f"loss/{self.loss.name}"]["facts"].get("dimensions")
+        if rule is None or classes is None or not self.embedding.dim:
+            return {}
+        params = catalogs.params_of(known, "loss", self.loss.name).model_validate(self.loss.params).model_dump()
+        said = dimensions.refusal(rule, params[rule["of"]], classes, self.embedding.dim)
+        return {"embedding.dim": said} if said else {}
 
     def _uneven(self, known: Catalog, loss: dict[str, Any]) -> dict[str, str]:
         """Batches that are no whole number of classes, or hold one class where a loss needs negatives."""

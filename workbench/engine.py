@@ -129,7 +129,7 @@ class Engine:
             self.parts.model, self.parts.loss, self.feed, self.augmentation,
             size=settings.probe_size, every=settings.probe_every, num_classes=len(self.classes), seed=config.seed,
             spce=spce, emit=emit, anatomy_every=settings.anatomy_every,
-            anatomy=partial(anatomy, self.parts.loss, num_classes=len(self.classes)),
+            anatomy=partial(anatomy, self.parts.loss),
         )  # fmt: skip
 
     def run(self) -> None:

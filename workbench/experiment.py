@@ -165,8 +165,11 @@ def preflight(
     config: RunConfig,
     progress: Callable[[str, int, int], None] = lambda text, done, total: None,
     cancelled: Callable[[], bool] = lambda: False,
+    counted: Callable[[int], None] = lambda classes: None,
 ) -> Preflight:
     """Look at the data and take a few dry steps; nothing is stored but the pixel cache.
+
+    `counted` is told the number of training classes as soon as it is known.
 
     Raises:
         Problem: what would stop the run.
@@ -184,6 +187,8 @@ def preflight(
     runs = protocols.children(config)
     config = runs[0].config
     data = load_data(config, tell)
+    classes = len(training_classes(data))
+    counted(classes)
     shared = _shared(data, tell)
     chosen = "" if data.split.validation is not None else "The best epoch is chosen on the test half"
     several = f"{len(runs)} runs, of which this is the first" if len(runs) > 1 else ""
@@ -204,7 +209,7 @@ def preflight(
         classes=len(images.class_names),
         train=len(data.split.train),
         test=len(data.split.test),
-        train_classes=len(training_classes(data)),
+        train_classes=classes,
         test_classes=len(np.unique(images.labels[data.split.test])),
         classes_disjoint=data.split.classes_disjoint,
         image_size=images.image_size,

@@ -8,8 +8,9 @@ class Problem(Exception):  # noqa: N818 - the word the person reads
         what: what happened, naming the file, field or device.
         kept: what is safe; empty when nothing was at stake.
         todo: what the person can do next; empty when nothing can be done.
+        field: dotted name of the config's field that is at fault, such as "embedding.dim"; empty when none is.
     """
 
-    def __init__(self, what: str, *, kept: str = "", todo: str = "") -> None:
+    def __init__(self, what: str, *, kept: str = "", todo: str = "", field: str = "") -> None:
         super().__init__(" ".join(part for part in (what, kept, todo) if part))
-        self.what, self.kept, self.todo = what, kept, todo
+        self.what, self.kept, self.todo, self.field = what, kept, todo, field

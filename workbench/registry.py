@@ -27,7 +27,9 @@ class Entry:
     build: Callable[..., Any]
     facts: dict[str, Any] = field(default_factory=dict)
     """Plain data for the form. Losses: needs_pairs, has_proxies, batch (valid shapes, in words), defaults (published
-    parameters by data set). Data sets: markers (patterns of files by which one is found)."""
+    values by data set, perhaps none), defaults_source (who names them, or that nobody does) and measured (values found
+    here, by data set; losses/published.py says how both are written). Data sets: markers (patterns of files by which
+    one is found)."""
 
 
 _ENTRIES: dict[tuple[str, str], Entry] = {}

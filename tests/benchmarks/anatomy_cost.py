@@ -22,7 +22,7 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.engine import Engine, load_data
 from workbench.losses.anatomy import mutual_information, pce, tightness_contrastive
-from workbench.losses.anatomy_view import OF_PAIRS, PAIRS, anatomy, classifier_of
+from workbench.losses.anatomy_view import OF_PAIRS, PAIRS, anatomy, linear_logits_of
 from workbench.training.probe import embed
 from workbench.training.trainer import train
 
@@ -67,7 +67,7 @@ def measure(engine: Engine, config: RunConfig, steps: int) -> None:
     embeddings = embed(parts.model, engine.feed, engine.augmentation, probe._index)
     labels = probe._labels
     charts = getattr(parts.loss, "charts", lambda *_: None)
-    of_anatomy = milliseconds(lambda: anatomy(parts.loss, embeddings, labels, classes))
+    of_anatomy = milliseconds(lambda: anatomy(parts.loss, embeddings, labels))
     of_charts = milliseconds(lambda: charts(embeddings, labels))
     curves = milliseconds(lambda: embed(parts.model, engine.feed, engine.augmentation, probe._index), 3)
     share = (of_anatomy + of_charts) / (settings.anatomy_every * step)
@@ -81,8 +81,9 @@ def measure(engine: Engine, config: RunConfig, steps: int) -> None:
     for method in OF_PAIRS:
         print(f"  {method}: {milliseconds(lambda m=method: tightness_contrastive(m, few, few_labels)):.1f} ms")
     print(f"  information: {milliseconds(lambda: mutual_information(few, few_labels)):.1f} ms")
-    if (classifier := classifier_of(parts.loss, classes)) is not None:
-        print(f"  PCE: {milliseconds(lambda: pce(embeddings, labels, *classifier)):.1f} ms")
+    if (seen := linear_logits_of(parts.loss)) is not None:
+        z, classifier = seen.embeddings(embeddings), seen.classifier()
+        print(f"  PCE: {milliseconds(lambda: pce(z, labels, *classifier)):.1f} ms")
 
 
 if __name__ == "__main__":

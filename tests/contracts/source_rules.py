@@ -15,7 +15,18 @@ HEAVY = {"torch", "torchvision", "faiss", "umap", "pynndescent", "numba", "sklea
     "optuna",
 }
 SQLITE = {"sqlite3", "sqlite_utils", "pysqlite3"}
-GROUND = {"params", "registry", "catalog", "problem", "events", "control", "files", "resources_path", "spreadsheet"}
+GROUND = {
+    "params",
+    "dimensions",
+    "registry",
+    "catalog",
+    "problem",
+    "events",
+    "control",
+    "files",
+    "resources_path",
+    "spreadsheet",
+}
 EVERY_ROOM = {
     "datasets",
     "backbones",

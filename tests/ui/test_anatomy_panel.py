@@ -52,6 +52,24 @@ def test_a_loss_without_a_classifier_says_that_pce_needs_one(panel):
     assert not panel.tightness.legend["anatomy/center/tightness"].isChecked()
 
 
+def test_the_legend_says_what_unit_vectors_and_scale_a_classifier_s_curves_are_of(panel):
+    assert panel.bound.legend["anatomy/ce"].text() == "CE"
+    panel.add([("anatomy/ce", 0, 1.0), ("anatomy/pce", 0, 0.5), ("anatomy/seen/scale", 0, 20.0)])
+    panel.add([("anatomy/lambda", 0, 1e-3)])
+    assert panel.bound.legend["anatomy/ce"].text() == "CE (unit length × 20)"
+    assert panel.tightness.legend["anatomy/center/tightness"].text() == "Center (unit length × 20)"
+    assert panel.information.legend["anatomy/information/discriminative"].text() == "H(Y) − CE (unit length × 20)"
+    assert panel.bound.legend["probe/spce"].text() == "SPCE", "of embeddings as they are"
+    assert "Measured on what the loss compares: unit length × 20." in panel.sentence.text()
+    panel.clear()
+    assert panel.bound.legend["anatomy/ce"].text() == "CE"
+
+
+def test_ce_of_a_loss_with_logits_of_its_own_kind_is_said(panel):
+    panel.add([("anatomy/ce", 0, 1.0), ("anatomy/entropy/within", 0, 1.0)])
+    assert panel.sentence.text().startswith("CE is of the loss's own logits. PCE needs")
+
+
 def test_clearing_forgets_the_run(panel):
     panel.add([("anatomy/ce", 0, 1.0), ("anatomy/pce", 0, 2.0), ("anatomy/lambda", 0, 1e-3)])
     panel.clear()

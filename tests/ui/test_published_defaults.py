@@ -5,7 +5,9 @@ import re
 import pytest
 
 from workbench import registry
+from workbench.catalog import measured_fields, published_fields
 from workbench.config import presets
+from workbench.losses.published import UNNAMED
 from workbench.published_tables import tables
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.widgets.form import tooltip
@@ -43,14 +45,67 @@ def test_the_tooltip_names_the_batches(draft):
     assert "Batches: classes × images; the paper: 6 × 10" in draft.fields("Loss")["loss.name"]["description"]
 
 
-def test_published_parameters_are_real_and_in_range():
+def shipped_losses():
     registry.discover_all()
-    datasets = {entry.name for entry in registry.entries("dataset")}
-    for entry in registry.entries("loss"):
+    return [each for each in registry.entries("loss") if each.build.__module__.startswith("workbench.")]
+
+
+def test_every_loss_says_what_is_published_for_it_or_that_nothing_is():
+    for entry in shipped_losses():
         assert entry.facts["batch"], entry.name
-        for dataset, values in entry.facts.get("defaults", {}).items():
-            assert dataset in datasets
-            assert entry.params(**values) != entry.params() or not values, (entry.name, dataset)
+        assert "defaults" in entry.facts, entry.name
+        source = entry.facts["defaults_source"]
+        assert bool(entry.facts["defaults"]) != source.startswith(UNNAMED), entry.name
+        assert all(values for values in entry.facts["defaults"].values()), entry.name
+
+
+def test_published_and_measured_values_are_real_and_in_range(draft):
+    """Every field exists and holds its value; what is published together can be started, but for what the words say."""
+    datasets = {entry.name for entry in registry.entries("dataset")}
+    for entry in shipped_losses():
+        measured = {key: values for key, values in entry.facts.get("measured", {}).items() if key in datasets}
+        for kind, by_data in (("published", entry.facts["defaults"]), ("measured", measured)):
+            assert set(by_data) <= datasets
+            for dataset in by_data:
+                draft.load(presets()[0].config)
+                draft.set("dataset.name", dataset)
+                draft.set("loss.name", entry.name)
+                if entry.facts["needs_pairs"]:
+                    draft.set("sampler.name", "classes_images")
+                draft.take(kind)
+                named = published_fields if kind == "published" else measured_fields
+                for path, value in named(draft.catalog, entry.name, dataset).items():
+                    assert draft.value(path) == value, (entry.name, dataset, path)
+                errors = draft.check()[1]
+                assert set(errors) <= {"training.views"}, (entry.name, dataset, errors)
+
+
+def test_batches_and_rates_are_offered_and_taken_as_one_step(draft):
+    draft.set("dataset.name", "sop")
+    draft.set("loss.name", "ice")
+    assert draft.value("training.batch_size") == presets()[0].config.training.batch_size, (
+        "only parameters by themselves"
+    )
+    assert set(draft.offered()) == {"published"}
+    before = draft.values
+    draft.take("published")
+    assert (draft.value("training.batch_size"), draft.value("sampler.images_per_class")) == (180, 2)
+    assert draft.offered() == {}
+    draft.undo()
+    assert draft.values == before
+
+
+def test_what_was_measured_here_is_told_apart_from_what_is_published(draft):
+    draft.set("dataset.name", "omniglot")
+    draft.set("loss.name", "proxy_anchor")
+    nothing, measured = draft.defaults_told()
+    assert nothing == "Nothing is published for omniglot, but for cub, cars, inshop, sop."
+    assert measured == "Measured here on omniglot: loss.proxy_lr = 20.0, loss.alpha = 8.0 (docs/results.md)."
+    assert draft.value("loss.alpha") == 32.0, "a measured value waits to be taken"
+    draft.take("measured")
+    assert draft.value("loss.alpha") == 8.0
+    draft.set("loss.name", "lifted")
+    assert draft.defaults_told() == [f"{UNNAMED}."]
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,18 @@ CATALOG = {
         {"margin": field(0.5, minimum=0, symbol="m"), "reduction": field("active", "string", enum=["active", "paper"])},
         needs_pairs=True,
     ),
-    "loss/ccp": entry("CCP", {"proxies": field(8, "integer"), "pool": field(12, "integer")}, needs_pairs=True),
+    "loss/ccp": entry(
+        "CCP",
+        {"proxies": field(8, "integer"), "pool": field(12, "integer")},
+        needs_pairs=True,
+        defaults={"digits": {"pool": 9, "training.batch_size": 8}},
+        defaults_source="A paper",
+    ),
+    "loss/psce": entry(
+        "PSCE",
+        {"prototypes": field("auto", "string", enum=["auto", "canonical", "simplex", "repelling"])},
+        dimensions={"of": "prototypes", "canonical": [0, 0], "simplex": [-1, None], "repelling": [None, -2]},
+    ),
     "backbone/preact_resnet20": entry("ResNet-20"),
     "sampler/random": entry("Random"),
     "sampler/classes_images": entry("Classes x images", {"images_per_class": field(4, "integer", minimum=2)}),
@@ -67,9 +78,10 @@ def looked(monkeypatch):
     """Configs that Preflight was asked about; it answers at once, or raises what `looked.problem` holds."""
     seen = SimpleNamespace(configs=[], problem=None)
 
-    def preflight(config, progress, cancelled):
+    def preflight(config, progress, cancelled, counted):
         progress("Looking", 0, 0)
         seen.configs.append(config)
+        counted(FOUND["train_classes"])
         if seen.problem is not None:
             raise seen.problem
         return SimpleNamespace(**FOUND)
@@ -192,6 +204,22 @@ def test_an_impossible_combination_has_a_sentence_and_a_fix(page):
     sampler.fix.click()
     assert page.config.sampler == Choice(name="classes_images", params={"images_per_class": 4})
     assert page.start.isEnabled()
+
+
+def test_published_values_are_told_below_the_loss_and_taken_by_a_click(page, qtbot):
+    choose(page, "loss.name", "ccp")
+    assert page.groups.defaults.text() == "Published for digits: loss.pool = 9, training.batch_size = 8 (A paper)."
+    assert page.draft.value("loss.pool") == 9, "a parameter of the loss is taken by itself"
+    assert not page.groups.offers["measured"].isVisible()
+    offer = page.groups.offers["published"]
+    page.groups.ensureWidgetVisible(offer)
+    QTest.mouseClick(offer, Qt.MouseButton.LeftButton)
+    assert page.draft.value("training.batch_size") == 8
+    assert not offer.isVisible()
+    QTest.keyClick(page, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert page.draft.value("training.batch_size") != 8
+    choose(page, "loss.name", "ce")
+    assert not page.groups.defaults.isVisible()
 
 
 def test_undo_and_redo_go_through_all_fields_in_order(page):
@@ -325,6 +353,51 @@ def test_what_preflight_finds_impossible_turns_start_off_until_something_changes
     looked.problem = None
     page.card.check.click()
     qtbot.waitUntil(lambda: page.start.isEnabled() and not page.card.problem.isVisible(), timeout=30_000)
+
+
+def test_a_size_that_does_not_go_with_the_classes_is_refused_at_its_field_once_they_are_known(page, looked, qtbot):
+    qtbot.waitUntil(lambda: page.draft.classes == 10, timeout=30_000)
+    seen = len(looked.configs)
+    choose(page, "loss.name", "psce")
+    typed(page, "embedding.dim", "4")
+    assert page.start.isEnabled(), "auto goes with any size"
+    choose(page, "loss.prototypes", "canonical")
+    size = row(page, "embedding.dim")
+    assert size.error.text() == "Canonical prototypes of 10 classes need 10 dimensions, not 4."
+    assert size.error.isVisibleTo(page)
+    assert not page.start.isEnabled()
+    assert "need 10 dimensions" in page.start.toolTip()
+    assert len(looked.configs) == seen, "no second look was needed"
+    choose(page, "loss.prototypes", "simplex")
+    assert size.error.text() == "Simplex prototypes of 10 classes need 9 or more dimensions, not 4."
+    assert size.fix.text() == "Use 9"
+    page.groups.ensureWidgetVisible(size)
+    QTest.mouseClick(size.fix, Qt.MouseButton.LeftButton)
+    assert page.config.embedding.dim == 9
+    assert page.start.isEnabled()
+    choose(page, "loss.prototypes", "repelling")
+    assert size.error.text() == "Repelling prototypes of 10 classes need 8 or fewer dimensions, not 9."
+
+
+def test_the_first_look_refuses_a_wrong_size_at_its_field(page, session, looked, qtbot):
+    chosen = Choice(name="psce", params={"prototypes": "canonical"})
+    session.config_offered.emit(RunConfig(loss=chosen))
+    qtbot.waitUntil(lambda: row(page, "embedding.dim").error_text() != "", timeout=30_000)
+    assert "need 10 dimensions, not 100" in row(page, "embedding.dim").error_text()
+    assert page.config is None
+    assert not page.start.isEnabled()
+
+
+def test_what_preflight_finds_wrong_in_a_field_stands_beside_it(page, looked, qtbot):
+    looked.problem = Problem("The size does not fit.", todo="Take 10.", field="embedding.dim")
+    typed(page, "embedding.dim", "0")
+    qtbot.waitUntil(lambda: page.card.problem.isVisible(), timeout=30_000)
+    assert row(page, "embedding.dim").error_text() == "The size does not fit. Take 10."
+    assert not page.start.isEnabled()
+    looked.problem = None
+    page.card.check.click()
+    qtbot.waitUntil(lambda: page.start.isEnabled() and not page.card.problem.isVisible(), timeout=30_000)
+    assert row(page, "embedding.dim").error_text() == ""
 
 
 def test_preflight_leaves_a_working_run_alone_unless_asked(page, session, looked, qtbot, monkeypatch):

@@ -135,13 +135,13 @@ def tightness_contrastive(
         case "spce":
             own = z.new_zeros(int(labels.max()) + 1, z.shape[1]).index_add_(0, labels, z) / len(z)
             logits = z @ own.T
-            return _linear_parts(logits, labels)
+            return parts_of_logits(logits, labels)
         case "ce" | "center":
             if weight is None:
                 raise ValueError(f"the parts of {method!r} need the classifier's weight")
             logits = z @ weight.double().T + (0 if bias is None else bias.double())
             if method == "ce":
-                return _linear_parts(logits, labels)
+                return parts_of_logits(logits, labels)
             return PartsOfLoss(_center(z, labels).item(), F.cross_entropy(logits, labels).item())
         case "contrastive":
             apart = distances(F.normalize(z))
@@ -213,7 +213,8 @@ def _entropy(z: Tensor) -> float:
     return (d * 2 * squared.log().sum() / (n * (n - 1))).item()
 
 
-def _linear_parts(logits: Tensor, labels: Tensor) -> PartsOfLoss:
+def parts_of_logits(logits: Tensor, labels: Tensor) -> PartsOfLoss:
+    """CE's parts from logits [n, K]: T = -mean of the own class's, E = mean log-sum-exp; they add up to CE, in nats."""
     own = logits.gather(1, labels[:, None]).mean()
     return PartsOfLoss(-own.item(), logits.logsumexp(1).mean().item())
 

@@ -1,4 +1,7 @@
-"""Angular loss: the angle at the negative of every triangle."""
+"""Angular loss: the angle at the negative of every triangle.
+
+Not pytorch-metric-learning's AngularLoss, the same formula: 0.27 to 0.87 of its time (docs/benchmarks.md).
+"""
 
 import math
 
@@ -8,6 +11,7 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from workbench.losses.batch import checked, full_precision, gram, keep_nan, on_sphere, pair_masks
+from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -22,6 +26,7 @@ class AngularParams(Params):
     "loss", "angular", title="Angular", params=AngularParams, has_proxies=False, needs_pairs=True,
     source="Wang et al. 2017, Eq. 8",
     batch="classes × images, two or more of each",
+    defaults={}, defaults_source=UNNAMED,
 )  # fmt: skip
 class Angular(nn.Module):
     """Mean over positive pairs of log(1 + sum_n exp(4 tan^2 α (a + p) n - 2 (1 + tan^2 α) a p)), on the unit sphere.

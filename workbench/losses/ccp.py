@@ -11,6 +11,7 @@ from pytorch_metric_learning.miners import MultiSimilarityMiner
 from torch import Tensor, nn
 
 from workbench.losses.batch import checked, full_precision, mean_of
+from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp, measured_on
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -70,7 +71,16 @@ PUBLISHED: dict[str, dict[str, float]] = {  # supplement, Section 2.1
     "loss", "ccp", title="Chance-constrained proxies (CCP)", params=CCPParams, has_proxies=True, needs_pairs=True,
     source="Gürbüz et al. 2023 (CCP), Eq. 4.11, Algorithms 1 and 2; pytorch-metric-learning for the pair losses",
     batch="classes × images; the paper: 8 × 4",
-    defaults=PUBLISHED,
+    defaults=in_ccp(PUBLISHED, CCP_PAIRS | {"embedding.bounded": True})
+    | {"mnist": {"proxies": 4, "pool": 16, "embedding.dim": 2}},
+    defaults_source=f"{CCP_PAPER}; MNIST: Section 5, proof of concept",
+    measured=measured_on(
+        {
+            "inner": "multi_similarity", "proxies": 4, "pool": 12, "check_every": 50, "patience": 6,
+            "embedding.bounded": True,
+        },
+        "omniglot", "mnist", "caltech",
+    ),
 )  # fmt: skip
 class CCP(nn.Module):
     """A pair loss between the batch and all m * K proxies, chosen anew by `workbench.ccp_projections`.
@@ -192,7 +202,10 @@ def _multi_similarity(params: CCPParams) -> PairLoss:
 def _contrastive(
     margin: float, rows: Tensor, row_labels: Tensor, columns: Tensor | None, column_labels: Tensor | None
 ) -> Tensor:
-    """Mean squared distance of positives plus mean squared shortfall of negatives, each over its pairs not zero."""
+    """Mean squared distance of positives plus mean squared shortfall of negatives, each over its pairs not zero.
+
+    Not pytorch-metric-learning's ContrastiveLoss: its hinges are not squared.
+    """
     if columns is None or column_labels is None:
         other = ~torch.eye(len(rows), dtype=torch.bool, device=rows.device)
         columns, column_labels = rows, row_labels

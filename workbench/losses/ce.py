@@ -5,6 +5,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.linear_logits import LinearLogits
+from workbench.losses.published import CE_PAPER, HEAD_ONLY, measured_on
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -22,10 +24,29 @@ class CEParams(Params):
     )  # fmt: skip
 
 
+REGULARISED = {
+    "dropout": 0.5, "label_smoothing": 0.1, "training.batch_size": 128, "training.optimiser": "sgd",
+    "training.weight_decay": 5e-4, "training.decay_matrices_only": True,
+}  # fmt: skip
+SHOPS = {"training.lr": 0.003, "training.momentum": 0.99, "training.nesterov": True, "embedding.batch_norm": True}
+
+
 @register(
     "loss", "ce", title="Cross-entropy (CE)", params=CEParams, has_proxies=True, needs_pairs=False,
     source="Boudiaf et al. 2020, Section 6.1",
     batch="any",
+    defaults={
+        "cub": REGULARISED | {"training.lr": 0.02, "training.momentum": 0.0, "embedding.batch_norm": False},
+        "cars": REGULARISED | {"training.lr": 0.05, "training.momentum": 0.0, "embedding.batch_norm": True},
+        "inshop": REGULARISED | SHOPS,
+        "sop": REGULARISED | SHOPS,
+        "mnist": {
+            "training.batch_size": 64, "training.optimiser": "sgd", "training.lr": 1e-3, "training.momentum": 0.9,
+            "training.schedule": "cosine", "embedding.dim": 100,
+        },
+    },
+    defaults_source=f"{CE_PAPER}; MNIST: Section 5.2",
+    measured=measured_on({"dropout": 0.0}, "omniglot", "mnist") | {"caltech": {"dropout": 0.0} | HEAD_ONLY},
 )  # fmt: skip
 class CE(nn.Module):
     """Softmax cross-entropy over a linear classifier with bias; its weights are the class proxies."""
@@ -49,6 +70,10 @@ class CE(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.classifier.out_features)
         return F.cross_entropy(self.logits(self.dropout(embeddings)), labels, label_smoothing=self.smoothing)
+
+    def linear_logits(self) -> LinearLogits:
+        """What the softmax is taken over."""
+        return LinearLogits(self.classifier.weight, self.classifier.bias)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Classifier weights [K, d] and their classes [K]."""

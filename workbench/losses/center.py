@@ -5,6 +5,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.linear_logits import LinearLogits
+from workbench.losses.published import HEAD_ONLY, UNNAMED
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -21,6 +23,8 @@ class CenterParams(Params):
     "loss", "center", title="Center", params=CenterParams, has_proxies=True, needs_pairs=False,
     source="Wen et al. 2016, Eq. 5",
     batch="any",
+    defaults={}, defaults_source=UNNAMED,
+    measured={"caltech": HEAD_ONLY},
 )  # fmt: skip
 class Center(nn.Module):
     """Softmax cross-entropy of a linear classifier plus λ / 2 times the mean squared distance to the class's centre.
@@ -45,6 +49,10 @@ class Center(nn.Module):
         with full_precision(embeddings):
             pull = (embeddings - self.centres[labels]).square().sum(1).mean()
             return F.cross_entropy(self.logits(embeddings), labels) + self.weight / 2 * pull
+
+    def linear_logits(self) -> LinearLogits:
+        """What the softmax is taken over."""
+        return LinearLogits(self.classifier.weight, self.classifier.bias)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Centres [K, d] and their classes [K]."""

@@ -4,6 +4,7 @@ from pytorch_metric_learning.losses import ContrastiveLoss
 from torch import Tensor, nn
 
 from workbench.losses.batch import checked, full_precision, keep_nan
+from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -18,12 +19,16 @@ class PositiveMarginParams(Params):
     has_proxies=False, needs_pairs=True,
     source="Chance-constrained proxies (C2), supplement Section 2.1; pytorch-metric-learning ContrastiveLoss",
     batch="classes × images, two or more of each",
-    defaults={  # supplement of CCP, Section 2.1
-        "cub": {"positive_margin": 0.0, "negative_margin": 0.3841},
-        "cars": {"positive_margin": 0.2652, "negative_margin": 0.5409},
-        "inshop": {"positive_margin": 0.2858, "negative_margin": 0.513},
-        "sop": {"positive_margin": 0.2858, "negative_margin": 0.513},
-    },
+    defaults=in_ccp(
+        {
+            "cub": {"positive_margin": 0.0, "negative_margin": 0.3841},
+            "cars": {"positive_margin": 0.2652, "negative_margin": 0.5409},
+            "inshop": {"positive_margin": 0.2858, "negative_margin": 0.513},
+            "sop": {"positive_margin": 0.2858, "negative_margin": 0.513},
+        },
+        CCP_PAIRS,
+    ),
+    defaults_source=CCP_PAPER,
 )  # fmt: skip
 class ContrastivePositiveMargin(nn.Module):
     """Excess of positive distances over one margin plus shortfall of negative distances under another.

@@ -1,4 +1,7 @@
-"""Distance-weighted sampling of negatives: all distances on the sphere are seen about equally often."""
+"""Distance-weighted sampling of negatives: all distances on the sphere are seen about equally often.
+
+Not pytorch-metric-learning's DistanceWeightedMiner: counts for each pair in the place of lists of triplets (margin.py).
+"""
 
 import torch
 from torch import Tensor

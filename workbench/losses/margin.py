@@ -1,10 +1,14 @@
-"""Margin loss with distance-weighted sampling of negatives."""
+"""Margin loss with distance-weighted sampling of negatives.
+
+Not pytorch-metric-learning's MarginLoss and miner, the same formula: 0.09 to 0.23 of their time (docs/benchmarks.md).
+"""
 
 import torch
 from torch import Tensor, nn
 
 from workbench.losses.batch import checked, distances, full_precision, keep_nan, on_sphere, pair_masks
 from workbench.losses.distance_weighted import times_drawn
+from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -21,6 +25,7 @@ class MarginParams(Params):
     "loss", "margin", title="Margin", params=MarginParams, has_proxies=False, needs_pairs=True,
     source="Wu et al. 2017, Eq. 4 and the sampling of Section 4.1",
     batch="classes × images, two or more of each",
+    defaults={}, defaults_source=UNNAMED,
 )  # fmt: skip
 class Margin(nn.Module):
     """Mean shortfall max(0, α + D_ap - β) of positives and max(0, α + β - D_an) of as many negatives, of those above 0.

@@ -5,6 +5,7 @@ from pytorch_metric_learning.miners import MultiSimilarityMiner
 from torch import Tensor, nn
 
 from workbench.losses.batch import checked, full_precision, keep_nan
+from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -22,12 +23,16 @@ class MultiSimilarityParams(Params):
     "loss", "multi_similarity", title="Multi-similarity (MS)", params=MultiSimilarityParams, has_proxies=False,
     needs_pairs=True, source="Wang et al. 2019, Eq. 15; pytorch-metric-learning MultiSimilarityLoss",
     batch="classes × images, two or more of each",
-    defaults={  # supplement of CCP, Section 2.1
-        "cub": {"alpha": 2.0, "beta": 40.0, "base": 0.5},
-        "cars": {"alpha": 14.35, "beta": 75.83, "base": 0.66},
-        "inshop": {"alpha": 8.49, "beta": 57.38, "base": 0.41},
-        "sop": {"alpha": 2.0, "beta": 40.0, "base": 0.5},
-    },
+    defaults=in_ccp(
+        {
+            "cub": {"alpha": 2.0, "beta": 40.0, "base": 0.5},
+            "cars": {"alpha": 14.35, "beta": 75.83, "base": 0.66},
+            "inshop": {"alpha": 8.49, "beta": 57.38, "base": 0.41},
+            "sop": {"alpha": 2.0, "beta": 40.0, "base": 0.5},
+        },
+        CCP_PAIRS,
+    ),
+    defaults_source=CCP_PAPER,
 )  # fmt: skip
 class MultiSimilarity(nn.Module):
     """Soft hardest positives and negatives of every anchor, on pairs mined around the hardest of the other kind.

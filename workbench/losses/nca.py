@@ -1,9 +1,13 @@
-"""Neighbourhood component analysis: the chance that a soft neighbour is of one's own class."""
+"""Neighbourhood component analysis: the chance that a soft neighbour is of one's own class.
+
+Not pytorch-metric-learning's NCALoss: it takes probabilities, not logarithms, and leaves out anchors that underflow.
+"""
 
 from torch import Tensor, nn
 
 from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean_of, on_sphere, positive_pairs
 from workbench.losses.log_sum_exp import log_sum_exp
+from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -16,6 +20,7 @@ class NCAParams(Params):
     "loss", "nca", title="NCA", params=NCAParams, has_proxies=False, needs_pairs=True,
     source="Goldberger et al. 2004, Eq. 1, with the logarithm of Eq. 10; unit length as in later work",
     batch="classes × images, two or more of each",
+    defaults={}, defaults_source=UNNAMED,
 )  # fmt: skip
 class NCA(nn.Module):
     """Minus the mean log probability of a neighbour of one's own class, softmax over -s D^2 on the unit sphere.

@@ -1,4 +1,7 @@
-"""N-pairs loss: every positive pair against all negatives of its anchor."""
+"""N-pairs loss: every positive pair against all negatives of its anchor.
+
+Not pytorch-metric-learning's NPairsLoss: it takes one pair of each class and leaves the rest of the batch out.
+"""
 
 import torch
 from torch import Tensor, nn
@@ -6,6 +9,7 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, gram, keep_nan, pair_masks
 from workbench.losses.log_sum_exp import log_sum_exp
+from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -18,6 +22,7 @@ class NPairsParams(Params):
     "loss", "npairs", title="N-pairs", params=NPairsParams, has_proxies=False, needs_pairs=True,
     source="Sohn 2016, Eq. 6 and Section 3.2.2",
     batch="classes × images, two or more of each; the paper: two",
+    defaults={}, defaults_source=UNNAMED,
 )  # fmt: skip
 class NPairs(nn.Module):
     """Mean over positive pairs of log(1 + sum_n exp(z_a z_n - z_a z_p)), plus λ times the mean squared length.

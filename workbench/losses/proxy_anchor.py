@@ -5,6 +5,8 @@ from pytorch_metric_learning.losses import ProxyAnchorLoss
 from torch import Tensor, nn
 
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.linear_logits import LinearLogits
+from workbench.losses.published import CCP_PAPER, CCP_PROXIES, OF_CCP, in_ccp, measured_on
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -21,6 +23,9 @@ class ProxyAnchorParams(Params):
     "loss", "proxy_anchor", title="Proxy-Anchor", params=ProxyAnchorParams, has_proxies=True, needs_pairs=False,
     source="Kim et al. 2020, Eq. 4; pytorch-metric-learning ProxyAnchorLoss",
     batch="any; CCP's tables: one image of each class",
+    defaults=in_ccp({dataset: {"margin": 0.1, "alpha": 32.0} for dataset in OF_CCP}, CCP_PROXIES),
+    defaults_source=CCP_PAPER,
+    measured=measured_on({"proxy_lr": 20.0, "alpha": 8.0}, "omniglot", "mnist"),
 )  # fmt: skip
 class ProxyAnchor(nn.Module):
     """Soft hardest positives and negatives of every class proxy."""
@@ -28,13 +33,17 @@ class ProxyAnchor(nn.Module):
     def __init__(self, params: ProxyAnchorParams, *, num_classes: int, embedding_dim: int) -> None:
         super().__init__()
         self.anchors = ProxyAnchorLoss(num_classes, embedding_dim, margin=params.margin, alpha=params.alpha)
-        self.num_classes, self.proxy_lr_multiplier = num_classes, params.proxy_lr
+        self.num_classes, self.proxy_lr_multiplier, self.alpha = num_classes, params.proxy_lr, params.alpha
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
             value: Tensor = self.anchors(embeddings, labels)
         return value
+
+    def linear_logits(self) -> LinearLogits:
+        """Cosines times α: what it compares, though its softmax is over the batch and with margins."""
+        return LinearLogits(self.anchors.proxies, unit_embeddings=True, unit_weight=True, scale=self.alpha)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Proxies [K, d] and their classes [K]."""

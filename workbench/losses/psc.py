@@ -4,7 +4,9 @@ import torch
 from torch import Tensor, nn
 
 from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.psce import without_own_class
+from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -20,6 +22,7 @@ class PSCParams(Params):
     "loss", "psc", title="Prototype supervised contrastive (PSC)", params=PSCParams, has_proxies=True,
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 2, after Wang et al. 2021",
     batch="any; the paper: two views of each image",
+    defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
 )  # fmt: skip
 class PSC(nn.Module):
     """Mean of log sum_{k != y} exp(cos(z, c_k) / τ) - cos(z, c_y) / τ over learned prototypes; may be negative."""
@@ -38,6 +41,10 @@ class PSC(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.prototypes))
         return without_own_class(self.logits(embeddings), labels)
+
+    def linear_logits(self) -> LinearLogits:
+        """Cosines over the temperature; the loss leaves the own class out of the denominator."""
+        return LinearLogits(self.prototypes, unit_embeddings=True, unit_weight=True, scale=1 / self.temperature)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Prototypes [C, D] and their classes [C]."""

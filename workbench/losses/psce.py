@@ -9,8 +9,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
+from workbench.dimensions import nearest, refusal
 from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import canonical, repelling, simplex, uniform
+from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -18,7 +21,9 @@ from workbench.registry import register
 
 class PSCEParams(Params):
     prototypes: Literal["auto", "canonical", "simplex", "repelling", "random", "file"] = param(
-        "auto", symbol="P", help="auto: simplex where D is at least C - 1, else repelling. canonical needs D = C."
+        "auto",
+        symbol="P",
+        help="auto: simplex where D is at least C - 1, else repelling. canonical: D = C; repelling: D < C - 1.",
     )
     file: str = param(
         "", path="file", help="CSV or .npy of the prototypes [C, D], row by class; for prototypes = file."
@@ -32,10 +37,17 @@ class PSCEParams(Params):
     seed: int = param(0, ge=0, le=2**31 - 1, help="Of repelling and random prototypes.")
 
 
+DIMENSIONS = {  # least and greatest D - C; from D = C - 1 on the simplex is what repelling ones would come to
+    "of": "prototypes", "canonical": [0, 0], "simplex": [-1, None], "repelling": [None, -2],
+}  # fmt: skip
+
+
 @register(
     "loss", "psce", title="Prototype softmax cross-entropy (PSCE)", params=PSCEParams, has_proxies=True,
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 4 and Section 4; prototypes of Section 4.3",
-    batch="any; the paper: two views of each image",
+    batch="any; the paper: two views of each image", dimensions=DIMENSIONS,
+    defaults={"cifar10": TWO_VIEWS | {"embedding.dim": 10}, "cifar100": TWO_VIEWS | {"embedding.dim": 100}},
+    defaults_source=f"{PSCE_PAPER}; D = C in Section 4.5, where auto takes the simplex of PSCE_s",
 )  # fmt: skip
 class PSCE(nn.Module):
     """Mean over the batch of -log softmax of z P^T at the own class; no bias, no temperature, P is fixed.
@@ -66,6 +78,10 @@ class PSCE(nn.Module):
             return F.cross_entropy(logits, labels)
         return without_own_class(logits, labels)
 
+    def linear_logits(self) -> LinearLogits:
+        """What the softmax is taken over."""
+        return LinearLogits(self.prototypes, unit_embeddings=self.params.normalised)
+
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Prototypes [C, D] and their classes [C]."""
         return self.prototypes, torch.arange(len(self.prototypes))
@@ -89,20 +105,16 @@ class PSCE(nn.Module):
 
 def made(params: PSCEParams, num_classes: int, dim: int) -> Tensor:
     """The prototypes [C, D] that the parameters ask for. Raises Problem when there are none of that kind or shape."""
+    if said := refusal(DIMENSIONS, params.prototypes, num_classes, dim):
+        fits = nearest(DIMENSIONS, params.prototypes, num_classes, dim)
+        size = f"Set the embedding's size to {fits}, or choose" if fits else "Choose"
+        raise Problem(said, todo=f"{size} other prototypes.", field="embedding.dim")
     match params.prototypes:
         case "canonical":
-            if dim != num_classes:
-                raise Problem(
-                    f"Canonical prototypes of {num_classes} classes have {num_classes} dimensions, not {dim}.",
-                    todo=f"Set the embedding's size to {num_classes}, or choose simplex.",
-                )
             return canonical(num_classes)
+        case "simplex" if num_classes < 2:
+            raise Problem("A simplex needs two classes or more.", todo="Choose repelling.", field="loss.prototypes")
         case "simplex":
-            if num_classes < 2 or dim < num_classes - 1:
-                raise Problem(
-                    f"A simplex of {num_classes} classes does not fit into {dim} dimensions.",
-                    todo=f"Set the embedding's size to {max(1, num_classes - 1)} or more, or choose repelling.",
-                )
             return simplex(num_classes, dim)
         case "random":
             return uniform(num_classes, dim, params.seed)
@@ -122,14 +134,17 @@ def from_file(path: str, num_classes: int, dim: int) -> Tensor:
             found = np.loadtxt(path, delimiter=",", ndmin=2)
         found = np.asarray(found, np.float32)
     except (OSError, ValueError) as error:
-        raise Problem(f"The prototypes {path!r} cannot be read ({str(error).partition(chr(10))[0]}).") from None
+        raise Problem(
+            f"The prototypes {path!r} cannot be read ({str(error).partition(chr(10))[0]}).", field="loss.file"
+        ) from None
     if found.shape != (num_classes, dim):
         raise Problem(
             f"The prototypes {path} have the shape {list(found.shape)}; {num_classes} classes and embeddings of "
-            f"{dim} numbers need [{num_classes}, {dim}]."
+            f"{dim} numbers need [{num_classes}, {dim}].",
+            field="loss.file",
         )
     if not np.isfinite(found).all():
-        raise Problem(f"The prototypes {path} hold a value that is no number.")
+        raise Problem(f"The prototypes {path} hold a value that is no number.", field="loss.file")
     return torch.from_numpy(found)
 
 

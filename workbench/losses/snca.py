@@ -1,4 +1,7 @@
-"""Scalable NCA: neighbours among the batch and a memory of embeddings seen before."""
+"""Scalable NCA: neighbours among the batch and a memory of embeddings seen before.
+
+pytorch-metric-learning has no SNCA; its NCALoss in CrossBatchMemory underflows as nca.py says.
+"""
 
 import torch
 from torch import Tensor, nn
@@ -6,6 +9,7 @@ from torch import Tensor, nn
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere, positive_pairs
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.memory import Memory
+from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -19,6 +23,7 @@ class SNCAParams(Params):
     "loss", "snca", title="SNCA with memory", params=SNCAParams, has_proxies=False, needs_pairs=True,
     source="Wu et al. 2018 (scalable NCA), Eq. 2 to 6; Boudiaf et al. 2020, Table 2",
     batch="classes × images, two or more of each",
+    defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 write σ in Table 2 without one",
 )  # fmt: skip
 class SNCA(nn.Module):
     """Minus the mean log probability of a neighbour of one's own class, softmax over cosine / σ.

@@ -1,10 +1,15 @@
-"""SoftTriple: softmax over soft assignments to several centres per class."""
+"""SoftTriple: softmax over soft assignments to several centres per class.
+
+Not pytorch-metric-learning's SoftTripleLoss: it lacks the term that merges centres (Eq. 9).
+"""
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.linear_logits import LinearLogits
+from workbench.losses.published import CCP_PAPER, CCP_PROXIES, in_ccp
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -12,7 +17,7 @@ from workbench.registry import register
 class SoftTripleParams(Params):
     centres: int = param(10, ge=1, le=100, symbol="K", unit="per class", help="Centres of each class at the start.")
     scale: float = param(20.0, gt=0, le=1000, symbol="λ", help="Sharpness of the softmax over classes.")
-    gamma: float = param(0.1, gt=0, le=10, symbol="γ", help="Softness of the assignment to the centres of a class.")
+    gamma: float = param(0.1, gt=0, le=100, symbol="γ", help="Softness of the assignment to the centres of a class.")
     margin: float = param(0.01, ge=0, le=1, symbol="δ", help="Cosine margin of the own class.")
     merging: float = param(0.2, ge=0, le=10, symbol="τ", help="Weight of the pull that merges centres of a class.")
     proxy_lr: float = param(
@@ -25,6 +30,16 @@ class SoftTripleParams(Params):
     "loss", "soft_triple", title="SoftTriple", params=SoftTripleParams, has_proxies=True, needs_pairs=False,
     source="Qian et al. 2019, Eq. 6, 7 and 9",
     batch="any; CCP's tables: one image of each class",
+    defaults=in_ccp(
+        {
+            "cub": {"centres": 10, "scale": 20.0, "gamma": 0.1, "merging": 0.2, "margin": 0.01},
+            "cars": {"centres": 10, "scale": 17.69, "gamma": 19.18, "merging": 0.0669, "margin": 0.3588},
+            "inshop": {"centres": 4, "scale": 20.0, "gamma": 0.1, "merging": 0.2, "margin": 0.01},
+            "sop": {"centres": 4, "scale": 100.0, "gamma": 47.9, "merging": 0.2, "margin": 0.3145},
+        },
+        CCP_PROXIES,
+    ),
+    defaults_source=f"{CCP_PAPER}; centres of SoftTriple-L: Section 5",
 )  # fmt: skip
 class SoftTriple(nn.Module):
     """Cross-entropy of λ (S_c - δ [c = y]) plus τ times the mean distance between the centres of one class.
@@ -67,6 +82,12 @@ class SoftTriple(nn.Module):
         first, second = torch.triu_indices(count, count, 1, device=unit.device)
         alike = (unit @ unit.transpose(1, 2))[:, first, second]
         return (2 - 2 * alike).clamp_min(1e-5).sqrt().mean()  # a root of 0 has no gradient
+
+    def linear_logits(self) -> LinearLogits | None:
+        """With one centre for each class; of several the softmax picks anew for every image."""
+        if self.centres.shape[1] > 1:
+            return None
+        return LinearLogits(self.centres[:, 0], unit_embeddings=True, unit_weight=True, scale=self.params.scale)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Centres [C K, d] and their classes [C K]."""

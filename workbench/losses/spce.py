@@ -4,6 +4,7 @@ from torch import Tensor, nn
 
 from workbench.losses import anatomy
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.published import UNNAMED
 from workbench.params import NoParams
 from workbench.registry import register
 
@@ -12,6 +13,14 @@ from workbench.registry import register
     "loss", "spce", title="Simplified pairwise CE (SPCE)", params=NoParams, has_proxies=False, needs_pairs=True,
     source="Boudiaf et al. 2020, Section 5.1",
     batch="classes × images: class means are taken over the batch",
+    defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 measure it and train with CE, Section 5.2",
+    # Its logits hold |z|^2 / n: pretrained features saturate its softmax, batch-norm and a larger n do not.
+    measured={
+        "caltech": {
+            "embedding.batch_norm": True, "sampler.images_per_class": 8, "training.batch_size": 128,
+            "training.lr": 1e-3, "training.backbone_lr": 0.0,
+        }
+    },
 )  # fmt: skip
 class SPCE(nn.Module):
     """Pairwise loss that cross-entropy comes to resemble; it has no parameters of its own.

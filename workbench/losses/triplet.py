@@ -1,9 +1,14 @@
-"""Triplet loss with semi-hard negatives."""
+"""Triplet loss with semi-hard negatives.
+
+Not pytorch-metric-learning's TripletMarginLoss and miner: their semi-hard triplets are all those within the margin, on
+distances that are not squared; the paper's one negative for each pair takes 0.12 to 0.39 of their time.
+"""
 
 import torch
 from torch import Tensor, nn
 
 from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, on_sphere, pair_masks
+from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -16,12 +21,16 @@ class TripletParams(Params):
     "loss", "triplet", title="Triplet, semi-hard", params=TripletParams, has_proxies=False, needs_pairs=True,
     source="Schroff et al. 2015 (FaceNet), Eq. 3 with the semi-hard negatives of Section 3.2",
     batch="classes × images, two or more of each",
-    defaults={  # supplement of CCP, Section 2.1
-        "cub": {"margin": 0.0961},
-        "cars": {"margin": 0.119},
-        "inshop": {"margin": 0.0451},
-        "sop": {"margin": 0.0451},
-    },
+    defaults=in_ccp(
+        {
+            "cub": {"margin": 0.0961},
+            "cars": {"margin": 0.119},
+            "inshop": {"margin": 0.0451},
+            "sop": {"margin": 0.0451},
+        },
+        CCP_PAIRS,
+    ),
+    defaults_source=CCP_PAPER,
 )  # fmt: skip
 class Triplet(nn.Module):
     """Mean over positive pairs of max(0, D_ap^2 - D_an^2 + margin), on the unit sphere.

@@ -7,7 +7,9 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere
 from workbench.losses.kcl import KCLParams, k_positives
+from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import repelling, simplex
+from workbench.losses.published import UNNAMED
 from workbench.params import param
 from workbench.registry import register
 
@@ -23,6 +25,7 @@ class TSCParams(KCLParams):
     "loss", "tsc", title="Targeted supervised contrastive (TSC)", params=TSCParams, has_proxies=True, needs_pairs=True,
     source="Prototype softmax cross entropy, Eq. 3, after Li et al. 2022",
     batch="two views, or classes × images",
+    defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
 )  # fmt: skip
 class TSC(nn.Module):
     """KCL's part plus λ / (k + 1) times -log of the softmax of the own class's target over the batch, by cosine / τ.
@@ -67,6 +70,11 @@ class TSC(nn.Module):
         if self.steps % REASSIGN_EVERY == 0:
             alike = (F.normalize(self.means) @ self.targets.T).cpu().numpy()
             self.assigned.copy_(torch.from_numpy(linear_sum_assignment(-alike)[1]))
+
+    def linear_logits(self) -> LinearLogits:
+        """Cosines to the targets over the temperature: what it compares, though its softmax is over the batch."""
+        targets = self.targets[self.assigned]
+        return LinearLogits(targets, unit_embeddings=True, unit_weight=True, scale=1 / self.temperature)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Targets [C, D] in the order of the classes, and the classes [C]."""

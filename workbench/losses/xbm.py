@@ -1,4 +1,8 @@
-"""Cross-batch memory: a pair loss between the batch and the embeddings of earlier batches."""
+"""Cross-batch memory: a pair loss between the batch and the embeddings of earlier batches.
+
+Not pytorch-metric-learning's CrossBatchMemory, but its pair losses for C2 and MS: the memory's part is added to the
+batch's own after a warm-up, as in Eq. 3, and C1 squares its hinges, as contrastive.py does.
+"""
 
 from typing import Literal
 
@@ -9,6 +13,7 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere, pair_masks
 from workbench.losses.memory import Memory
+from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
 from workbench.losses.triplet import semi_hard
 from workbench.params import Params, param
 from workbench.registry import register
@@ -37,12 +42,16 @@ class XBMParams(Params):
     "loss", "xbm", title="Cross-batch memory (XBM)", params=XBMParams, has_proxies=False, needs_pairs=True,
     source="Wang et al. 2020 (XBM), Eq. 3 and Algorithm 1",
     batch="classes × images, two or more of each",
-    defaults={  # supplement of CCP, Section 2.1
-        "cub": {"margin": 0.5, "memory": 800, "warm_up": 1000},
-        "cars": {"margin": 0.5, "memory": 800, "warm_up": 1000},
-        "inshop": {"margin": 0.5, "memory": 12800, "warm_up": 1000},
-        "sop": {"margin": 0.5, "memory": 44800, "warm_up": 1000},
-    },
+    defaults=in_ccp(
+        {
+            "cub": {"margin": 0.5, "memory": 800, "warm_up": 1000},
+            "cars": {"margin": 0.5, "memory": 800, "warm_up": 1000},
+            "inshop": {"margin": 0.5, "memory": 12800, "warm_up": 1000},
+            "sop": {"margin": 0.5, "memory": 44800, "warm_up": 1000},
+        },
+        CCP_PAIRS,
+    ),
+    defaults_source=CCP_PAPER,
 )  # fmt: skip
 class XBM(nn.Module):
     """The pair loss within the batch, plus, after the warm-up, the same between the batch and the memory.

@@ -146,7 +146,7 @@ def test_many_prototypes_repel_each_other_in_turns(monkeypatch):
 def test_prototypes_that_do_not_fit_are_a_sentence(tmp_path):
     with pytest.raises(Problem, match="3 dimensions, not 5"):
         loss_of("psce", prototypes="canonical")
-    with pytest.raises(Problem, match="does not fit into 2"):
+    with pytest.raises(Problem, match="need 8 or more dimensions, not 2"):
         loss_of("psce", classes=9, dim=2, prototypes="simplex")
     with pytest.raises(Problem, match="cannot be read"):
         loss_of("psce", prototypes="file", file=str(tmp_path / "none.npy"))

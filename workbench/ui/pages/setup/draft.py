@@ -1,9 +1,11 @@
 """The config being set up, apart from the widgets: values, the preset they started from, undo, checks and repairs."""
 
+import json
 from copy import deepcopy
 from typing import Any
 
 from workbench import catalog as catalogs
+from workbench import dimensions
 from workbench.catalog import Catalog
 from workbench.config import KINDS, RunConfig, sections
 
@@ -70,7 +72,23 @@ class Draft:
         self._last_path = ""
         self.sources: dict[str, str] = {}
         self._left: dict[tuple[str, str], Values] = {}  # parameters of choices that were left, to come back to
+        self._classes: dict[str, int] = {}  # training classes by what decides them
         self.values = self.base = self._full(config)
+
+    def note_classes(self, config: RunConfig, classes: int) -> None:
+        """So many training classes were found for this config's data, split and seed."""
+        self._classes[_of_data(config.model_dump())] = classes
+
+    def forget_classes(self) -> bool:
+        """Files may change: what was found is looked at anew. Whether anything was known."""
+        known = bool(self._classes)
+        self._classes = {}
+        return known
+
+    @property
+    def classes(self) -> int | None:
+        """The number of training classes, once somebody looked at the data."""
+        return self._classes.get(_of_data(self.values))
 
     def load(self, config: RunConfig, *, as_base: bool = True, sources: dict[str, str] | None = None) -> None:
         """Take a whole config; `as_base`: later changes are measured against it. Can be undone.
@@ -101,8 +119,38 @@ class Draft:
         if self.value(path) == value:
             return
         self._remember(path)
-        part, _, field = path.partition(".")
         self.values = deepcopy(self.values)
+        self._put(path, value)
+
+    def offered(self) -> dict[str, Values]:
+        """What "published" and "measured" name for this loss and data set, by path, where it would change something."""
+        loss, dataset = self.values["loss"]["name"], self.values["dataset"]["name"]
+        both = {
+            "published": catalogs.published_fields(self.catalog, loss, dataset),
+            "measured": catalogs.measured_fields(self.catalog, loss, dataset),
+        }
+        return {kind: named for kind, named in both.items() if any(self._lacks(*each) for each in named.items())}
+
+    def take(self, kind: str) -> None:
+        """Set all that `offered` names under "published" or "measured": one step of undo."""
+        named = self.offered().get(kind, {})
+        self._remember("")
+        self.values = deepcopy(self.values)
+        for path in sorted(named, key=lambda path: not path.endswith(".name")):  # a choice before its parameters
+            if self._lacks(path, named[path]):
+                self._put(path, named[path])
+
+    def defaults_told(self) -> list[str]:
+        """What is published for the loss on the data set, and what was measured here, a sentence each."""
+        loss, dataset = self.values["loss"]["name"], self.values["dataset"]["name"]
+        return catalogs.defaults_told(self.catalog, loss, dataset)
+
+    def _lacks(self, path: str, value: Any) -> bool:
+        part, _, field = path.partition(".")
+        return bool(self.values[part].get(field) != value)
+
+    def _put(self, path: str, value: Any) -> None:
+        part, _, field = path.partition(".")
         if part in KINDS and field == "name":
             self._left[part, self.values[part]["name"]] = self.values[part]
             before = self._fresh("loss", self.values["loss"]["name"])
@@ -160,7 +208,7 @@ class Draft:
 
     def check(self) -> tuple[RunConfig | None, dict[str, str]]:
         """The config when it can start, and else one sentence by path for every bad field."""
-        config, errors = RunConfig.from_values(self.values, self.catalog)
+        config, errors = RunConfig.from_values(self.values, self.catalog, self.classes)
         if config is None:
             for kind in KINDS:  # a bad common part hides these from `from_values`
                 errors = self._choice_errors(kind) | errors
@@ -175,6 +223,12 @@ class Draft:
             found["sampler.name"] = (f"Use {title}", "sampler.name", others[0])
         if "training.nesterov" in errors:
             found["training.nesterov"] = ("Turn off", "training.nesterov", False)
+        loss = self.values["loss"]
+        rule = self.catalog.get(f"loss/{loss['name']}", {"facts": {}})["facts"].get("dimensions")
+        if "embedding.dim" in errors and rule and self.classes is not None:
+            fits = dimensions.nearest(rule, loss[rule["of"]], self.classes, self.values["embedding"]["dim"])
+            if fits:
+                found["embedding.dim"] = (f"Use {fits}", "embedding.dim", fits)
         return found
 
     def _full(self, config: RunConfig) -> Values:
@@ -241,3 +295,8 @@ class Draft:
             forth.append((self.values, self.base))
             self.values, self.base = back.pop()
             self._last_path = ""
+
+
+def _of_data(values: Values) -> str:
+    """What decides the training classes of a run, as a key."""
+    return json.dumps([values["dataset"], values["split"], values["seed"]], sort_keys=True)

@@ -6,12 +6,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.ui.pages.setup.draft import GROUPS, Draft
+from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.form import Fix, ParamsForm
 from workbench.ui.widgets.labels import label
 
 WIDE_WINDOW = 1400  # px: from here on two columns
 WIDE_FORM = 460  # px: the least that two columns need
+OFFERS = {"published": "Use all that is published", "measured": "Use what was measured here"}
 INSIDE = ("Embedding",)  # stands in the card of the heading before it
 
 
@@ -20,6 +22,7 @@ class FormGroups(QScrollArea):
 
     edited = Signal(str, object)  # path, value
     reset_asked = Signal(str)
+    offer_taken = Signal(str)  # "published" or "measured"
 
     def __init__(self, recents: list[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,6 +31,11 @@ class FormGroups(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.forms: dict[str, ParamsForm] = {}
+        self.defaults = label("", "muted", wrap=True)
+        self.defaults.setAccessibleName("Published and measured values of the loss")
+        self.offers = {kind: button(words, kind="quiet") for kind, words in OFFERS.items()}
+        for kind, offer in self.offers.items():
+            offer.clicked.connect(partial(self.offer_taken.emit, kind))
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, 8, 0)
@@ -45,6 +53,10 @@ class FormGroups(QScrollArea):
             form.reset_asked.connect(self.reset_asked)
             card.body.addWidget(form)
             self.forms[heading] = form
+            if heading == "Loss":
+                card.body.addWidget(self.defaults)
+                for offer in self.offers.values():
+                    card.body.addWidget(offer, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
         self.setWidget(inside)
 
@@ -60,6 +72,12 @@ class FormGroups(QScrollArea):
             form.set_values({path: draft.value(path) for path in fields})
             form.mark_changed({path: draft.base_value(path) for path in fields})
             form.show_errors(errors, fixes)
+        self.defaults.setText("\n".join(draft.defaults_told()))
+        self.defaults.setVisible(bool(self.defaults.text()))
+        offered = draft.offered()
+        for kind, offer in self.offers.items():
+            offer.setVisible(kind in offered)
+            offer.setToolTip("; ".join(f"{path} = {value}" for path, value in offered.get(kind, {}).items()))
 
     def choose_columns(self) -> None:
         """Two columns in a wide window, one in a narrow one."""

@@ -48,7 +48,7 @@ class SetupPage(QWidget):
         self._bad_paths: list[str] = []
         self._bases: dict[str, dict[str, Any]] = {}  # values of each preset, by key
         self._looked_at: tuple[RunConfig, Preflight] | None = None
-        self._refused: tuple[RunConfig, str] | None = None  # what Preflight found impossible, and why
+        self._refused: tuple[RunConfig, Problem] | None = None  # what Preflight found impossible, and why
         self._build()
         self._connect()
         self._add_actions()
@@ -130,6 +130,7 @@ class SetupPage(QWidget):
         self.chooser.edited.connect(self._take_preset)
         self.groups.edited.connect(self._edit)
         self.groups.reset_asked.connect(self._reset)
+        self.groups.offer_taken.connect(self._take_offer)
         self.undo.clicked.connect(self.undo_edit)
         self.redo.clicked.connect(self.redo_edit)
         self.show_trouble.clicked.connect(self._show_first_error)
@@ -145,6 +146,7 @@ class SetupPage(QWidget):
         self.runner.found.connect(self.card.show_result)
         self.runner.found.connect(self._keep_preflight)
         self.runner.failed.connect(self._preflight_failed)
+        self.runner.counted.connect(self._keep_classes)
         self.runner.held.connect(self._preflight_held)
         self.session.catalog_changed.connect(self._begin)
         self.session.config_offered.connect(self.take_config)
@@ -284,6 +286,11 @@ class SetupPage(QWidget):
             self.draft.reset(path)
             self._refresh()
 
+    def _take_offer(self, kind: str) -> None:
+        if self.draft is not None:
+            self.draft.take(kind)
+            self._refresh()
+
     # What is shown
 
     def _begin(self) -> None:
@@ -305,6 +312,9 @@ class SetupPage(QWidget):
     def _refresh(self) -> None:
         assert self.draft is not None
         self.config, errors = self.draft.check()
+        refused = self._refused[1] if self._refused is not None and self._refused[0] == self.config else None
+        if refused is not None and refused.field:
+            errors = {refused.field: str(refused)}
         self.groups.show_draft(self.draft, errors)
         self._show_preset()
         self.undo.setEnabled(self.draft.can_undo)
@@ -314,7 +324,7 @@ class SetupPage(QWidget):
             needs_config.setEnabled(self.config is not None)
         if self.config is None:
             self.card.show_idle("Preflight begins when every field is right.")
-        elif self._refused is None or self._refused[0] != self.config:
+        elif refused is None:
             self.card.show_working("Waiting for the last change")
         if self.isVisible():
             self.runner.settle(self.config)
@@ -351,7 +361,7 @@ class SetupPage(QWidget):
         self.trouble.setVisible(bool(reasons))
         self.show_trouble.setVisible(bool(self._bad_paths))
         if self._refused is not None and self._refused[0] == self.config:
-            reasons.append(self._refused[1])
+            reasons.append(str(self._refused[1]))
         self.start.setEnabled(not reasons)
         self.start.setToolTip(reasons[0] if reasons else "Ctrl+Return")
         self.start.setAccessibleDescription(reasons[0] if reasons else "")
@@ -368,18 +378,25 @@ class SetupPage(QWidget):
         if self.config is not None:
             self._looked_at = (self.config, found)
 
+    def _keep_classes(self, config: RunConfig, classes: int) -> None:
+        """The number of classes may make a choice impossible: it is refused at its field."""
+        if self.draft is not None and self.draft.classes != classes:
+            self.draft.note_classes(config, classes)
+            if self.draft.check()[0] is None:
+                self._refresh()
+
     def _preflight_failed(self, problem: Problem) -> None:
         self.card.show_problem(problem)
         if self.config is not None:
-            self._refused = (self.config, str(problem))
-            self._explain({})
+            self._refused = (self.config, problem)
+            self._refresh()
 
     def _preflight_held(self) -> None:
         self.card.show_idle("A run is working. Preflight would slow it down.", offer_check=True)
 
     def _check_now(self) -> None:
         self._refused = None
-        self._explain({})
+        self._refresh()
         self.runner.look(even_if_busy=True)
 
     def _run_ended(self, _run_id: int, _status: str) -> None:
@@ -413,6 +430,8 @@ class SetupPage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.groups.choose_columns()
+        if self.draft is not None and self.draft.forget_classes():
+            self._refresh()
         self.runner.settle(self.config)
 
     def hideEvent(self, event: QHideEvent) -> None:

@@ -1,5 +1,6 @@
 """The Preflight card: what the run would be, found out on a thread each time the config settles; the newest wins."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,8 +34,10 @@ class PreflightRunner(QObject):
     told = Signal(str)  # what is being done
     found = Signal(object)  # Preflight
     failed = Signal(object)  # Problem
+    counted = Signal(object, int)  # RunConfig, its training classes: as soon as they are known
     held = Signal()  # a run is working: the look waits until it is asked for
     _heard = Signal(int, str)  # number of the look, text; emitted on its thread
+    _counted = Signal(int, int)  # number of the look, classes; emitted on its thread
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +48,7 @@ class PreflightRunner(QObject):
         self._timer = QTimer(self, singleShot=True, interval=SETTLES_AFTER)
         self._timer.timeout.connect(self.look)
         self._heard.connect(self._hear)
+        self._counted.connect(self._count)
 
     @property
     def waiting_or_working(self) -> bool:
@@ -94,7 +98,7 @@ class PreflightRunner(QObject):
                 progress("Trying a few steps", 0, 0)  # raises Cancelled
                 return False
 
-            return experiment.preflight(config, tell, cancelled)
+            return experiment.preflight(config, tell, cancelled, partial(self._counted.emit, number))
 
         def take(result: "Preflight") -> None:
             if number == self._number:
@@ -108,6 +112,10 @@ class PreflightRunner(QObject):
 
         self.began.emit()
         self._task = self._session.run_in_thread("Preflight", work, take, fail)
+
+    def _count(self, number: int, classes: int) -> None:
+        if number == self._number and self._config is not None:
+            self.counted.emit(self._config, classes)
 
     def _hear(self, number: int, text: str) -> None:
         if number == self._number and self._task is not None:

@@ -16,6 +16,11 @@ METHODS = (
 )  # fmt: skip
 DWARFS = ("center", "pce")  # a sum over images, and terms in 1 / λ: shown when they are asked for
 SMALLEST_LAMBDA = 1e-8
+SCALE = "anatomy/seen/scale"
+OF_CLASSIFIER = (
+    "anatomy/ce", "anatomy/pce", "anatomy/information/discriminative",
+    *(f"anatomy/{name}/{part}" for name in ("center", "ce", "pce") for part in ("tightness", "contrastive")),
+)  # fmt: skip
 WAITING = "Measured on the probe every few steps, for any loss. Nothing has been measured yet."
 
 
@@ -69,18 +74,21 @@ class AnatomyPanel(QWidget):
         column.addLayout(grid, 1)
         column.addWidget(self.sentence)
         self._lambda = np.empty(0)
+        self._titles = {each.name: each.title for plot in self.plots for each in plot.series}
+        self._seen = ""  # how embeddings and class vectors are compared, where not as they are
 
     def clear(self) -> None:
         for plot in self.plots:
             plot.clear()
         self._lambda = np.empty(0)
+        self._show_seen(None)
         self.sentence.setText(WAITING)
 
     def add(self, points: Iterable[tuple[str, int, float]]) -> None:
         """Scalars (name, step, value) in the order written; names that no plot shows are passed over."""
         gathered: dict[str, tuple[list[int], list[float]]] = {}
         for name, step, value in points:
-            if name in self._of or name == "anatomy/lambda":
+            if name in self._of or name in ("anatomy/lambda", SCALE):
                 steps, values = gathered.setdefault(name, ([], []))
                 steps.append(step)
                 values.append(value)
@@ -91,6 +99,8 @@ class AnatomyPanel(QWidget):
         """Points of one name; both [n]."""
         for plot in self._of.get(name, ()):
             plot.append(name, steps, values)
+        if name == SCALE and len(values):
+            self._show_seen(float(values[-1]))
         if name == "anatomy/lambda":
             self._lambda = np.concatenate([self._lambda, values])
         if name in ("anatomy/pce", "anatomy/lambda", "anatomy/entropy/within"):
@@ -101,7 +111,8 @@ class AnatomyPanel(QWidget):
         ce, pce = (self.bound.curves[f"anatomy/{name}"] for name in ("ce", "pce"))
         if not len(pce):
             if len(self.information.curves["anatomy/entropy/within"]):
-                self.sentence.setText("PCE needs a classifier or one proxy for each class: this loss has none.")
+                own = "CE is of the loss's own logits. " if len(ce) else ""
+                self.sentence.setText(f"{own}PCE needs a classifier or one proxy for each class: this loss has none.")
             return
         steps, at, of_ce = np.intersect1d(pce.steps, ce.steps, return_indices=True)
         crossing = steps[pce.values[at] > ce.values[of_ce]]
@@ -115,7 +126,16 @@ class AnatomyPanel(QWidget):
             said.append(f"It is undefined at {undefined}: {why}.")
         if len(self._lambda) and np.isfinite(self._lambda[-1]):
             said.append(f"λ = {self._lambda[-1]:.2g}.")
+        if self._seen:
+            said.append(f"Measured on what the loss compares: {self._seen}.")
         self.sentence.setText(" ".join(said))
+
+    def _show_seen(self, scale: float | None) -> None:
+        """Say in the legend that curves of the classifier are of unit vectors times this scale; None: as they are."""
+        self._seen = "" if scale is None else f"unit length × {scale:.4g}"
+        for name in OF_CLASSIFIER:
+            for plot in self._of[name]:
+                plot.retitle(name, f"{self._titles[name]} ({self._seen})" if self._seen else self._titles[name])
 
 
 def _parts(part: str) -> list[Series]:

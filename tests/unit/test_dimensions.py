@@ -1,0 +1,48 @@
+"""Sizes of an embedding that go with a choice and a number of classes, as form and engine read them from one rule."""
+
+import pytest
+
+from workbench import catalog
+from workbench.config import Choice, EmbeddingParams, RunConfig
+from workbench.dimensions import nearest, refusal
+from workbench.experiment import preflight
+from workbench.losses import build_loss
+from workbench.losses.psce import DIMENSIONS
+from workbench.problem import Problem
+
+
+@pytest.mark.parametrize("choice", ["canonical", "simplex", "repelling", "random", "auto"])
+@pytest.mark.parametrize("classes", [2, 3, 10])
+@pytest.mark.parametrize("size", [1, 2, 8, 9, 10, 11])
+def test_the_rule_refuses_exactly_what_the_loss_refuses(choice, classes, size):
+    said = refusal(DIMENSIONS, choice, classes, size)
+    if said:
+        with pytest.raises(Problem, match=said) as caught:
+            build_loss("psce", num_classes=classes, embedding_dim=size, prototypes=choice)
+        assert caught.value.field == "embedding.dim"
+        fits = nearest(DIMENSIONS, choice, classes, size)
+        assert not fits or refusal(DIMENSIONS, choice, classes, fits) == ""
+    else:
+        loss = build_loss("psce", num_classes=classes, embedding_dim=size, prototypes=choice)
+        assert loss.prototypes.shape == (classes, size)
+        assert nearest(DIMENSIONS, choice, classes, size) == size
+
+
+def test_a_config_is_refused_once_its_classes_are_known():
+    known = catalog.current()
+    config = RunConfig(loss=Choice(name="psce", params={"prototypes": "simplex"}), embedding=EmbeddingParams(dim=4))
+    assert config.check(known) == {}
+    assert config.check(known, 5) == {}
+    said = {"embedding.dim": "Simplex prototypes of 6 classes need 5 or more dimensions, not 4."}
+    assert config.check(known, 6) == said
+    own = config.model_copy(update={"embedding": EmbeddingParams(dim=0)})
+    assert own.check(known, 6) == {}, "the backbone's own size is known when it is built"
+
+
+def test_preflight_counts_the_classes_before_it_builds_anything_and_names_the_field():
+    counted = []
+    config = RunConfig(device="cpu", loss=Choice(name="psce", params={"prototypes": "canonical"}))
+    with pytest.raises(Problem, match="need 10 dimensions, not 100") as caught:
+        preflight(config, counted=counted.append)
+    assert counted == [10]
+    assert caught.value.field == "embedding.dim"

@@ -1,0 +1,30 @@
+"""Which sizes of an embedding a loss can take for its number of classes: a rule as plain data, for form and engine.
+
+A rule (fact `dimensions` of a loss) names the parameter that it hangs on under "of", and for each value of that
+parameter that is bound the least and the greatest D - C; None is no limit. Values without a line take any size.
+"""
+
+from typing import Any
+
+Rule = dict[str, Any]
+
+
+def refusal(rule: Rule, choice: str, classes: int, size: int) -> str:
+    """Why embeddings of `size` numbers do not go with this choice for so many classes; empty when they do."""
+    least, most = _limits(rule, choice, classes)
+    if (least is None or size >= least) and (most is None or size <= most):
+        return ""
+    need = f"{least}" if least == most else f"{least} or more" if most is None else f"{most} or fewer"
+    return f"{choice.capitalize()} {rule['of']} of {classes} classes need {need} dimensions, not {size}."
+
+
+def nearest(rule: Rule, choice: str, classes: int, size: int) -> int:
+    """The size nearest to `size` that goes with this choice; 0 when there is none."""
+    least, most = _limits(rule, choice, classes)
+    found = max(size, least or 0)
+    return max(0, found if most is None else min(found, most))
+
+
+def _limits(rule: Rule, choice: str, classes: int) -> tuple[int | None, int | None]:
+    least, most = rule.get(choice, (None, None))
+    return None if least is None else classes + least, None if most is None else classes + most

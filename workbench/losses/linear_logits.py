@@ -1,0 +1,41 @@
+"""How a loss makes logits from embeddings and one vector for each class, so that others look at what it compares."""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from torch import Tensor
+from torch.nn import functional as F
+
+
+@dataclass(frozen=True, slots=True)
+class LinearLogits:
+    """Logits scale * <z_i, w_k> + b_k, of embeddings and class vectors as they are or at unit length."""
+
+    weight: Tensor  # [K, d], class vectors in the order of the classes
+    bias: Tensor | None = None  # [K]
+    unit_embeddings: bool = False
+    unit_weight: bool = False
+    scale: float = 1.0
+
+    def embeddings(self, embeddings: Tensor) -> Tensor:
+        """z of [n, d] embeddings as the loss multiplies them, float64."""
+        z = embeddings.detach().double()
+        return F.normalize(z) if self.unit_embeddings else z
+
+    def classifier(self) -> tuple[Tensor, Tensor | None]:
+        """theta [K, d] with the scale in it, and the bias; float64. Logits are theta z + b."""
+        weight = self.weight.detach().double()
+        theta = self.scale * (F.normalize(weight) if self.unit_weight else weight)
+        return theta, None if self.bias is None else self.bias.detach().double()
+
+    @property
+    def plain(self) -> bool:
+        """Whether embeddings and class vectors are compared just as they are."""
+        return not self.unit_embeddings and not self.unit_weight and self.scale == 1
+
+
+@runtime_checkable
+class HasLinearLogits(Protocol):
+    """A loss that compares embeddings with one vector for each class; None where its parameters make it several."""
+
+    def linear_logits(self) -> LinearLogits | None: ...

@@ -1,0 +1,38 @@
+"""What the papers at hand name for a loss on a data set, and what was measured here: shared parts and their sources.
+
+In `defaults` and `measured` a plain name is a parameter of the loss; a dotted one is another field of the run. The form
+takes the plain ones by itself and offers the others; a rate of its own that a paper couples with its learning rate is
+dotted, too ("loss.proxy_lr").
+"""
+
+from typing import Any
+
+Values = dict[str, Any]
+BY_DATA = dict[str, Values]
+
+UNNAMED = "No paper at hand names values for a data set"
+CE_PAPER = "Boudiaf et al. 2020, Section 6.3"
+CCP_PAPER = "Gürbüz et al. 2023 (CCP), supplement Section 2.1"
+PSCE_PAPER = "Bytyqi et al. 2023 (PSCE), Section 5.1 and Table 1"
+OF_CCP = ("cub", "cars", "inshop", "sop")  # the data sets of its supplement
+
+CCP_TRAINING: Values = {
+    "training.optimiser": "adam", "training.lr": 1e-5, "training.weight_decay": 1e-4,
+    "training.batch_size": 32, "embedding.dim": 128,
+}  # fmt: skip
+CCP_PAIRS = CCP_TRAINING | {"sampler.name": "classes_images", "sampler.images_per_class": 4}
+CCP_PROXIES = CCP_TRAINING | {"loss.proxy_lr": 100.0}
+TWO_VIEWS: Values = {"training.batch_size": 32, "training.views": 2, "training.epochs": 300}
+
+# A classifier moves even a slow backbone away from what ImageNet taught it (docs/results.md): its head learns alone.
+HEAD_ONLY: Values = {"proxy_lr": 10.0, "training.lr": 1e-3, "training.backbone_lr": 0.0}
+
+
+def in_ccp(by_data: BY_DATA, beside: Values) -> BY_DATA:
+    """The supplement's parameters of a loss by data set, each with what it trains every loss of that kind with."""
+    return {dataset: by_data.get(dataset, {}) | beside for dataset in OF_CCP}
+
+
+def measured_on(values: Values, *data: str) -> BY_DATA:
+    """The same values on several of the benches of `workbench benchmark methods`, in the order of docs/results.md."""
+    return {each: dict(values) for each in data}
