@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from workbench.comparing.groups import Group
 from workbench.comparing.measures import At, Measured, summarised
 from workbench.config import RunConfig
-from workbench.published_tables import EXPERIMENT_ROWS, ExperimentRow, Table, beside, experiment_rows
+from workbench.published_tables import EXPERIMENT_ROWS, ExperimentRow, Table, beside, classes_of, experiment_rows
 from workbench.workspace.rows import Experiment
 
 
@@ -45,7 +45,7 @@ def papers_beside(
         config = RunConfig.recorded(group.runs[0].config)
         if not found or config.imported:
             continue
-        for table in beside(config, found[0]):
+        for table in beside(config, found[0], classes_of(group.runs[0].environment)):
             key = (table.paper, table.source, table.title, table.note)
             by_seed = [
                 [100 * value for value in summarised(group, measured, metric, at).by_seed.values()]
