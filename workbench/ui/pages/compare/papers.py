@@ -86,8 +86,9 @@ class PapersPanel(QWidget):
             [f"{row.title} (here, n = {row.n})", row.backbone, str(row.dim or NO_VALUE), *map(_points, row.values)]
             for row in shown.experiments
         ]
-        icons = [QIcon()] * len(papers) + [self._icons[row.group.title] for row in shown.rows]
-        self.model.show(head, papers + ours + together, icons + [QIcon()] * len(together))
+        groups = [*(row.group for row in shown.rows), *shown.experiment_groups]
+        icons = [QIcon()] * len(papers) + [self._icons[group.title] for group in groups]
+        self.model.show(head, papers + ours + together, icons)
         fit_columns(self.view)
         self.view.scrollToBottom()
         source = f"{table.paper}, {table.source}. Ours: {self._where}, mean over n seeds."
