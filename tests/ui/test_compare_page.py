@@ -98,7 +98,7 @@ def test_two_groups_over_seeds_have_a_winner(qtbot, session, workspace):
     assert [row[0] for row in rows] == ["all seeds", "seed 0 (1, 2)", "seed 1 (3, 4)", "seed 2 (5, 6)"]
     assert rows[0][-1] == "3 seeds"
     assert rows[1][-1] == f"{COUNT} queries"
-    assert page.warnings.said.text().startswith("⚠ The best epoch was chosen on the half that is reported")
+    assert page.warnings.area.text().startswith("⚠ The best epoch was chosen on the half that is reported")
     assert page.warnings.more.isHidden()
     assert page.difference.plot.plot.accessibleDescription().count("from") == 4
 
@@ -193,6 +193,8 @@ def test_a_finished_experiment_has_rows_of_its_own_below_its_folds(qtbot, sessio
     ]
     assert [row[-1] for row in cells(page.papers.model)[-3:]] == ["40.0", "60.0", "45.0"]
     assert EXPERIMENT_ROWS in page.papers.notes.text()
+    page.papers.notes.set_text("\n".join(["A note"] * 60))
+    qtbot.waitUntil(lambda: 0 < page.papers.notes.height() < page.papers.view.height(), timeout=WAIT)
     model = page.papers.model
     pictures = [model.index(row, 0).data(Qt.ItemDataRole.DecorationRole) for row in range(model.rowCount())]
     assert [each.isNull() for each in pictures] == [True] * (len(pictures) - 3) + [False] * 3
@@ -206,16 +208,17 @@ def test_many_warnings_leave_the_plots_their_room(qtbot, session, workspace):
     tick(qtbot, page, 1)
     page.warnings.show_warnings([f"Warning number {number} of a long line of words. " * 4 for number in range(30)])
     strip = page.warnings
-    assert strip.said.text().count("⚠") == 2
+    assert strip.area.text().count("⚠") == 2
     assert strip.more.text() == "28 more warnings"
+    qtbot.waitUntil(lambda: strip.area.height() >= strip.area.said.height(), timeout=WAIT)  # no line is cut off
     folded = strip.height()
     qtbot.mouseClick(strip.more, Qt.MouseButton.LeftButton)
-    assert strip.said.text().count("⚠") == 30
+    assert strip.area.text().count("⚠") == 30
     assert strip.more.text() == "Fewer"
     qtbot.waitUntil(lambda: strip.area.verticalScrollBar().maximum() > 0, timeout=WAIT)
     qtbot.waitUntil(lambda: page.tabs.height() > page.height() / 2, timeout=WAIT)
     qtbot.keyClick(strip.more, Qt.Key.Key_Space)
-    assert strip.said.text().count("⚠") == 2
+    assert strip.area.text().count("⚠") == 2
     qtbot.waitUntil(lambda: strip.height() <= folded, timeout=WAIT)
     strip.show_warnings([])
     assert strip.isHidden()

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.ui.icons import icon
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.capped_text import CappedText
 
 FIRST = 2  # warnings that are seen without a click
-MOST_LINES = 8  # of text; beyond them it scrolls
+MOST_LINES = 6  # of text; beyond them it scrolls
 
 
 class WarningsStrip(QWidget):
@@ -20,14 +19,8 @@ class WarningsStrip(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.told: list[str] = []
-        self.said = label("", "warning", wrap=True)
-        self.said.setAccessibleName("What makes the comparison unequal or incomplete")
-        self.said.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.area = QScrollArea()
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setWidget(self.said)
+        self.area = CappedText("warning", MOST_LINES)
+        self.area.said.setAccessibleName("What makes the comparison unequal or incomplete")
         self.more = button("", "caret-right", kind="quiet")
         self.more.setCheckable(True)
         self.more.toggled.connect(self._show)
@@ -43,20 +36,10 @@ class WarningsStrip(QWidget):
         self.setVisible(bool(self.told))
         self._show()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
     def _show(self) -> None:
         unfolded, rest = self.more.isChecked(), len(self.told) - FIRST
         seen = self.told if unfolded else self.told[:FIRST]
-        self.said.setText("\n".join(f"⚠ {each}" for each in seen))
+        self.area.set_text("\n".join(f"⚠ {each}" for each in seen))
         self.more.setVisible(rest > 0)
         self.more.setText("Fewer" if unfolded else f"{rest} more {'warning' if rest == 1 else 'warnings'}")
         self.more.setIcon(icon("caret-down" if unfolded else "caret-right"))
-        self._fit()
-
-    def _fit(self) -> None:
-        limit = MOST_LINES * self.said.fontMetrics().lineSpacing()
-        whole = self.said.heightForWidth(self.width())
-        self.area.setFixedHeight(max(0, min(whole, limit)))  # a width that is not known yet has a height below 0
