@@ -1,11 +1,13 @@
 """Zip and tar archives that stay inside their folder: checked before anything is used, unpacked whole or not at all."""
 
+import lzma
 import re
 import shutil
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO
@@ -16,14 +18,27 @@ from workbench.problem import Problem
 LARGEST = 64 << 30  # bytes, unpacked
 MOST_FILES = 2_000_000
 BOMB = 200  # times smaller than its contents: no honest archive of images
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)  # all that zipfile raises for a bad archive
+BLOCK = 1 << 20  # bytes between two looks at whether the person gave up
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)  # what a bad zip raises
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+FROM_MACOS = "__MACOSX"  # a folder that its archiver adds: no data of anybody
 Tell = Callable[[str, int, int], None]
 
 
 def is_archive(place: Path) -> bool:
     """Whether the name is that of an archive that `unpack` reads."""
     return place.name.lower().endswith(ENDINGS)
+
+
+def archives_named(*beginnings: str) -> list[str]:
+    """Patterns of archives whose names begin so: markers of a data set."""
+    return [f"{beginning}*{ending}" for beginning in beginnings for ending in ENDINGS]
+
+
+def stem(place: Path) -> str:
+    """The archive's name without its ending."""
+    ending = next((each for each in sorted(ENDINGS, key=len) if place.name.lower().endswith(each)), "")
+    return place.name[: len(place.name) - len(ending)]
 
 
 def unpacked(place: Path, cache: Path, progress: Tell) -> Path:
@@ -37,7 +52,7 @@ def unpacked(place: Path, cache: Path, progress: Tell) -> Path:
     except OSError as error:
         raise Problem(f"{place} cannot be opened ({error.strerror}).", todo="Choose it again.") from None
     stamp = f"{place.resolve()} {facts.st_size} {facts.st_mtime_ns}"
-    folder = cache / f"{place.name.split('.')[0]}-{blake2b(stamp.encode(), digest_size=8).hexdigest()}"
+    folder = cache / f"{stem(place)}-{blake2b(stamp.encode(), digest_size=8).hexdigest()}"
     if not folder.is_dir():
         unpack(place, folder, progress)
     return folder
@@ -46,9 +61,11 @@ def unpacked(place: Path, cache: Path, progress: Tell) -> Path:
 def unpack(place: Path, folder: Path, progress: Tell) -> None:
     """Unpack an archive into a new or empty folder: all of it, or nothing. `progress` may raise to give up.
 
+    What macOS adds to an archive is passed over.
+
     Raises:
-        Problem: an entry that leaves the folder, a link, a password, a bomb, damage, a folder that holds something,
-            or a full disk.
+        Problem: an entry that leaves the folder, a link, a password, a bomb, a file that is a folder, too, damage, a
+            folder that holds something, or a full disk.
     """
     part = files.part_of(folder)
     try:
@@ -60,6 +77,8 @@ def unpack(place: Path, folder: Path, progress: Tell) -> None:
     except (*DAMAGED, tarfile.TarError) as error:
         raise _refused(place, str(error)) from None
     except OSError as error:
+        if error.errno is None:  # gzip and bz2 say so that the content is damaged
+            raise _refused(place, str(error)) from None
         raise files.explain(error, folder) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -76,37 +95,65 @@ def check_zip(archive: zipfile.ZipFile, place: Path) -> None:
         if (entry.external_attr >> 16) & 0o170000 == 0o120000:
             raise _refused(place, f"its entry {entry.filename!r} is a link")
         if entry.flag_bits & 1:
-            raise _refused(place, "it has a password")
+            raise _refused(place, "it has a password", "Unpack it with its password and choose the folder.")
         if entry.file_size > 1 << 20 and entry.file_size > BOMB * max(1, entry.compress_size):
             raise _refused(place, f"its entry {entry.filename!r} unpacks to {entry.file_size:,} bytes")
         total += entry.file_size
-    if total > LARGEST:
+    if _too_large(total, sum(entry.compress_size for entry in entries)):
         raise _refused(place, f"it unpacks to {total:,} bytes")
 
 
 def _unzip(place: Path, part: Path, progress: Tell) -> None:
     with zipfile.ZipFile(place) as archive:
         check_zip(archive, place)
-        entries = archive.infolist()
+        entries = [each for each in archive.infolist() if not each.is_dir() and not _is_from_macos(each.filename)]
         for done, entry in enumerate(entries, start=1):
-            archive.extract(entry, part)
-            progress(f"Unpacking {place.name}", done, len(entries))
+            tell = partial(progress, f"Unpacking {place.name}", done, len(entries))
+            with archive.open(entry) as content:
+                _write(place, entry.filename, content, part, tell)
 
 
 def _untar(place: Path, part: Path, progress: Tell) -> None:
     """Members one after another by their checked names: a compressed tar cannot be looked through first."""
-    size = place.stat().st_size
-    total = 0
+    size, total = place.stat().st_size, 0
+    if size > LARGEST:
+        raise _refused(place, f"it has {size:,} bytes")
     with place.open("rb") as file, tarfile.open(fileobj=file) as archive:
         for member, content in _members(archive, place):
             total += member.size
-            if total > LARGEST or (total > 64 << 20 and total > BOMB * size):
-                raise _refused(place, f"it unpacks to over {total:,} bytes")
-            into = part / member.name
-            into.parent.mkdir(parents=True, exist_ok=True)
-            with into.open("wb") as copy:
-                shutil.copyfileobj(content, copy)
-            progress(f"Unpacking {place.name}", min(file.tell(), size), size)
+            if _too_large(total, size):
+                raise _refused(place, f"it unpacks to {total:,} bytes or more")
+            if not _is_from_macos(member.name):
+                tell = partial(progress, f"Unpacking {place.name}", min(file.tell(), size), size)
+                _write(place, member.name, content, part, tell)
+        assert archive.fileobj is not None
+        while rest := archive.fileobj.read(BLOCK):  # to the checksum behind the last member
+            total += len(rest)
+            if _too_large(total, size):
+                raise _refused(place, f"it unpacks to {total:,} bytes or more")
+
+
+def _write(place: Path, name: str, content: IO[bytes], part: Path, tell: Callable[[], None]) -> None:
+    """One entry's content below `part`; `tell` is called after every block, and may raise to give up."""
+    into = part / name.replace("\\", "/")
+    try:
+        into.parent.mkdir(parents=True, exist_ok=True)
+        copy = into.open("wb")  # of two entries of one name the last counts, as tar means it
+    except (FileExistsError, NotADirectoryError, IsADirectoryError):
+        raise _refused(place, f"its entry {name!r} is a file and a folder") from None
+    with copy:
+        while block := content.read(BLOCK):
+            copy.write(block)
+            tell()
+
+
+def _too_large(unpacked: int, packed: int) -> bool:
+    """Whether so many bytes out of so few are more than any honest archive holds."""
+    return unpacked > LARGEST or (unpacked > 64 << 20 and unpacked > BOMB * packed)
+
+
+def _is_from_macos(name: str) -> bool:
+    return FROM_MACOS in name.replace("\\", "/").split("/")
 
 
 def _members(archive: tarfile.TarFile, place: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
@@ -125,11 +172,9 @@ def _members(archive: tarfile.TarFile, place: Path) -> Iterator[tuple[tarfile.Ta
 
 def _check_name(place: Path, name: str) -> None:
     parts = name.replace("\\", "/").split("/")
-    if name.startswith(("/", "\\")) or ".." in parts or re.match("[A-Za-z]:", name):
+    if name.startswith(("/", "\\")) or ".." in parts or "\0" in name or re.match("[A-Za-z]:", name):
         raise _refused(place, f"its entry {name!r} leaves the folder")
 
 
-def _refused(place: Path, why: str) -> Problem:
-    return Problem(
-        f"The archive {place} is refused: {why}.", kept="Nothing of it was unpacked.", todo="Use another file."
-    )
+def _refused(place: Path, why: str, todo: str = "Use another file.") -> Problem:
+    return Problem(f"The archive {place} is refused: {why}.", kept="Nothing of it was unpacked.", todo=todo)

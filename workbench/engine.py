@@ -19,7 +19,7 @@ from workbench.config import RunConfig
 from workbench.control import Control, wait_if_asked
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import decoded
-from workbench.datasets.split import Split
+from workbench.datasets.split import Split, notes
 from workbench.evaluation.clusters import nmi
 from workbench.evaluation.linear_probe import linear_probe
 from workbench.evaluation.quality import quality
@@ -49,6 +49,11 @@ class Data:
     pixels: np.ndarray  # uint8 [n, H, W, C]
     cache: Path
     split: Split
+
+    @property
+    def notes(self) -> list[tuple[str, str]]:
+        """(what, what is worth knowing) of the set and its halves; nothing is left out for it."""
+        return notes(self.images, self.split)
 
 
 def load_data(config: RunConfig, tell: Tell) -> Data:

@@ -129,6 +129,7 @@ def environment(engine: "Engine", data: "Data", tell: Callable[[str, int, int], 
             "left_out": data.images.problems[:1000],
             "left_out_count": len(data.images.problems),
             "unlike_published": data.images.unlike_published,
+            "notes": data.notes,
         },
         "weights": _weights(engine),
         "parameters": sum(weight.numel() for weight in engine.parts.weights),
@@ -159,6 +160,7 @@ class Preflight:
     sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]
     problems: list[tuple[str, str]] = field(default_factory=list)  # (path, reason) of images left out
     unlike_published: list[tuple[str, str]] = field(default_factory=list)  # (name, what differs) of counts
+    notes: list[tuple[str, str]] = field(default_factory=list)  # (what, what is worth knowing); nothing is left out
 
 
 def preflight(
@@ -226,6 +228,7 @@ def preflight(
         ],
         problems=list(images.problems),
         unlike_published=list(images.unlike_published),
+        notes=data.notes,
     )
 
 

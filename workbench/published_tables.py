@@ -39,6 +39,7 @@ class Table:
     metrics: tuple[str, ...]  # as in an evaluation
     rows: tuple[Published, ...]
     note: str = ""  # "separated", "concatenated", "long-tailed 100"
+    classes: int = 0  # of a data set that only its number of classes tells from others, such as ImageNet-1K; else 0
 
     def differences(self, config: RunConfig) -> list[str]:
         """What no row of the table shares with the run: a sentence each."""
@@ -112,9 +113,22 @@ def tables() -> tuple[Table, ...]:
     return tuple(found)
 
 
-def beside(config: RunConfig, metrics: dict[str, float]) -> list[Table]:
-    """The tables with the run's data set and protocol, and a metric that the run has."""
-    return [each for each in tables() if _same_protocol(each, config) and set(each.metrics) & set(metrics)]
+def beside(config: RunConfig, metrics: dict[str, float], classes: int = 0) -> list[Table]:
+    """The tables with the run's data set and protocol, and a metric that the run has.
+
+    Args:
+        classes: of the run's data set; 0 where it is not known.
+    """
+    return [
+        each
+        for each in tables()
+        if _same_protocol(each, config) and each.classes in (0, classes) and set(each.metrics) & set(metrics)
+    ]
+
+
+def classes_of(environment: dict[str, Any]) -> int:
+    """Classes of the data set in a run's environment; 0 where it has none yet."""
+    return int(environment.get("data", {}).get("classes", 0))
 
 
 def own_values(table: Table, metrics: dict[str, float]) -> list[float]:

@@ -98,8 +98,8 @@ def test_two_groups_over_seeds_have_a_winner(qtbot, session, workspace):
     assert [row[0] for row in rows] == ["all seeds", "seed 0 (1, 2)", "seed 1 (3, 4)", "seed 2 (5, 6)"]
     assert rows[0][-1] == "3 seeds"
     assert rows[1][-1] == f"{COUNT} queries"
-    assert page.guards.text().startswith("⚠ The best epoch was chosen on the half that is reported")
-    assert "\n" not in page.guards.text()
+    assert page.warnings.area.text().startswith("⚠ The best epoch was chosen on the half that is reported")
+    assert page.warnings.more.isHidden()
     assert page.difference.plot.plot.accessibleDescription().count("from") == 4
 
 
@@ -113,7 +113,7 @@ def test_one_seed_is_not_enough_but_has_its_interval_over_queries(qtbot, session
     rows = cells(page.difference.model)
     assert rows[0][-2:] == ["not enough seeds", "1 seed"]
     assert rows[1][-2].startswith("[+")
-    assert "Not enough seeds for an interval over seeds" in page.guards.text()
+    assert "Not enough seeds for an interval over seeds" in "\n".join(page.warnings.told)
 
 
 def test_different_data_is_said_and_nothing_is_compared(qtbot, session, workspace):
@@ -122,7 +122,7 @@ def test_different_data_is_said_and_nothing_is_compared(qtbot, session, workspac
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
     qtbot.waitUntil(lambda: "different data" in page.difference.verdict.text(), timeout=WAIT)
-    assert "⚠ The runs saw different data" in page.guards.text()
+    assert "The runs saw different data" in "\n".join(page.warnings.told)
     assert not page.difference.results.isVisibleTo(page.difference)
     assert "different data" in page.queries.hint.text()
 
@@ -131,8 +131,8 @@ def test_runs_without_an_evaluation_are_said(qtbot, session, workspace):
     store(workspace, {}, name="Bare", status="interrupted")
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
-    assert "Run 1 has no evaluation yet." in page.guards.text()
-    assert "Not finished" in page.guards.text()
+    assert "Run 1 has no evaluation yet." in "\n".join(page.warnings.told)
+    assert "Not finished" in "\n".join(page.warnings.told)
     assert cells(page.tables.numbers)[0][1:4] == ["–", "–", "–"]
 
 
@@ -193,6 +193,35 @@ def test_a_finished_experiment_has_rows_of_its_own_below_its_folds(qtbot, sessio
     ]
     assert [row[-1] for row in cells(page.papers.model)[-3:]] == ["40.0", "60.0", "45.0"]
     assert EXPERIMENT_ROWS in page.papers.notes.text()
+    page.papers.notes.set_text("\n".join(["A note"] * 60))
+    qtbot.waitUntil(lambda: 0 < page.papers.notes.height() < page.papers.view.height(), timeout=WAIT)
+    model = page.papers.model
+    pictures = [model.index(row, 0).data(Qt.ItemDataRole.DecorationRole) for row in range(model.rowCount())]
+    assert [each.isNull() for each in pictures] == [True] * (len(pictures) - 3) + [False] * 3
+    seen = [each.pixmap(18, 10).toImage() for each in pictures[-3:]]
+    assert seen[0] == seen[1] == seen[2], "the group's own colour"
+
+
+def test_many_warnings_leave_the_plots_their_room(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1)
+    page.warnings.show_warnings([f"Warning number {number} of a long line of words. " * 4 for number in range(30)])
+    strip = page.warnings
+    assert strip.area.text().count("⚠") == 2
+    assert strip.more.text() == "28 more warnings"
+    qtbot.waitUntil(lambda: strip.area.height() >= strip.area.said.height(), timeout=WAIT)  # no line is cut off
+    folded = strip.height()
+    qtbot.mouseClick(strip.more, Qt.MouseButton.LeftButton)
+    assert strip.area.text().count("⚠") == 30
+    assert strip.more.text() == "Fewer"
+    qtbot.waitUntil(lambda: strip.area.verticalScrollBar().maximum() > 0, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.tabs.height() > page.height() / 2, timeout=WAIT)
+    qtbot.keyClick(strip.more, Qt.Key.Key_Space)
+    assert strip.area.text().count("⚠") == 2
+    qtbot.waitUntil(lambda: strip.height() <= folded, timeout=WAIT)
+    strip.show_warnings([])
+    assert strip.isHidden()
 
 
 def test_without_a_paper_s_table_the_tab_says_so(qtbot, session, workspace):

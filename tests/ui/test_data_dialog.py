@@ -65,7 +65,23 @@ def test_a_folder_that_is_gone_is_a_sentence(qtbot, session, tmp_path):
     page.take_config(RunConfig(dataset=Choice(name="folder", params={"folder": str(tmp_path / "gone")})))
     page.look_at_data()
     qtbot.waitUntil(lambda: bool(told), timeout=60_000)
-    assert "There is no folder" in str(told[0])
+    assert "There is no " in str(told[0])
+
+
+def test_what_is_worth_knowing_has_a_tab_of_its_own(qtbot):
+    small = np.zeros((4, 4, 3), np.uint8)
+    said = ("12 classes", "have images in the training half only (a, b, c, d, e, ...)")
+    found = Inspection(
+        50, 4, ("train", "test"), np.full((1, 2), 25), ["0"], [("0/0", "0", small)], np.empty((0, 2)),
+        problems=[], unlike_published=[], copies=[], notes=[said],
+    )  # fmt: skip
+    dialog = DataDialog("mine", found)
+    qtbot.addWidget(dialog)
+    titles = [dialog.tabs.tabText(place) for place in range(dialog.tabs.count())]
+    assert titles[3:] == ["Left out (0)", "Notes (1)", "Copies (0)"]
+    dialog.tabs.setCurrentIndex(4)
+    dialog.copy()
+    assert QGuiApplication.clipboard().text().splitlines() == ["What\tWorth knowing", "\t".join(said)]
 
 
 def test_counts_that_are_not_the_published_ones_are_not_among_what_was_left_out(qtbot):

@@ -32,6 +32,21 @@ def test_every_layout_is_found_where_it_lies(store):
     }  # fmt: skip
 
 
+def test_archives_are_found_where_folders_are(tmp_path):
+    registry.discover_all()
+    names = {
+        "mnist": "MNIST.zip", "fashion_mnist": "fashion-mnist.tar.gz", "kmnist": "kmnist.zip",
+        "cub": "CUB_200_2011.zip", "cars": "cars196.tgz", "sop": "Stanford_Online_Products.tar",
+        "inshop": "In-shop.zip", "cifar10": "cifar-10-a.zip", "cifar100": "cifar-100-binary.tar.gz",
+        "omniglot": "images_background.tar",
+    }  # fmt: skip
+    for name in names.values():
+        (tmp_path / "below").mkdir(exist_ok=True)
+        (tmp_path / "below" / name).write_bytes(b"")
+    found = find_data([tmp_path], markers_of(registry.catalog()))
+    assert found == {name: [str(tmp_path / "below" / place)] for name, place in names.items()}
+
+
 def test_choosing_a_data_set_fills_its_empty_field(qtbot, session, store):
     registry.discover_all()
     session.set_catalog(registry.catalog())

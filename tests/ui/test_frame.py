@@ -486,7 +486,7 @@ CATALOG = {
 } | {
     "dataset/folder": {
         "title": "Folder", "help": "", "source": "", "facts": {},
-        "params": {"root": {"default": "", "type": "string", "path": "folder", "description": ""}},
+        "params": {"root": {"default": "", "type": "string", "path": "place", "description": ""}},
     }
 }  # fmt: skip
 
@@ -501,6 +501,38 @@ def test_a_dropped_folder_becomes_a_config(window, session, tmp_path):
     assert (offered[0].dataset.name, offered[0].dataset.params) == ("folder", {"root": str(folder)})
     assert offered[0].name == "my <birds>"
     assert session.preferences.recent("data") == [folder]
+
+
+def test_a_dropped_archive_becomes_a_config_and_is_remembered(window, session, tmp_path):
+    session.set_catalog(CATALOG)
+    offered = []
+    session.config_offered.connect(offered.append)
+    archive = tmp_path / "my.birds.tar.gz"
+    archive.write_bytes(b"")
+    drop(window, archive)
+    assert (offered[0].dataset.name, offered[0].dataset.params) == ("folder", {"root": str(archive)})
+    assert offered[0].name == "my.birds"
+    assert session.preferences.recent("data") == [archive]
+    archive.unlink()
+    assert session.preferences.recent("data") == []
+
+
+def test_an_archive_is_chosen_from_the_menu(window, session, tmp_path, monkeypatch):
+    session.set_catalog(CATALOG)
+    offered, asked = [], []
+    session.config_offered.connect(offered.append)
+    archive = tmp_path / "birds.zip"
+    archive.write_bytes(b"")
+
+    def choose(*words):
+        asked.append(words[-1])
+        return str(archive), ""
+
+    monkeypatch.setattr("workbench.ui.main_window.QFileDialog.getOpenFileName", choose)
+    window.commands["file.open-archive"].trigger()
+    assert "*.zip" in asked[0]
+    assert "*.tar.gz" in asked[0]
+    assert offered[0].dataset.params == {"root": str(archive)}
 
 
 def test_a_dropped_config_is_offered_or_explained(window, session, tmp_path, config):

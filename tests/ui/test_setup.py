@@ -69,6 +69,7 @@ FOUND = {
     "classes_disjoint": False, "image_size": 8, "device": "CPU", "parameters": 1234, "steps_per_epoch": 45,
     "seconds_per_step": 0.01, "seconds_per_epoch": 0.45, "seconds": 3.6, "memory_bytes": 2**29, "note": "",
     "sample_pictures": [np.zeros((8, 8, 3), np.uint8)] * 5, "problems": [("a/b.png", "is empty")],
+    "notes": [("2 classes", "have one image each: nothing can match it (a, b)")],
     "unlike_published": [("digits", "was published with 1,800 images and has 1,797 here: 3 are missing")],
 }  # fmt: skip
 
@@ -330,7 +331,7 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     assert [config.training.epochs for config in looked.configs] == [4]
     assert page.card.facts["Split"].text() == "1,437 train, 360 test"
     assert page.card.samples[4].isVisible()
-    assert page.card.unfold.text() == "1 image left out"
+    assert page.card.unfold.text() == "1 file left out"
     page.card.unfold.click()
     assert page.card.left_out.item(0).text() == "a/b.png: is empty"
     assert page.card.left_out.count() == 1
@@ -339,8 +340,13 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
         "Differs from the published counts:",
         "digits was published with 1,800 images and has 1,797 here: 3 are missing.",
     ]
+    assert page.card.worth_knowing.text().splitlines() == [
+        "Worth knowing; nothing is left out for it:",
+        "2 classes have one image each: nothing can match it (a, b).",
+    ]
     page.card.show_idle("")
     assert not page.card.unlike.isVisible()
+    assert not page.card.worth_knowing.isVisible()
 
 
 def test_what_preflight_finds_impossible_turns_start_off_until_something_changes(page, looked, qtbot):

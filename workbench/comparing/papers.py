@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from workbench.comparing.groups import Group
 from workbench.comparing.measures import At, Measured, summarised
 from workbench.config import RunConfig
-from workbench.published_tables import EXPERIMENT_ROWS, ExperimentRow, Table, beside, experiment_rows
+from workbench.published_tables import EXPERIMENT_ROWS, ExperimentRow, Table, beside, classes_of, experiment_rows
 from workbench.workspace.rows import Experiment
 
 
@@ -26,6 +26,7 @@ class GroupsBeside:
     table: Table
     rows: tuple[GroupRow, ...]
     experiments: tuple[ExperimentRow, ...]
+    experiment_groups: tuple[Group, ...]  # of the runs of each row of `experiments`
     differences: tuple[str, ...]
 
 
@@ -39,13 +40,13 @@ def papers_beside(
     results = {each.id: each for each in experiments if each.result}
     tables: dict[tuple[str, str, str, str], Table] = {}
     rows: dict[tuple[str, str, str, str], list[tuple[GroupRow, list[str]]]] = {}
-    whole: dict[tuple[str, str, str, str], list[ExperimentRow]] = {}
+    whole: dict[tuple[str, str, str, str], list[tuple[ExperimentRow, Group]]] = {}
     for group in groups:
         found = [each.metrics for run in group.runs if (each := measured[run.id].at(at)) is not None]
         config = RunConfig.recorded(group.runs[0].config)
         if not found or config.imported:
             continue
-        for table in beside(config, found[0]):
+        for table in beside(config, found[0], classes_of(group.runs[0].environment)):
             key = (table.paper, table.source, table.title, table.note)
             by_seed = [
                 [100 * value for value in summarised(group, measured, metric, at).by_seed.values()]
@@ -56,13 +57,15 @@ def papers_beside(
             row = GroupRow(group, values, max(map(len, by_seed), default=0))
             for number in dict.fromkeys(run.experiment_id for run in group.runs):
                 if (one := results.get(number or 0)) is not None:
-                    whole.setdefault(key, []).extend(experiment_rows(table, one.title, config, one.result))
+                    made = experiment_rows(table, one.title, config, one.result)
+                    whole.setdefault(key, []).extend((each, group) for each in made)
             rows.setdefault(key, []).append((row, [f"“{group.title}”: {said}" for said in table.differences(config)]))
     return tuple(
         GroupsBeside(
             table,
             tuple(row for row, _ in rows[key]),
-            tuple(whole.get(key, ())),
+            tuple(row for row, _ in whole.get(key, ())),
+            tuple(group for _, group in whole.get(key, ())),
             (
                 *dict.fromkeys(one for _, told in rows[key] for one in told),
                 *([EXPERIMENT_ROWS] if whole.get(key) else []),

@@ -68,7 +68,7 @@ class CropFlipParams(Params):
 
 @register(
     "augmentation", "crop_flip", title="Random crop and flip", params=CropFlipParams,
-    source="Boudiaf et al. 2020, Section 6.2 (crop with area scale 0.16 to 1)",
+    source="Boudiaf et al. 2020, Section 6.3; area scale 0.16 to 1: the authors' published settings",
 )  # fmt: skip
 class CropFlip:
     """A random part of each image at the size of the crop, perhaps mirrored; evaluation takes the centre crop."""

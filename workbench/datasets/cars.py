@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import Progress
-from workbench.datasets.place import find_place
+from workbench.datasets.place import find_place, with_folder
 from workbench.datasets.published import AGAIN, Counts, Line, PublishedParams, from_lines, skipped_numbers
 from workbench.problem import Problem
 from workbench.registry import register
@@ -18,12 +19,13 @@ FIELDS = ("relative_im_path", "class", "test")
 
 
 @register(
-    "dataset", "cars", title="Cars-196", params=PublishedParams, markers=[LIST],
+    "dataset", "cars", title="Cars-196", params=PublishedParams,
     source="Krause et al. 2013, cars_annos.mat as published",
+    markers=[LIST, *archives_named("cars196", "Cars196", "cars-196", "stanford-cars", "stanford_cars")],
 )  # fmt: skip
 def cars(params: PublishedParams, *, progress: Progress) -> ImageSet:
     """16,185 photographs of 196 car models; the first 98 train and the others are searched."""
-    root = find_place(params.folder, LIST, "Cars-196", progress)
+    root = find_place(params.folder, (LIST,), "Cars-196", progress)
     annotations, names = _read(root / LIST)
     lines, numbers = [], []
     for number, (path, label, test) in enumerate(annotations, start=1):
@@ -36,8 +38,10 @@ def cars(params: PublishedParams, *, progress: Progress) -> ImageSet:
             )
         numbers.append(label)
         lines.append(Line(path, f"{label:03d} {names[label - 1]}", "test" if test else "train", source))
-    problems = skipped_numbers(LIST, numbers) if numbers else []
-    return from_lines("cars", root, lines, COUNTS, params, progress, problems)
+    remarks = skipped_numbers(LIST, numbers) if numbers else []
+    if lines:
+        root = with_folder(root, lines[0].path.split("/")[0], progress)  # car_ims.tgz is published beside the list
+    return from_lines("cars", root, lines, COUNTS, params, progress, remarks)
 
 
 def _read(place: Path) -> tuple[list[tuple[str, int, int]], list[str]]:

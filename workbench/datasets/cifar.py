@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pickled_arrays import NotPlain, read_pickled
 from workbench.datasets.pixels import Progress
@@ -62,7 +63,7 @@ HUNDRED = Layout(
 
 @register(
     "dataset", "cifar10", title="CIFAR-10", params=CifarParams, source="Krizhevsky 2009, as published",
-    markers=["cifar-10-*/batches.meta*", "cifar-10-*.tar.gz"],
+    markers=["cifar-10-*/batches.meta*", *archives_named("cifar-10-")],
 )  # fmt: skip
 def cifar10(params: CifarParams, *, progress: Progress) -> ImageSet:
     """60,000 colour pictures of 32 x 32 pixels in 10 classes; for CIFAR-10-LT choose the long-tailed sampler."""
@@ -71,7 +72,7 @@ def cifar10(params: CifarParams, *, progress: Progress) -> ImageSet:
 
 @register(
     "dataset", "cifar100", title="CIFAR-100", params=CifarParams, source="Krizhevsky 2009, as published",
-    markers=["cifar-100-*/meta", "cifar-100-*/fine_label_names.txt", "cifar-100-*.tar.gz"],
+    markers=["cifar-100-*/meta", "cifar-100-*/fine_label_names.txt", *archives_named("cifar-100-")],
 )  # fmt: skip
 def cifar100(params: CifarParams, *, progress: Progress) -> ImageSet:
     """60,000 colour pictures of 32 x 32 pixels in 100 classes; for CIFAR-100-LT choose the long-tailed sampler."""
@@ -80,10 +81,10 @@ def cifar100(params: CifarParams, *, progress: Progress) -> ImageSet:
 
 def _read(layout: Layout, params: CifarParams, progress: Progress) -> ImageSet:
     try:
-        root, binary = find_place(params.folder, layout.meta, layout.name, progress), False
+        root, binary = find_place(params.folder, (layout.meta,), layout.name, progress), False
     except Problem as python_version:
         try:
-            root, binary = find_place(params.folder, layout.binary_meta, layout.name, progress), True
+            root, binary = find_place(params.folder, (layout.binary_meta,), layout.name, progress), True
         except Problem:
             raise python_version from None
     names = _names(root, layout, binary)

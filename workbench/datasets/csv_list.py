@@ -1,4 +1,4 @@
-"""A CSV file with path, label and, perhaps, split."""
+"""A CSV file with path, label and, perhaps, split; it and its images may lie in an archive."""
 
 import csv
 import os
@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from workbench.datasets.image_set import ImageSet, lonely, numbered
+from workbench import archives
+from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import load
 from workbench.datasets.pixels import Progress
+from workbench.datasets.place import DEEPEST, open_place
 from workbench.datasets.split import WORDS, official_halves
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -19,9 +21,17 @@ TELL_EVERY = 1000  # lines
 
 class CsvParams(Params):
     file: str = param(
-        "", path="file", help="Columns path, label and, optionally, split (train or test); a header line."
+        "",
+        label="File or archive",
+        path="file",
+        help="Columns path, label and, optionally, split (train or test); a header line; or an archive with one.",
     )
-    folder: str = param("", path="folder", help="Where relative paths start; the CSV file's own folder when empty.")
+    folder: str = param(
+        "",
+        label="Folder or archive",
+        path="place",
+        help="Where relative paths start; the CSV file's own folder when empty. An archive is unpacked once.",
+    )
     image_size: int = param(
         128, ge=8, le=1024, label="Image size", unit="px", help="Short side after resizing; then the centre square."
     )
@@ -33,8 +43,8 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     """Your own images, listed in a CSV file with their labels and, perhaps, their split."""
     if not params.file:
         raise Problem("No CSV file is chosen.", kept="Nothing was started.", todo="Choose one.")
-    place = Path(params.file).expanduser()
-    root = Path(params.folder).expanduser() if params.folder else place.parent
+    place = _list(params.file, progress)
+    root = open_place(params.folder, "the images", progress) if params.folder else place.parent
     progress(f"Reading {place.name}", 0, 0)
     problems: list[tuple[str, str]] = []
     kept: list[Line] = []
@@ -60,8 +70,25 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
         image_size=size,
         read=lambda row: load(root / paths[row], channels, size),
         official=official_halves([line.half for line in kept]) if kept and kept[0].half else None,
-        problems=problems + lonely(labels, names),
+        problems=problems,
     )
+
+
+def _list(chosen: str, progress: Progress) -> Path:
+    """The CSV file that is chosen, or the one in the archive that is. Raises Problem where there is not just one."""
+    place = Path(chosen).expanduser()
+    if not archives.is_archive(place):
+        return place
+    root = open_place(chosen, "the CSV file", progress)
+    found = sorted(each for depth in range(DEEPEST + 1) for each in root.glob("*/" * depth + "*.[cC][sS][vV]"))
+    if len(found) != 1:
+        named = ", ".join(each.relative_to(root).as_posix() for each in found[:3]) + (", ..." if found[3:] else "")
+        raise Problem(
+            f"{chosen} holds {f'{len(found):,} CSV files ({named})' if found else 'no CSV file'}.",
+            kept="Nothing was started.",
+            todo="Unpack it and choose the CSV file." if found else "Choose another one.",
+        )
+    return found[0]
 
 
 @dataclass(frozen=True, slots=True)

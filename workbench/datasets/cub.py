@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import Progress
 from workbench.datasets.place import find_place
@@ -22,11 +23,11 @@ COUNTS = Counts(classes=200, images=11_788)
 
 @register(
     "dataset", "cub", title="CUB-200-2011", params=PublishedParams, source="Wah et al. 2011, lists as published",
-    markers=["image_class_labels.txt", "CUB_200_2011*.tgz"],
+    markers=["image_class_labels.txt", *archives_named("CUB_200_2011")],
 )  # fmt: skip
 def cub(params: PublishedParams, *, progress: Progress) -> ImageSet:
     """11,788 photographs of 200 bird species; the first 100 train and the others are searched."""
-    root = find_place(params.folder, "image_class_labels.txt", "CUB-200-2011", progress)
+    root = find_place(params.folder, ("image_class_labels.txt",), "CUB-200-2011", progress)
     images = root / "images.txt"
     paths: dict[str, tuple[str, int]] = {}
     for number, (image, path) in lines_of(images, 2):
@@ -46,8 +47,8 @@ def cub(params: PublishedParams, *, progress: Progress) -> ImageSet:
     for line, (image, (_, number)) in zip(lines, paths.items(), strict=True):
         if not line.label.startswith(f"{classes[image]:03d}."):
             raise wrong(images, number, f"{line.path} is of class {classes[image]} in {labels.name}")
-    problems = skipped_numbers(labels.name, list(classes.values()))
-    return from_lines("cub", root, lines, COUNTS, params, progress, problems)
+    remarks = skipped_numbers(labels.name, list(classes.values()))
+    return from_lines("cub", root, lines, COUNTS, params, progress, remarks)
 
 
 def _numbers(place: Path, paths: dict[str, tuple[str, int]]) -> dict[str, int]:

@@ -1,12 +1,14 @@
-"""A folder per class: any images of one's own."""
+"""A folder per class, in a folder or an archive: any images of one's own."""
 
 import os
 from pathlib import Path
 from typing import Literal
 
-from workbench.datasets.image_set import ImageSet, lonely, numbered
+from workbench import archives
+from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import display_name, load, on_disk
 from workbench.datasets.pixels import Progress
+from workbench.datasets.place import open_place, without_wrapping
 from workbench.datasets.scan import Problems, find_images
 from workbench.datasets.split import WORDS, official_halves
 from workbench.params import Params, param
@@ -16,7 +18,10 @@ from workbench.registry import register
 
 class FolderParams(Params):
     folder: str = param(
-        "", path="folder", help="Holds one folder per class; or train/ and test/, each with one per class."
+        "",
+        label="Folder or archive",
+        path="place",
+        help="Holds one folder per class; or train/ and test/, each with one per class. An archive is unpacked once.",
     )
     image_size: int = param(
         128, ge=8, le=1024, label="Image size", unit="px", help="Short side after resizing; then the centre square."
@@ -27,23 +32,21 @@ class FolderParams(Params):
 @register("dataset", "folder", title="Folder of images", params=FolderParams, source="torchvision's ImageFolder layout")
 def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     """Your own images: a folder per class, in any of the usual formats."""
-    if not params.folder:
-        raise Problem(
-            "No folder of images is chosen.", kept="Nothing was started.", todo="Choose one, or drop it on the window."
-        )
-    root = Path(params.folder).expanduser()
-    if not root.is_dir():
-        raise Problem(f"There is no folder {root}.", kept="Nothing was started.", todo="Choose it again.")
+    root = open_place(params.folder, "your images", progress)
+    if packed := root != Path(params.folder).expanduser():
+        root = without_wrapping(root)
     problems: Problems = []
+    remarks: Problems = []
     found = find_images(root, problems, progress)
+    if packed and not found:
+        raise _without_images(params.folder, root)
     depth = 1 if _has_halves(found) else 0  # parts before the class
     paths = [path for path in found if path.count("/") > depth]
     problems += [(path, "lies in no class folder") for path in found if path.count("/") <= depth]
     labels, names = numbered([path.split("/")[depth] for path in paths])
-    problems += lonely(labels, names)
     if names and not depth:
         known = {*names, *(path for path, _ in problems)}
-        problems += [(name, "is a folder without images") for name in _folders(root) if name not in known]
+        remarks += [(name, "is a folder without images") for name in _folders(root) if name not in known]
     channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
         name="folder",
@@ -56,6 +59,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
         read=lambda row: load(on_disk(root, paths[row]), channels, size),
         official=official_halves([path.split("/")[0] for path in paths]) if depth else None,
         problems=problems,
+        remarks=remarks,
     )
 
 
@@ -66,6 +70,18 @@ def _has_halves(found: list[str]) -> bool:
     return (
         "train" in halves and len(halves) > 1 and "other" not in halves and any(path.count("/") > 1 for path in found)
     )
+
+
+def _without_images(chosen: str, root: Path) -> Problem:
+    """The sentence for an archive without images: ImageNet's training half, for one, is an archive of archives."""
+    inside = sum(archives.is_archive(each) for each in root.iterdir())
+    if inside:
+        return Problem(
+            f"{chosen} holds no images but {inside:,} {'archive' if inside == 1 else 'archives'}.",
+            kept="Nothing was started.",
+            todo="Unpack each into a folder of its class, and choose the folder above them.",
+        )
+    return Problem(f"There are no images in {chosen}.", kept="Nothing was started.", todo="Choose another one.")
 
 
 def _folders(root: Path) -> list[str]:

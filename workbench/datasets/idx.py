@@ -1,4 +1,4 @@
-"""MNIST and its family: four idx files in a folder, gzip-compressed or not."""
+"""MNIST and its family: four idx files, gzip-compressed or not, in a folder or an archive."""
 
 import gzip
 import math
@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import Progress
+from workbench.datasets.place import find_place
 from workbench.datasets.published import Counts, count_differences
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -25,7 +27,10 @@ AGAIN = "Get the file again."
 
 class IdxParams(Params):
     folder: str = param(
-        "", path="folder", help="Folder with train-images-idx3-ubyte, train-labels-idx1-ubyte and t10k-..."
+        "",
+        label="Folder or archive",
+        path="place",
+        help="With train-images-idx3-ubyte, train-labels-idx1-ubyte and t10k-...; an archive is unpacked once.",
     )
     image_size: int = param(
         28, ge=8, le=256, label="Image size", unit="px", help="Side of the images; the originals have 28."
@@ -34,7 +39,7 @@ class IdxParams(Params):
 
 @register(
     "dataset", "mnist", title="MNIST", params=IdxParams, source="LeCun et al. 1998, idx files",
-    markers=["mnist/train-images*", "MNIST/raw/train-images*"],
+    markers=["mnist/train-images*", "MNIST/raw/train-images*", *archives_named("mnist", "MNIST")],
 )  # fmt: skip
 def mnist(params: IdxParams, *, progress: Progress) -> ImageSet:
     """70,000 handwritten digits of 28 x 28 pixels, with an official split."""
@@ -43,7 +48,10 @@ def mnist(params: IdxParams, *, progress: Progress) -> ImageSet:
 
 @register(
     "dataset", "fashion_mnist", title="Fashion-MNIST", params=IdxParams, source="Xiao et al. 2017, idx files",
-    markers=["fashion*/train-images*", "FashionMNIST/raw/train-images*"],
+    markers=[
+        "fashion*/train-images*", "FashionMNIST/raw/train-images*",
+        *archives_named("fashion-mnist", "fashion_mnist", "fashionmnist", "FashionMNIST", "Fashion-MNIST"),
+    ],
 )  # fmt: skip
 def fashion_mnist(params: IdxParams, *, progress: Progress) -> ImageSet:
     """70,000 grey pictures of clothes in 10 classes, with an official split."""
@@ -53,7 +61,7 @@ def fashion_mnist(params: IdxParams, *, progress: Progress) -> ImageSet:
 
 @register(
     "dataset", "kmnist", title="KMNIST", params=IdxParams, source="Clanuwat et al. 2018, idx files",
-    markers=["kmnist*/train-images*", "KMNIST/raw/train-images*"],
+    markers=["kmnist*/train-images*", "KMNIST/raw/train-images*", *archives_named("kmnist", "KMNIST")],
 )  # fmt: skip
 def kmnist(params: IdxParams, *, progress: Progress) -> ImageSet:
     """70,000 handwritten Japanese characters in 10 classes, with an official split."""
@@ -61,11 +69,7 @@ def kmnist(params: IdxParams, *, progress: Progress) -> ImageSet:
 
 
 def _read(name: str, params: IdxParams, class_names: list[str], progress: Progress) -> ImageSet:
-    if not params.folder:
-        raise Problem(
-            f"No folder is chosen for {name}.", kept="Nothing was started.", todo="Choose the folder of its files."
-        )
-    folder = Path(params.folder).expanduser()
+    folder = find_place(params.folder, _names(f"{HALVES['train']}-images-idx3-ubyte"), name, progress)
     images, labels = [], []
     for done, prefix in enumerate(HALVES.values()):
         progress(f"Reading {name}", done, len(HALVES))
@@ -122,14 +126,18 @@ def _sides(images: np.ndarray) -> str:
 
 
 def _find(folder: Path, name: str) -> Path:
-    """The file as it is published, or as unpackers and mirrors rename it."""
-    for known in (name, name.replace("-idx", ".idx")):
-        for path in (folder / known, folder / f"{known}.gz"):
-            if path.is_file():
-                return path
+    for known in _names(name):
+        if (folder / known).is_file():
+            return folder / known
     raise Problem(
         f"{folder} holds no {name} or {name}.gz.", kept="Nothing was started.", todo="Choose the folder of its files."
     )
+
+
+def _names(name: str) -> tuple[str, ...]:
+    """The file as it is published, and as unpackers and mirrors rename it."""
+    renamed = name.replace("-idx", ".idx")
+    return name, f"{name}.gz", renamed, f"{renamed}.gz"
 
 
 def read_idx(path: Path, magic: int) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 from workbench.datasets.images import on_disk
 from workbench.problem import Problem
 
+NAMED = 5  # classes of a note
 ID_BITS = 52  # an id is exact in JSON and JavaScript, too
 
 
@@ -29,7 +30,8 @@ class ImageSet:
         image_size: side in px of the decoded square images.
         read: `read(index)` gives uint8 [h, w] or [h, w, 3]; raises BadImage.
         official: "train", "test", "query", "gallery" or "" (neither half) per sample, where there is an official split.
-        problems: (path, reason) of what was left out or is worth knowing.
+        problems: (path, reason) of what was left out.
+        remarks: (what, what is worth knowing) of what was found; nothing is left out for it. See `notes`.
         unlike_published: (name, what differs) where counts are not the published ones; nothing is left out for it.
         content: hash of the images where `root` is None, so that other images never meet an old cache.
 
@@ -49,6 +51,7 @@ class ImageSet:
     problems: list[tuple[str, str]] = field(default_factory=list)
     content: str = ""
     unlike_published: list[tuple[str, str]] = field(default_factory=list)
+    remarks: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not self.paths:
@@ -66,6 +69,11 @@ class ImageSet:
     def sample_ids(self) -> np.ndarray:
         """[n] int64 in [0, 2^52): hashes of the relative paths, the same wherever the data set lies."""
         return np.array([sample_id(path) for path in self.paths], np.int64)
+
+    @property
+    def notes(self) -> list[tuple[str, str]]:
+        """(what, what is worth knowing): the remarks, and what is to be said of the classes. Nothing is left out."""
+        return [*self.remarks, *uneven_classes(self.labels, self.class_names)]
 
     @property
     def fingerprint(self) -> str:
@@ -97,19 +105,19 @@ class ImageSet:
         return whole.hexdigest(), "" if self.root is None else state.hexdigest()
 
     def without(self, bad: dict[int, str]) -> "ImageSet":
-        """The same set without some rows; each is named in `problems` with its reason, and what it leaves lonely."""
+        """The same set without some rows; each is named in `problems` with its reason."""
         if not bad:
             return self
         kept = [row for row in range(len(self.paths)) if row not in bad]
-        read, labels = self.read, self.labels[kept]
+        read = self.read
         problems = [*self.problems, *((self.paths[row], reason) for row, reason in bad.items())]
         return replace(
             self,
             paths=[self.paths[row] for row in kept],
-            labels=labels,
+            labels=self.labels[kept],
             official=None if self.official is None else [self.official[row] for row in kept],
             read=lambda index: read(kept[index]),
-            problems=problems + [each for each in lonely(labels, self.class_names) if each not in problems],
+            problems=problems,
         )
 
 
@@ -125,10 +133,28 @@ def numbered(classes: list[str]) -> tuple[np.ndarray, list[str]]:
     return np.array([at[name] for name in classes], np.int64), names
 
 
-def lonely(labels: np.ndarray, names: list[str]) -> list[tuple[str, str]]:
-    """(class, reason) for every class with one image: it is kept, but nothing of its kind can be found."""
+def uneven_classes(labels: np.ndarray, names: list[str]) -> list[tuple[str, str]]:
+    """What is to be said of classes with one image (kept, but nothing can match it) or with none that can be read."""
     counts = np.bincount(labels, minlength=len(names))
-    return [(names[label], "is a class with one image: nothing can match it") for label in np.flatnonzero(counts == 1)]
+    return [
+        *of_classes(
+            np.flatnonzero(counts == 1),
+            names,
+            "has one image: nothing can match it",
+            "have one image each: nothing can match it",
+        ),
+        *of_classes(np.flatnonzero(counts == 0), names, "has no image left", "have no image left"),
+    ]
+
+
+def of_classes(which: np.ndarray, names: list[str], one: str, several: str) -> list[tuple[str, str]]:
+    """("3 classes", "have ... (a, b, c)") for some classes, given as indices into `names`; nothing for none."""
+    if not len(which):
+        return []
+    told = ", ".join(names[label] for label in which[:NAMED]) + (", ..." if len(which) > NAMED else "")
+    return [
+        ("1 class" if len(which) == 1 else f"{len(which):,} classes", f"{one if len(which) == 1 else several} ({told})")
+    ]
 
 
 @dataclass(frozen=True, slots=True)

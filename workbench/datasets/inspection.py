@@ -1,7 +1,7 @@
 """A look at a data set before anything is trained on it: what is in it, what is wrong with it, what is in it twice."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 import numpy as np
@@ -9,7 +9,7 @@ from PIL import Image
 
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import on_disk
-from workbench.datasets.split import Split
+from workbench.datasets.split import Split, notes
 
 SHOWN = 60  # images of the sample sheet
 MEASURED = 2000  # files whose size is read
@@ -31,6 +31,7 @@ class Inspection:
     problems: list[tuple[str, str]]
     unlike_published: list[tuple[str, str]]  # (name, what differs) of counts
     copies: list[list[tuple[str, str]]]  # groups of images with the same pixels: (path, half) of each
+    notes: list[tuple[str, str]] = field(default_factory=list)  # (what, what is worth knowing); nothing is left out
 
     @property
     def shared(self) -> int:
@@ -72,6 +73,7 @@ def inspect(image_set: ImageSet, pixels: np.ndarray, split: Split, seed: int, te
         problems=list(image_set.problems),
         unlike_published=list(image_set.unlike_published),
         copies=[[(image_set.paths[row], str(half_of[row])) for row in group] for group in copies(pixels, tell)],
+        notes=notes(image_set, split),
     )
 
 

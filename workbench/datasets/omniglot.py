@@ -1,4 +1,4 @@
-"""Omniglot: characters of many alphabets, in the official folder layout or still in the official zip."""
+"""Omniglot: characters of many alphabets, in the official folder layout, still in the official zip, or in a tar."""
 
 import io
 import zipfile
@@ -11,6 +11,7 @@ from workbench import archives
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import BadImage, decode, load, on_disk
 from workbench.datasets.pixels import Progress
+from workbench.datasets.place import open_place
 from workbench.datasets.published import Counts, count_differences
 from workbench.datasets.scan import Problems, find_images
 from workbench.params import Params, param
@@ -28,7 +29,10 @@ PARTS = {  # by the name of the folder, or of the zip
 
 class OmniglotParams(Params):
     place: str = param(
-        "", label="Folder or zip", path="file", help="images_background, images_background_small1.zip or another part."
+        "",
+        label="Folder or archive",
+        path="place",
+        help="images_background, images_background_small1.zip or another part.",
     )
     image_size: int = param(
         28, ge=8, le=105, label="Image size", unit="px", help="Side of the images; the originals have 105."
@@ -46,24 +50,24 @@ class OmniglotParams(Params):
 def omniglot(params: OmniglotParams, *, progress: Progress) -> ImageSet:
     """Handwritten characters by 20 people each; a class is a character of an alphabet."""
     if not params.place:
-        raise Problem("No folder or zip is chosen for Omniglot.", kept="Nothing was started.", todo="Choose one.")
+        raise Problem("No folder or archive is chosen for Omniglot.", kept="Nothing was started.", todo="Choose one.")
     place = Path(params.place).expanduser()
     progress("Reading Omniglot", 0, 0)
-    if place.is_file():
+    if place.is_file() and place.suffix.lower() == ".zip":
         return _from_zip(place, params.image_size)
-    if place.is_dir():
-        return _from_folder(place, params.image_size, progress)
-    raise Problem(f"There is no {place}.", kept="Nothing was started.", todo="Choose the folder or zip again.")
+    return _from_folder(open_place(params.place, "Omniglot", progress), place, params.image_size, progress)
 
 
-def _from_folder(place: Path, size: int, progress: Progress) -> ImageSet:
+def _from_folder(place: Path, chosen: Path, size: int, progress: Progress) -> ImageSet:
+    """The images below `place`, which is the chosen folder or what a chosen archive holds."""
     problems: Problems = []
     found = find_images(place, problems, progress)
     above = {PurePosixPath(path).parts[:-DEPTH] for path in found if path.count("/") >= DEPTH - 1}
     root = place.joinpath(*above.pop()) if len(above) == 1 else place  # one part: the same numbers as from its zip
     inside = "" if root == place else root.relative_to(place).as_posix() + "/"
     paths = [path.removeprefix(inside) for path in found if path.count("/") >= DEPTH - 1]
-    labels, names = _classes(paths, place)
+    labels, names = _classes(paths, chosen)
+    part = archives.stem(chosen) if root == place else root.name
     return ImageSet(
         name="omniglot",
         root=root,
@@ -74,7 +78,7 @@ def _from_folder(place: Path, size: int, progress: Progress) -> ImageSet:
         image_size=size,
         read=lambda row: load(on_disk(root, paths[row]), 1),
         problems=problems,
-        unlike_published=_count_differences(root.name, names, paths),
+        unlike_published=_count_differences(part, names, paths),
     )
 
 
@@ -130,7 +134,7 @@ def _classes(paths: list[str], place: Path) -> tuple[np.ndarray, list[str]]:
         raise Problem(
             f"{place} holds no ALPHABET/characterNN/*.png.",
             kept="Nothing was started.",
-            todo="Choose another folder or zip.",
+            todo="Choose another folder or archive.",
         )
     return numbered([PurePosixPath(path).parent.as_posix() for path in paths])
 

@@ -1,5 +1,6 @@
-"""Where a published data set lies: in the chosen folder, in one below it, or in an archive that is unpacked once."""
+"""Where a data set lies: in the chosen folder, in one below it, or in an archive that is unpacked once."""
 
+import os
 from pathlib import Path
 
 from workbench import archives
@@ -7,17 +8,14 @@ from workbench.catalog import cache_folder
 from workbench.datasets.pixels import Progress
 from workbench.problem import Problem
 
+DEEPEST = 3  # folders between the chosen place and the marker
 
-def find_place(chosen: str, marker: str, name: str, progress: Progress) -> Path:
-    """The folder that holds the file `marker` (a relative path): the chosen one, or one up to two levels below.
 
-    Args:
-        chosen: a folder, or an archive (it is unpacked into the cache; an unchanged one only once).
-        marker: what must lie there, such as "images.txt".
-        name: of the data set, for sentences.
+def open_place(chosen: str, name: str, progress: Progress) -> Path:
+    """The chosen folder; an archive is unpacked into the cache, an unchanged one only once.
 
     Raises:
-        Problem: nothing chosen, no such place, no marker there, or a bad archive.
+        Problem: nothing chosen, no such place, or a bad archive. Whatever `progress` raises.
     """
     if not chosen:
         raise Problem(f"No folder or archive is chosen for {name}.", kept="Nothing was started.", todo="Choose one.")
@@ -29,13 +27,60 @@ def find_place(chosen: str, marker: str, name: str, progress: Progress) -> Path:
                 kept="Nothing was started.",
                 todo=f"Choose the folder or archive of {name}.",
             )
-        place = archives.unpacked(place, cache_folder() / "unpacked", progress)
+        return archives.unpacked(place, cache_folder() / "unpacked", progress)
     if not place.is_dir():
-        raise Problem(f"There is no {place}.", kept="Nothing was started.", todo="Choose the folder again.")
-    for pattern in (marker, f"*/{marker}", f"*/*/{marker}"):
-        found = sorted(place.glob(pattern))
-        if found:
-            return found[0].parents[marker.count("/")]
+        raise Problem(f"There is no {place}.", kept="Nothing was started.", todo="Choose it again.")
+    return place
+
+
+def find_place(chosen: str, markers: tuple[str, ...], name: str, progress: Progress) -> Path:
+    """The folder that holds one of the files `markers` (relative paths): the chosen one, or one up to three below.
+
+    Args:
+        chosen: a folder or an archive, as in `open_place`.
+        markers: what must lie there, such as "images.txt"; the first two name what is missing.
+        name: of the data set, for sentences.
+
+    Raises:
+        Problem: as `open_place`, or no marker there.
+    """
+    place = open_place(chosen, name, progress)
+    for depth in range(DEEPEST + 1):
+        for marker in markers:
+            found = sorted(each for each in place.glob("*/" * depth + marker) if each.is_file())
+            if found:
+                return found[0].parents[marker.count("/")]
     raise Problem(
-        f"{place} holds no {marker}.", kept="Nothing was started.", todo=f"Choose the folder or archive of {name}."
+        f"{chosen} holds no {' or '.join(markers[:2])}.",
+        kept="Nothing was started.",
+        todo=f"Choose the folder or archive of {name}.",
     )
+
+
+def with_folder(place: Path, folder: str, progress: Progress) -> Path:
+    """Where `folder` lies: in `place`, or in an archive of its name there, which is unpacked once; else `place`.
+
+    Raises:
+        Problem: a bad archive. Whatever `progress` raises.
+    """
+    if (place / folder).is_dir():
+        return place
+    for ending in archives.ENDINGS:
+        if (archive := place / f"{folder}{ending}").is_file():
+            return archives.unpacked(archive, cache_folder() / "unpacked", progress)
+    return place
+
+
+def without_wrapping(place: Path) -> Path:
+    """Below folders that hold one folder and nothing else, as archives have them around their content.
+
+    The last folder is never entered: it is the class where there is one class.
+    """
+    while len(inside := _seen(place)) == 1 and inside[0].is_dir() and any(each.is_dir() for each in _seen(inside[0])):
+        place = inside[0]
+    return place
+
+
+def _seen(place: Path) -> list[Path]:
+    """What lies in a folder and is not hidden."""
+    return [Path(entry.path) for entry in os.scandir(place) if not entry.name.startswith(".")]

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.datasets.image_set import ImageSet, lonely, numbered
+from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import load, on_disk, stretched
 from workbench.datasets.pixels import Progress
 from workbench.datasets.scan import Problems
@@ -15,6 +15,7 @@ from workbench.params import Params, param
 from workbench.problem import Problem
 
 TELL_EVERY = 1000  # lines
+NAMED = 5  # numbers of a note
 AGAIN = "Get the file again."
 
 
@@ -89,25 +90,29 @@ def wrong(place: Path, number: int, what: str) -> Problem:
 
 
 def skipped_numbers(name: str, numbers: list[int]) -> Problems:
-    """(list, reason) where class numbers leave some out; classes are counted anew, so nothing else is lost."""
-    present = set(numbers)
-    missing = [each for each in range(min(present), max(present)) if each not in present]
+    """(list, what is worth knowing) where class numbers skip some; classes are counted anew, nothing is left out."""
+    first, last, present = min(numbers), max(numbers), set(numbers)
+    missing = [each for each in range(first, last) if each not in present]
     if not missing:
         return []
-    told = ", ".join(str(each) for each in missing[:5]) + (", ..." if len(missing) > 5 else "")
-    return [(name, f"skips {len(missing)} class numbers ({told}): classes are counted without them")]
+    told = ", ".join(str(each) for each in missing[:NAMED]) + (", ..." if len(missing) > NAMED else "")
+    many = f"{len(missing):,} {'number' if len(missing) == 1 else 'numbers'}"
+    return [(name, f"skips {many} between {first} and {last} ({told}): no class has them")]
 
 
 def from_lines(
     name: str, root: Path, lines: list[Line], counts: Counts, params: PublishedParams, progress: Progress,
-    problems: Problems | None = None,
+    remarks: Problems | None = None,
 ) -> ImageSet:  # fmt: skip
     """The set of the listed images that are on disk; others are in its `problems`, counts in `unlike_published`.
+
+    Args:
+        remarks: (what, what is worth knowing) of the lists.
 
     Raises:
         Problem: a path twice, one that leaves the root, or no image at all.
     """
-    problems = list(problems or [])
+    problems: Problems = []
     kept: list[Line] = []
     seen: dict[str, str] = {}
     for done, line in enumerate(lines):
@@ -143,7 +148,8 @@ def from_lines(
         read=lambda row: fit(load(on_disk(root, paths[row]), 3, size)),
         content="" if params.fit == "centre" else params.fit,  # other pixels, another cache
         official=[line.half for line in kept] if kept and kept[0].half else None,
-        problems=problems + lonely(labels, names),
+        problems=problems,
+        remarks=remarks or [],
         unlike_published=count_differences(name, counts, len(names), len(paths)),
     )
 

@@ -1,5 +1,6 @@
 """Stanford Online Products: photographs of 22,634 products, in the layout as published."""
 
+from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import Progress
 from workbench.datasets.place import find_place
@@ -21,11 +22,12 @@ LISTS = {"train": "Ebay_train.txt", "test": "Ebay_test.txt"}
 
 @register(
     "dataset", "sop", title="Stanford Online Products", params=PublishedParams,
-    source="Oh Song et al. 2016, lists as published", markers=["Ebay_train.txt", "Stanford_Online_Products*.zip"],
+    source="Oh Song et al. 2016, lists as published",
+    markers=["Ebay_train.txt", *archives_named("Stanford_Online_Products")],
 )  # fmt: skip
 def sop(params: PublishedParams, *, progress: Progress) -> ImageSet:
     """120,053 photographs of 22,634 products; the official lists share no product."""
-    root = find_place(params.folder, LISTS["train"], "Stanford Online Products", progress)
+    root = find_place(params.folder, (LISTS["train"],), "Stanford Online Products", progress)
     lines: list[Line] = []
     classes: dict[int, str] = {}
     for half, name in LISTS.items():
@@ -35,5 +37,5 @@ def sop(params: PublishedParams, *, progress: Progress) -> ImageSet:
             if classes.setdefault(product, half) != half:
                 raise wrong(place, number, f"class {product} is in {LISTS[classes[product]]}, too")
             lines.append(Line(path, f"{product:05d}", half, f"{name}, line {number}"))
-    problems = skipped_numbers("class_id", list(classes)) if classes else []
-    return from_lines("sop", root, lines, COUNTS, params, progress, problems)
+    remarks = skipped_numbers("class_id", list(classes)) if classes else []
+    return from_lines("sop", root, lines, COUNTS, params, progress, remarks)

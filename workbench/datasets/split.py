@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.datasets.image_set import ImageSet
+from workbench.datasets.image_set import ImageSet, of_classes
 from workbench.params import NoParams, Params, param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -174,6 +174,22 @@ def random(params: RandomParams, image_set: ImageSet, seed: int) -> Split:
     return _checked(
         image_set, Split(np.flatnonzero(trains), np.flatnonzero(~trains), False, "all classes are in both halves")
     )
+
+
+def notes(image_set: ImageSet, split: Split) -> list[tuple[str, str]]:
+    """(what, what is worth knowing) of a set and its halves; nothing is left out for it.
+
+    Halves that share classes may not share all: what is in the training half only is never searched.
+    """
+    found = image_set.notes
+    if split.classes_disjoint:
+        return found
+    train, test = (np.unique(image_set.labels[rows]) for rows in (split.train, split.test))
+    for classes, word in ((np.setdiff1d(train, test), "training"), (np.setdiff1d(test, train), "test")):
+        found += of_classes(
+            classes, image_set.class_names, *(f"{has} images in the {word} half only" for has in ("has", "have"))
+        )
+    return found
 
 
 def rows_by_class(labels: np.ndarray) -> list[np.ndarray]:

@@ -99,7 +99,6 @@ def _searchable(kept: ImageSet) -> None:
 def _environment(
     kept: ImageSet, embeddings: Path, labels: Path | None, images: Path | None, width: int
 ) -> dict[str, object]:
-    left_out = [problem for problem in kept.problems if "class with one image" not in problem[1]]
     return {
         "workbench": __version__,
         "imported": {
@@ -117,8 +116,8 @@ def _environment(
             "test": len(kept.paths),
             "classes_disjoint": False,
             "note": "imported embeddings: every sample queries all others",
-            "left_out": left_out[:1000],
-            "left_out_count": len(left_out),
+            "left_out": kept.problems[:1000],
+            "left_out_count": len(kept.problems),
         },
     }
 

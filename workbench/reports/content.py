@@ -11,7 +11,15 @@ from workbench.events import score_of
 from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, said_of
-from workbench.published_tables import EXPERIMENT_ROWS, ExperimentRow, Table, beside, experiment_rows, own_values
+from workbench.published_tables import (
+    EXPERIMENT_ROWS,
+    ExperimentRow,
+    Table,
+    beside,
+    classes_of,
+    experiment_rows,
+    own_values,
+)
 from workbench.reports.provenance import command_of, facts_of
 from workbench.terminal import duration
 from workbench.workspace import Workspace, experiments
@@ -264,7 +272,7 @@ def _published(
     measured = {**last.metrics, **best.metrics}
     one = next((each for each in experiments.every(workspace) if each.id == run.experiment_id and each.result), None)
     found = []
-    for table in beside(config, measured):
+    for table in beside(config, measured, classes_of(run.environment)):
         rows = experiment_rows(table, one.title, config, one.result) if one is not None else []
         told = table.differences(config) + ([EXPERIMENT_ROWS] if rows else [])
         found.append(Beside(table, own_values(table, measured), rows, told))

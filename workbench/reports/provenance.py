@@ -8,6 +8,7 @@ from workbench.workspace.rows import Run
 
 FACTS = ("device", "torch", "cuda", "python", "system", "cores", "threads", "memory_gib", "parameters")
 UNLIKE_PUBLISHED = "Differs from the published counts"
+NOTES = "Notes on the data; nothing is left out for them"
 
 
 def config_name(run: Run) -> str:
@@ -29,6 +30,8 @@ def facts_of(run: Run) -> dict[str, str]:
         said["Images left out"] = str(data["left_out_count"])
         if data.get("unlike_published"):
             said[UNLIKE_PUBLISHED] = "; ".join(f"{name} {what}" for name, what in data["unlike_published"])
+        if data.get("notes"):
+            said[NOTES] = "; ".join(f"{what} {note}" for what, note in data["notes"])
         for key, title in (("shared", "Warning: shared images"), ("changed", "Warning: changed data")):
             if data.get(key):
                 said[title] = str(data[key])

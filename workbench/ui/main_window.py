@@ -29,6 +29,7 @@ from workbench.ui.status_bar import StatusBar
 from workbench.ui.tab_order import order_regions
 from workbench.ui.undo import UndoCommands
 from workbench.ui.welcome import Welcome, dropped_path
+from workbench.ui.words import ARCHIVES
 from workbench.workspace import Workspace
 
 FIRST_SIZE = (1440, 900)  # px
@@ -101,6 +102,7 @@ class MainWindow(QMainWindow):
         add("file.new", "New run", self._new_run, "Ctrl+N", "plus")
         add("file.open-config", "Open a config…", self._open_config, "Ctrl+Shift+O", "file-text")
         add("file.open-images", "Use a folder of images…", self._open_images, "", "image")
+        add("file.open-archive", "Use an archive of images…", self._open_archive, "", "image")
         add("file.open-workspace", "Open or make a workspace…", self._ask_workspace, "Ctrl+O", "folder-open")
         add("file.quit", "Quit", self.close, "Ctrl+Q")
         self.undo = UndoCommands(self.commands, self)
@@ -125,7 +127,16 @@ class MainWindow(QMainWindow):
     def _fill_menus(self) -> None:
         self.menus = Menus(self, self.session, self.commands, self.run_actions)
         add, menus = self.menus.add, self.menus
-        add(menus.file, "file.new", "file.open-config", "file.open-images", "file.import", "", "file.open-workspace")
+        add(
+            menus.file,
+            "file.new",
+            "file.open-config",
+            "file.open-images",
+            "file.open-archive",
+            "file.import",
+            "",
+            "file.open-workspace",
+        )
         self._recent_workspaces = RecentMenu("Recent workspaces", "workspaces", self.session, menus.file)
         self._recent_images = RecentMenu("Recent data folders", "data", self.session, menus.file)
         menus.file.addMenu(self._recent_workspaces)
@@ -204,13 +215,13 @@ class MainWindow(QMainWindow):
     # What is opened, dropped and offered
 
     def offer(self, path: Path) -> None:
-        """A folder of images or a config file becomes a config on the Set up page."""
+        """A folder or archive of images, or a config file becomes a config on the Set up page."""
         try:
             config = offering.config_from(path, self.session.catalog)
         except Problem as problem:
             self.session.notify(problem)
             return
-        if path.is_dir():
+        if offering.holds_images(path):
             self.session.preferences.remember("data", path)
         self.session.config_offered.emit(config)
 
@@ -242,6 +253,11 @@ class MainWindow(QMainWindow):
 
     def _open_images(self) -> None:
         chosen = QFileDialog.getExistingDirectory(self, "A folder with one folder per class")
+        if chosen:
+            self.offer(Path(chosen))
+
+    def _open_archive(self) -> None:
+        chosen, _ = QFileDialog.getOpenFileName(self, "An archive with one folder per class", "", ARCHIVES)
         if chosen:
             self.offer(Path(chosen))
 

@@ -1,8 +1,9 @@
-"""A config out of what a person drops on the window or picks: a config file, or a folder of images."""
+"""A config out of what a person drops on the window or picks: a config file, or a folder or archive of images."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench import archives
 from workbench.catalog import Catalog
 from workbench.problem import Problem
 
@@ -13,26 +14,31 @@ FOLDER_DATASET = "dataset/folder"
 
 
 def can_be_offered(path: Path) -> bool:
-    """Whether a drop of this path means something: a folder or a .toml file."""
-    return path.is_dir() or path.suffix.lower() == ".toml"
+    """Whether a drop of this path means something: images or a .toml file."""
+    return holds_images(path) or path.suffix.lower() == ".toml"
+
+
+def holds_images(path: Path) -> bool:
+    """Whether the path is a folder or an archive."""
+    return path.is_dir() or (archives.is_archive(path) and path.is_file())
 
 
 def config_from(path: Path, catalog: Catalog) -> "RunConfig":
-    """The config that a folder of images or a config file stands for.
+    """The config that a folder or archive of images, or a config file stands for.
 
     Raises:
-        Problem: neither of the two, unreadable, or the catalog is not there yet.
+        Problem: none of these, unreadable, or the catalog is not there yet.
     """
     from workbench.config import RunConfig
 
     if not catalog:
         raise Problem("The list of losses and data sets is still being made.", todo="Try again in some seconds.")
-    if path.is_dir():
+    if holds_images(path):
         return _of_images(path, catalog)
     if path.suffix.lower() != ".toml":
         raise Problem(
-            f"{path.name} is neither a folder of images nor a config (.toml).",
-            todo="Drop a folder that holds one folder per class, or a config file.",
+            f"{path.name} is neither a folder or archive of images nor a config (.toml).",
+            todo="Drop a folder or archive (zip or tar) that holds one folder per class, or a config file.",
         )
     try:
         text = path.read_text("utf-8")
@@ -41,13 +47,14 @@ def config_from(path: Path, catalog: Catalog) -> "RunConfig":
     return RunConfig.from_toml_text(text, str(path), catalog)
 
 
-def _of_images(folder: Path, catalog: Catalog) -> "RunConfig":
+def _of_images(chosen: Path, catalog: Catalog) -> "RunConfig":
     from workbench.config import RunConfig
 
     params = catalog[FOLDER_DATASET]["params"]
-    place = next(name for name, field in params.items() if field.get("path") == "folder")
-    dataset = {"name": FOLDER_DATASET.partition("/")[2], place: str(folder)}
-    return RunConfig.model_validate({"name": folder.name[:200] or "My images", "dataset": dataset})
+    place = next(name for name, field in params.items() if field.get("path") == "place")
+    dataset = {"name": FOLDER_DATASET.partition("/")[2], place: str(chosen)}
+    name = chosen.name if chosen.is_dir() else archives.stem(chosen)
+    return RunConfig.model_validate({"name": name[:200] or "My images", "dataset": dataset})
 
 
 def sample_config() -> "RunConfig":

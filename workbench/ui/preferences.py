@@ -58,12 +58,12 @@ class Preferences(QObject):
         self._settings.remove(key)
 
     def recent(self, kind: str) -> list[Path]:
-        """Newest first; `kind` is "workspaces" or "data". Folders that are gone are left out."""
+        """Newest first; `kind` is "workspaces", "data" (archives, too) or "data_folders". What is gone is left out."""
         places = self.text(f"recent/{kind}").split("\n")
-        return [Path(place) for place in places if place and Path(place).is_dir()]
+        return [Path(place) for place in places if place and Path(place).exists()]
 
     def remember(self, kind: str, place: Path) -> None:
-        """Put a folder at the top of the recent ones."""
+        """Put a place at the top of the recent ones."""
         others = [each for each in self.recent(kind) if each != place]
         self.set_text(f"recent/{kind}", "\n".join(str(each) for each in [place, *others][:MOST_RECENT]))
 

@@ -44,7 +44,7 @@ class StartCard(QFrame):
 
 
 class DropCard(StartCard):
-    """A card that takes a folder dropped on it."""
+    """A card that takes a folder or archive dropped on it."""
 
     dropped = Signal(object)  # Path
 
@@ -77,7 +77,7 @@ class Welcome(QFrame):
     """Says what the person chose; closes for good with its cross."""
 
     sample_asked = Signal()
-    images_offered = Signal(object)  # Path: a folder of images
+    images_offered = Signal(object)  # Path: a folder or archive of images
     workspace_asked = Signal()
     dismissed = Signal()
 
@@ -89,7 +89,10 @@ class Welcome(QFrame):
             "Trains a small network on the digits that come with Workbench.", "Train the sample", primary=True,
         )  # fmt: skip
         self.images = DropCard(
-            "image", "Use my images", "Drop a folder here that holds one folder per class.", "Choose a folder…"
+            "image",
+            "Use my images",
+            "Drop a folder or archive here that holds one folder per class.",
+            "Choose a folder…",
         )
         self.open = StartCard("folder-open", "Open a workspace", "Shows the runs that another folder holds.", "Open…")
         close = icon_button("x", "Hide these cards")

@@ -2,6 +2,7 @@
 
 from math import isfinite
 
+from workbench.archives import ENDINGS
 from workbench.workspace.numbers import words_of
 
 STATES = {
@@ -14,6 +15,7 @@ STATES = {
     "failed": ("Failed", "x-circle", "wrong"),
     "interrupted": ("Interrupted", "warning-circle", "warning"),
 }
+ARCHIVES = f"Archives ({' '.join(f'*{ending}' for ending in ENDINGS)});;All files (*)"  # of a file dialog
 NO_VALUE = "–"
 THIN = "\u2009"  # between a number and its unit
 

@@ -91,8 +91,8 @@ def test_a_list_that_cannot_be_read_says_why(tmp_path, listed, build):
 def test_images_that_are_not_there_are_left_out_with_their_line(listed, build):
     found = build("csv", file=listed("path,label\nx/0.png,a\nx/9.png,a\nx/1.png,b\n"))
     assert found.paths == ["x/0.png", "x/1.png"]
-    assert found.problems[0] == ("x/9.png", "is in line 3 of list.csv, but not on disk")
-    assert [name for name, _ in found.problems[1:]] == ["a", "b"]  # one image each
+    assert found.problems == [("x/9.png", "is in line 3 of list.csv, but not on disk")]
+    assert found.notes == [("2 classes", "have one image each: nothing can match it (a, b)")]
     with pytest.raises(Problem, match=r"no images.*x/9\.png is in line 2"):
         build("csv", file=listed("path,label\nx/9.png,a\n"))
     with pytest.raises(Problem, match="no images"):

@@ -163,7 +163,7 @@ def test_a_label_that_is_no_class_is_named(published, build):
 
 
 def test_no_folder_is_said_plainly(build, tmp_path):
-    with pytest.raises(Problem, match="No folder is chosen"):
+    with pytest.raises(Problem, match="No folder or archive is chosen"):
         build("mnist")
-    with pytest.raises(Problem, match="nowhere holds no"):
+    with pytest.raises(Problem, match=r"There is no .*nowhere"):
         build("mnist", folder=str(tmp_path / "nowhere"))

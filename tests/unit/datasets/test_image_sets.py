@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from workbench.datasets import image_set as module
-from workbench.datasets.image_set import describe, lonely, sample_id
+from workbench.datasets.image_set import describe, sample_id
 from workbench.problem import Problem
 
 
@@ -76,8 +76,8 @@ def test_what_is_left_out_is_named_and_the_rest_keeps_its_images(in_memory):
     assert rest.official == ["test", "train", "test"]
     assert [int(rest.read(row)[0, 0]) for row in range(3)] == [1, 2, 4]
     assert rest.sample_ids.tolist() == whole.sample_ids[[1, 2, 4]].tolist()
-    assert rest.problems[:3] == [("z", "old"), ("0/000.png", "is empty"), ("1/003.png", "is cut short")]
-    assert rest.problems[3:] == lonely(np.array([0, 1, 1]), ["c0", "c1"])  # class 0 has one image left
+    assert rest.problems == [("z", "old"), ("0/000.png", "is empty"), ("1/003.png", "is cut short")]
+    assert rest.notes == [("1 class", "has one image: nothing can match it (c0)")]
     assert [int(rest.without({1: "too"}).read(row)[0, 0]) for row in range(2)] == [1, 4]
     assert whole.without({}) is whole
 
@@ -94,3 +94,13 @@ def test_stanford_products_have_ids_of_their_own(in_memory):
     paths = [f"bicycle_final/{number // 5}_{number}.JPG" for number in range(n)]
     whole = in_memory([number // 5 for number in range(n)], paths=paths)
     assert len(np.unique(whole.sample_ids)) == n
+
+
+def test_classes_that_are_worth_a_word_are_notes_and_nothing_is_left_out(in_memory):
+    found = in_memory([0, 1, 2, 3, 4, 5, 6, 6], class_names=list("abcdefgh"), remarks=[("list", "is old")])
+    assert found.problems == []
+    assert found.notes == [
+        ("list", "is old"),
+        ("6 classes", "have one image each: nothing can match it (a, b, c, d, e, ...)"),
+        ("1 class", "has no image left (h)"),
+    ]

@@ -122,12 +122,14 @@ def test_a_hostile_zip_is_refused(tmp_path, build, name):
 
 def test_what_is_no_omniglot_says_so(tmp_path, build):
     (tmp_path / "text.zip").write_bytes(b"text")
+    (tmp_path / "text.png").write_bytes(b"text")
     whole = make_zip(tmp_path / "whole.zip").read_bytes()
     (tmp_path / "cut.zip").write_bytes(whole[:-50])
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         archive.writestr("a.txt", b"a")
     (tmp_path / "empty").mkdir()
     for name, words in {
+        "text.png": "is neither a folder nor an archive",
         "text.zip": "is no whole zip file",
         "cut.zip": "is no whole zip file",
         "other.zip": "holds no ALPHABET/characterNN",
@@ -137,7 +139,7 @@ def test_what_is_no_omniglot_says_so(tmp_path, build):
         with pytest.raises(Problem, match=words) as told:
             build("omniglot", place=str(tmp_path / name))
         assert name in told.value.what
-    with pytest.raises(Problem, match="No folder or zip is chosen"):
+    with pytest.raises(Problem, match="No folder or archive is chosen"):
         build("omniglot")
 
 

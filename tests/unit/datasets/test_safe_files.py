@@ -1,10 +1,13 @@
 """Files are whole or as they were before; archives stay inside their folder."""
 
 import errno
+import io
 import os
 import stat
+import tarfile
 import zipfile
 
+import numpy as np
 import pytest
 from listeners import silent
 
@@ -129,6 +132,7 @@ def test_a_good_archive_is_unpacked_with_progress(tmp_path):
         ({"name": "C:/out.txt"}, "leaves the folder"),
         ({"name": "link", "data": b"/etc", "mode": stat.S_IFLNK | 0o777}, "is a link"),
         ({"name": "bomb", "data": bytes(40 << 20)}, "unpacks to"),
+        ({"name": "good.txt/inside.txt"}, "is a file and a folder"),
     ],
 )
 def test_a_hostile_archive_writes_nothing(tmp_path, fault, words):
@@ -164,6 +168,90 @@ def test_unpacking_can_be_given_up_and_never_mixes_with_what_is_there(tmp_path):
         archives.unpack(place, tmp_path / "mine", silent)
     assert sorted(os.listdir(tmp_path)) == ["a.zip", "mine"]
     assert os.listdir(tmp_path / "mine") == ["kept.txt"]
+
+
+def tarred(path, *members, mode="w:gz"):
+    """A tar of a good file and (TarInfo, bytes)."""
+    with tarfile.open(path, mode) as archive:
+        for member, data in ((tarfile.TarInfo("good.txt"), b"good"), *members):
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return path
+
+
+def entry(name, kind=tarfile.REGTYPE, target=""):
+    made = tarfile.TarInfo(name)
+    made.type, made.linkname = kind, target
+    return made
+
+
+@pytest.mark.parametrize("ending", ["tar", "tar.gz", "tgz", "tar.bz2", "tar.xz"])
+def test_a_good_tar_is_unpacked_with_progress(tmp_path, ending):
+    kind = {"tgz": "gz", "tar": ""}.get(ending, ending.removeprefix("tar."))
+    place = tarred(tmp_path / f"a.{ending}", (entry("in/b.txt"), b"b"), mode=f"w:{kind}")
+    told = []
+    archives.unpack(place, tmp_path / "out", lambda *words: told.append(words))
+    assert (tmp_path / "out" / "in" / "b.txt").read_bytes() == b"b"
+    assert [words[0] for words in told] == [f"Unpacking a.{ending}"] * 2
+    assert told[-1][2] == place.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("member", "data", "words"),
+    [
+        (entry("../out.txt"), b"x", "leaves the folder"),
+        (entry("/out.txt"), b"x", "leaves the folder"),
+        (entry("out", tarfile.SYMTYPE, "/etc"), b"", "is a link or no regular file"),
+        (entry("out", tarfile.LNKTYPE, "../../out"), b"", "is a link or no regular file"),
+        (entry("out", tarfile.FIFOTYPE), b"", "is a link or no regular file"),
+        (entry("good.txt/inside.txt"), b"x", "is a file and a folder"),
+        (entry("bomb"), bytes(80 << 20), "unpacks to .* bytes or more"),
+    ],
+)
+def test_a_hostile_tar_writes_nothing(tmp_path, member, data, words):
+    place = tarred(tmp_path / "a.tar.gz", (member, data))
+    with pytest.raises(Problem, match=words):
+        archives.unpack(place, tmp_path / "out", silent)
+    assert os.listdir(tmp_path) == ["a.tar.gz"]
+
+
+@pytest.mark.parametrize("ending", ["tar", "tar.gz", "tar.bz2", "tar.xz"])
+@pytest.mark.parametrize("harm", ["cut", "flip"])
+def test_a_damaged_tar_is_refused_and_leaves_nothing(tmp_path, ending, harm):
+    noise = np.random.default_rng(0).integers(0, 256, 200_000, dtype=np.uint8).tobytes()
+    place = tarred(tmp_path / f"a.{ending}", (entry("b.bin"), noise), mode=f"w:{ending.removeprefix('tar').strip('.')}")
+    data = bytearray(place.read_bytes())
+    if harm == "flip":
+        data[: 600 if ending == "tar" else 0] = b"?" * (600 if ending == "tar" else 0)
+        data[len(data) // 2 : len(data) // 2 + 99] = b"?" * 99
+    place.write_bytes(data[: len(data) // 2] if harm == "cut" else data)
+    with pytest.raises(Problem, match="is refused"):
+        archives.unpack(place, tmp_path / "out", silent)
+    assert os.listdir(tmp_path) == [f"a.{ending}"]
+
+
+def test_one_large_file_can_be_given_up_in_its_middle(tmp_path):
+    place = tarred(tmp_path / "a.tar", (entry("b.bin"), bytes(5 * archives.BLOCK)), mode="w")
+    told = []
+
+    def stop(text, done, total):
+        told.append(done)
+        if len(told) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        archives.unpack(place, tmp_path / "out", stop)
+    assert os.listdir(tmp_path) == ["a.tar"]
+
+
+def test_what_macos_adds_is_passed_over(tmp_path):
+    archives.unpack(zipped(tmp_path / "a.zip", "__MACOSX/in/._b.txt"), tmp_path / "out", silent)
+    assert os.listdir(tmp_path / "out") == ["good.txt"]
+
+
+def test_an_archive_loses_its_whole_ending(tmp_path):
+    for name, stem in (("a.b.tar.gz", "a.b"), ("A.TGZ", "A"), ("x.tar", "x"), ("folder", "folder")):
+        assert archives.stem(tmp_path / name) == stem
 
 
 def test_an_archive_with_a_password_is_refused(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workbench import registry
-from workbench.datasets.split import official_halves, rows_by_class
+from workbench.datasets.split import notes, official_halves, rows_by_class
 from workbench.problem import Problem
 
 
@@ -103,3 +103,16 @@ def test_rows_by_class_are_those_of_a_plain_search():
     labels = np.random.default_rng(0).integers(0, 30, 200) * 3
     found = rows_by_class(labels)
     assert [rows.tolist() for rows in found] == [np.flatnonzero(labels == each).tolist() for each in np.unique(labels)]
+
+
+def test_classes_in_one_half_only_are_told_where_the_halves_share_others(in_memory):
+    official = ["train", "test", "train", "train", "test", "test", "test"]
+    image_set = in_memory([0, 0, 1, 1, 2, 2, 3], official=official, remarks=[("list", "is old")])
+    assert notes(image_set, split("official", image_set)) == [
+        ("list", "is old"),
+        ("1 class", "has one image: nothing can match it (c3)"),
+        ("1 class", "has images in the training half only (c1)"),
+        ("2 classes", "have images in the test half only (c2, c3)"),
+    ]
+    disjoint = in_memory(FOUR)
+    assert notes(disjoint, split("classes", disjoint)) == [], "halves that share no class are meant so"

@@ -44,6 +44,9 @@ def test_every_table_is_whole_and_names_what_exists():
         ("Table 3", "sop", "ICE", "recall@1", 77.3), ("Section 5.3", "mnist", "CCP, samples", "MAP@R", 98.06),
         ("Supplement, Table 4", "cars", "MS-CCP-L", "MAP@R", 19.85), ("Table 1", "cifar10", "PSCE simplex (batch 32)",
         "linear/top-1", 96.2), ("Supplement, Table 1", "cub", "RankMI", "NMI", 72.8),
+        ("Table 3", "folder", "PSCE simplex (120 epochs)", "linear/top-1", 76.7),
+        ("Table 1", "inshop", "MS-CCP-L", "recall@1", 91.84), ("Table 2", "sop", "C1-CCP-L", "recall@1", 81.74),
+        ("Table 2", "inshop", "ProxyAnchor (from LIBC)", "recall@1", 92.1),
     ],
 )  # fmt: skip
 def test_headline_figures_are_those_of_the_papers(source, dataset, method, metric, value):
@@ -59,7 +62,7 @@ def test_a_table_stands_beside_runs_of_its_protocol_only():
     metrics = {"recall@1": 0.5, "MAP@R": 0.2, "linear/top-1": 0.9}
     halves = Choice(name="classes")
     assert {each.source for each in beside(run_of("cub", halves), metrics)} == {
-        "Table 4", "Table 3", "Supplement, Table 1",
+        "Table 4", "Table 3", "Supplement, Table 1", "Table 1", "Table 2",
     }  # fmt: skip
     assert not beside(run_of("cub", Choice(name="classes", params={"train_fraction": 0.3})), metrics)
     assert not beside(run_of("cub", Choice(name="official")), metrics)
@@ -69,6 +72,18 @@ def test_a_table_stands_beside_runs_of_its_protocol_only():
     assert [each.note for each in beside(run_of("cifar10", Choice(name="official"), sampler=tail), metrics)] == [
         "long-tailed 50"
     ]
+
+
+def test_imagenets_table_stands_beside_folders_of_a_thousand_classes_only():
+    config, metrics = run_of("folder", Choice(name="official")), {"linear/top-1": 0.7}
+    (table,) = beside(config, metrics, 1000)
+    assert (table.title, table.source) == ("PSCE on ImageNet-1K", "Table 3")
+    printed = [row.method for row in table.rows if isnan(row.values[0])]
+    assert printed == ["SCE (700 epochs): < 75.0", "SCL (700 epochs): < 76.0"], "a bound is no value"
+    assert not beside(config, metrics, 10)
+    assert not beside(config, metrics), "nothing is known of the data"
+    assert published_tables.classes_of({"data": {"classes": 7}}) == 7
+    assert published_tables.classes_of({}) == 0
 
 
 def test_what_differs_is_said():

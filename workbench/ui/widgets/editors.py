@@ -7,6 +7,8 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
 
+from workbench.ui.words import ARCHIVES
+
 Field = dict[str, Any]  # one property of a JSON Schema, as in the catalog
 NARROW = 96  # px: the least that a number or a short word needs
 
@@ -176,7 +178,8 @@ class PathEditor(QWidget):
             self.take(found)
 
     def _browse_file(self) -> None:
-        if found := QFileDialog.getOpenFileName(self, "Choose a file", self.value())[0]:
+        kinds = ARCHIVES if self._kind == "place" else ""
+        if found := QFileDialog.getOpenFileName(self, "Choose a file", self.value(), kinds)[0]:
             self.take(found)
 
     def _on_edit(self, _text: str) -> None:

@@ -24,6 +24,7 @@ from workbench.ui.pages.compare.neighbour_overlap import NeighbourPanel
 from workbench.ui.pages.compare.papers import PapersPanel
 from workbench.ui.pages.compare.queries import Named, QueryDifferences, named
 from workbench.ui.pages.compare.sweep import SettingsPanel
+from workbench.ui.pages.compare.warnings_strip import WarningsStrip
 from workbench.ui.report_offer import offer_report
 from workbench.ui.session import Session
 from workbench.ui.tasks import Progress, Task
@@ -83,8 +84,7 @@ class ComparePage(QStackedWidget):
         self.at_box.setAccessibleName("Which evaluation of each run")
         self.report_button = button("Report…", "file-text")
         self.report_button.setToolTip("A comparison of the ticked runs, by this metric, on the Report page")
-        self.guards = label("", "warning", wrap=True)
-        self.guards.setAccessibleName("What makes the comparison unequal or incomplete")
+        self.warnings = WarningsStrip()
         self.curves, self.difference = CurvesPanel(self.session), DifferencePanel()
         self.queries, self.neighbours = QueryDifferences(loader), NeighbourPanel(self.session, loader)
         self.tables, self.cost, self.settings = GroupTables(), CostPanel(), SettingsPanel()
@@ -117,7 +117,7 @@ class ComparePage(QStackedWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addLayout(head)
-        column.addWidget(self.guards)
+        column.addWidget(self.warnings)
         column.addWidget(self.tabs, 1)
         self.right = QStackedWidget()
         for shown in (self.unticked, self.reading, self.result):
@@ -248,8 +248,7 @@ class ComparePage(QStackedWidget):
             found.require()
         except Problem as problem:
             told.insert(0, str(problem))
-        self.guards.setText("\n".join(f"⚠ {each}" for each in told))
-        self.guards.setVisible(bool(told))
+        self.warnings.show_warnings(told)
 
     def _draw(self) -> None:
         """Tables and plots of all groups; what lies behind another tab is drawn when it is looked at."""

@@ -11,8 +11,10 @@ from workbench.comparing.papers import GroupsBeside
 from workbench.comparing.words import NO_VALUE, at_title
 from workbench.ui.pages.compare.looks import Look, swatch
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
+from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.labels import label
 
+NOTES_LINES = 6  # below the table; beyond them they scroll
 NONE = (
     "None of the papers' tables has the data set and protocol of a ticked run, and a metric that it has at this place. "
     "Linear probes are measured at the last epoch alone: choose it under At."
@@ -34,8 +36,8 @@ class PapersPanel(QWidget):
         self.model = WordTable()
         self.view = table_view(self.model, "A paper's rows, and the groups measured here")
         self.hint = label(NONE, "muted", wrap=True)
-        self.notes = label("", "muted", wrap=True)
-        self.notes.setAccessibleName("What differs from the paper")
+        self.notes = CappedText("muted", NOTES_LINES)
+        self.notes.said.setAccessibleName("What differs from the paper")
         head = QHBoxLayout()
         head.addWidget(self.box, 1)
         column = QVBoxLayout(self)
@@ -86,12 +88,13 @@ class PapersPanel(QWidget):
             [f"{row.title} (here, n = {row.n})", row.backbone, str(row.dim or NO_VALUE), *map(_points, row.values)]
             for row in shown.experiments
         ]
-        icons = [QIcon()] * len(papers) + [self._icons[row.group.title] for row in shown.rows]
-        self.model.show(head, papers + ours + together, icons + [QIcon()] * len(together))
+        groups = [*(row.group for row in shown.rows), *shown.experiment_groups]
+        icons = [QIcon()] * len(papers) + [self._icons[group.title] for group in groups]
+        self.model.show(head, papers + ours + together, icons)
         fit_columns(self.view)
         self.view.scrollToBottom()
         source = f"{table.paper}, {table.source}. Ours: {self._where}, mean over n seeds."
-        self.notes.setText("\n".join([source, *shown.differences]))
+        self.notes.set_text("\n".join([source, *shown.differences]))
 
 
 def _title(each: GroupsBeside) -> str:

@@ -1,4 +1,4 @@
-"""The data dialog: a sheet of images, images per class, sizes of files, what was left out, what is there twice."""
+"""The data dialog: a sheet of images, images per class, sizes of files, what was left out, notes, copies."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -49,6 +49,11 @@ class DataDialog(QDialog):
         if found.unlike_published:
             table = _table(["What", "Differs"], found.unlike_published)
             self.tabs.addTab(_page(table), f"Differs from the published counts ({len(found.unlike_published):,})")
+        if found.notes:
+            said = label("Nothing is left out for it.", "muted")
+            self.tabs.addTab(
+                _page(said, _table(["What", "Worth knowing"], found.notes)), f"Notes ({len(found.notes):,})"
+            )
         self.tabs.addTab(self._copies(found), f"Copies ({len(found.copies):,})")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)

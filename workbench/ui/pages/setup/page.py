@@ -418,8 +418,8 @@ class SetupPage(QWidget):
     def _remember_places(self) -> None:
         assert self.draft is not None
         for path, field in self.draft.fields("Data").items():
-            if field.get("path") and Path(self.draft.value(path) or ".").is_dir() and self.draft.value(path):
-                self.session.preferences.remember("data", Path(self.draft.value(path)))
+            if field.get("path") in ("folder", "place") and (place := self.draft.value(path)) and Path(place).exists():
+                self.session.preferences.remember("data", Path(place))
 
     # Size and sight
 

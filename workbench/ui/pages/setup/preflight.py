@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SETTLES_AFTER = 700  # ms without an edit
 SAMPLES, SAMPLE_SIDE = 5, 48  # images; px
 LISTED = 500
+UNLIKE, NOTES = "Differs from the published counts:", "Worth knowing; nothing is left out for it:"
 FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Speed", "One epoch", "Whole run")
 
 
@@ -144,9 +145,10 @@ class PreflightCard(Card):
         self.unfold = button("", "caret-right", kind="quiet")
         self.unfold.setCheckable(True)
         self.left_out = QListWidget()
-        self.left_out.setAccessibleName("Images left out, and why")
+        self.left_out.setAccessibleName("Files left out, and why")
         self.left_out.setMaximumHeight(120)
         self.unlike = label("", "muted", wrap=True)
+        self.worth_knowing = label("", "muted", wrap=True)
         self._build()
         self.unfold.toggled.connect(self._unfold)
         self.show_idle("")
@@ -174,6 +176,7 @@ class PreflightCard(Card):
         self.body.addLayout(grid)
         self.body.addWidget(self.note)
         self.body.addWidget(self.unlike)
+        self.body.addWidget(self.worth_knowing)
         self.body.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self.left_out)
@@ -187,7 +190,8 @@ class PreflightCard(Card):
             sample.setPixmap(QPixmap())
             sample.setVisible(False)
         self._show_left_out([])
-        self._show_unlike([])
+        self._list(self.unlike, UNLIKE, [])
+        self._list(self.worth_knowing, NOTES, [])
         self.note.setVisible(False)
         self.look.setVisible(False)
 
@@ -226,7 +230,8 @@ class PreflightCard(Card):
         self.note.setVisible(bool(found.note))
         self.look.setVisible(True)
         self._show_left_out(found.problems)
-        self._show_unlike(found.unlike_published)
+        self._list(self.unlike, UNLIKE, found.unlike_published)
+        self._list(self.worth_knowing, NOTES, found.notes)
 
     def _say(self, state: str, problem: str, offer_check: bool) -> None:
         for shown, text in ((self.state, state), (self.problem, problem)):
@@ -243,14 +248,14 @@ class PreflightCard(Card):
         self.left_out.addItems([f"{path}: {reason}" for path, reason in problems[:LISTED]])
         if len(problems) > LISTED:
             self.left_out.addItem(f"and {len(problems) - LISTED:,} more")
-        self.unfold.setText(f"{len(problems):,} {'image' if len(problems) == 1 else 'images'} left out")
+        self.unfold.setText(f"{len(problems):,} {'file' if len(problems) == 1 else 'files'} left out")
         self.unfold.setVisible(bool(problems))
         self.left_out.setVisible(bool(problems) and self.unfold.isChecked())
 
-    def _show_unlike(self, counts: list[tuple[str, str]]) -> None:
-        told = [f"{name} {what}." for name, what in counts]
-        self.unlike.setText("\n".join(["Differs from the published counts:", *told]) if told else "")
-        self.unlike.setVisible(bool(told))
+    def _list(self, shown: QLabel, title: str, said: list[tuple[str, str]]) -> None:
+        told = [f"{name} {what}." for name, what in said]
+        shown.setText("\n".join([title, *told]) if told else "")
+        shown.setVisible(bool(told))
 
 
 def pixmap(image: np.ndarray, side: int, ratio: float) -> QPixmap:

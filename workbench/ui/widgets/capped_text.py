@@ -1,0 +1,49 @@
+"""Text that takes as many lines as it needs up to some, and scrolls beyond them."""
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
+
+from workbench.ui.widgets.labels import label
+
+
+class CappedText(QScrollArea):
+    """A wrapped label, `said`, that leaves what stands below it its room.
+
+    Args:
+        role: of the label, as in `label`.
+        most: lines of text beyond which it scrolls.
+    """
+
+    def __init__(self, role: str, most: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._most = most
+        self.said = label("", role, wrap=True)
+        self.said.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidget(self.said)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def text(self) -> str:
+        return self.said.text()
+
+    def set_text(self, text: str) -> None:
+        self.said.setText(text)
+        self.updateGeometry()
+
+    def heightForWidth(self, width: int) -> int:
+        return max(0, min(self.said.heightForWidth(width), self._most * self.said.fontMetrics().lineSpacing()))
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.said.sizeHint().width(), self.heightForWidth(max(1, self.width())))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, 0)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.updateGeometry()
