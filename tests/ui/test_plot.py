@@ -239,3 +239,17 @@ def test_a_series_on_the_right_axis_is_drawn_there(qtbot):
     plot.redraw()
     qtbot.waitUntil(lambda: plot.canvas.item.vb.viewRange()[1][1] < 1, timeout=30_000)
     assert plot.canvas._right.viewRange()[1][1] > 90
+
+
+def test_the_bottom_axis_holds_the_series_of_both_sides(qtbot):
+    plot = CurvePlot("Two scales", [CE, Series("acc", "Accuracy", "#E69F00", axis="right")], right_title="%")
+    qtbot.addWidget(plot)
+    plot.resize(400, 240)
+    plot.show()
+    plot.append("probe/ce", [40, 60], [0.001, 0.002])
+    plot.append("acc", [0, 100], [0.0, 99.0])
+    plot.redraw()
+    across = plot.canvas.item.vb.viewRange
+    qtbot.waitUntil(lambda: across()[0][0] <= 0 and across()[0][1] >= 100, timeout=30_000)
+    plot.legend["acc"].click()
+    qtbot.waitUntil(lambda: across()[0][0] > 30 and across()[0][1] < 70, timeout=30_000)

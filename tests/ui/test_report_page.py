@@ -97,6 +97,7 @@ def test_sections_move_by_keyboard_and_come_back_with_the_workspace(page, sessio
     assert again.choices.sections()[:3] == ["summary", "notes", "settings"]
     assert again.choices.notes.toPlainText() == "**mine**"
     page.choices.again.click()
+    next(each for each in page.findChild(QMessageBox).buttons() if each.text() == "Reset").click()
     assert page.choices.sections()[:2] == ["notes", "summary"]
     qtbot.waitUntil(lambda: "one-run" not in arrangements(session.workspace), timeout=30_000)
 
@@ -185,3 +186,31 @@ def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbo
     next(each for each in box.buttons() if each.text() == "Delete").click()
     assert (templates.current().key, page.template_box.findText("Yours")) == ("one-run", -1)
     qtbot.waitUntil(lambda: key not in arrangements(session.workspace), timeout=30_000)
+
+
+def test_reset_asks_before_it_forgets_words_of_ones_own(page, qtbot):
+    again, notes = page.choices.again, page.choices.notes
+    qtbot.keyClicks(notes, "Mine")
+    qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+    box = page.findChild(QMessageBox)
+    qtbot.mouseClick(next(each for each in box.buttons() if each.text() == "Keep it"), Qt.MouseButton.LeftButton)
+    assert notes.toPlainText() == "Mine"
+    qtbot.waitUntil(lambda: page.findChild(QMessageBox) is None, timeout=30_000)
+    qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+    box = page.findChild(QMessageBox)
+    qtbot.mouseClick(next(each for each in box.buttons() if each.text() == "Reset"), Qt.MouseButton.LeftButton)
+    assert notes.toPlainText() == ""
+    qtbot.waitUntil(lambda: page.findChild(QMessageBox) is None, timeout=30_000)
+    tick_only(page, "map")
+    qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+    assert page.findChild(QMessageBox) is None, "nothing is lost that two clicks would not bring back"
+    assert page.choices.sections() == list(template("one-run").sections)
+
+
+def test_export_without_a_folder_says_what_is_missing(page):
+    page.folder.clear()
+    assert not page.export_button.isEnabled()
+    assert page.export_button.toolTip() == "Name a folder first"
+    page.folder.setText("somewhere")
+    assert page.export_button.isEnabled()
+    assert page.export_button.toolTip() == ""

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QMainWindow
+from PySide6.QtWidgets import QApplication, QMainWindow, QPushButton
 
 from workbench import catalog
 from workbench.changed_config import changed, read_config
@@ -290,6 +290,11 @@ def test_an_empty_workspace_says_where_sweeps_begin(qtbot, session):
     made.show()
     qtbot.waitUntil(lambda: made._task is None, timeout=30_000)
     assert made.stack.currentIndex() == 0
+    asked = []
+    session.page_asked.connect(asked.append)
+    qtbot.mouseClick(made.hint.findChild(QPushButton), Qt.MouseButton.LeftButton)
+    assert made.isHidden()
+    qtbot.waitUntil(lambda: asked == ["setup"], timeout=30_000)
 
 
 def test_the_runs_of_a_sweep_are_offered_for_a_report(qtbot, panel, session):

@@ -1,5 +1,6 @@
 """The Train page on a real workspace: header, curves, table, steering, trouble, and a run that works elsewhere."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -88,6 +89,16 @@ def test_the_header_reflects_the_row_of_the_run(page, session, work, qtbot):
     qtbot.waitUntil(lambda: page.header.bar.value() == 500, timeout=30_000)
     assert page.header.facts["Speed"].text() == "100\u2009img/s"
     assert page.header.facts["Memory"].text() == ""
+
+
+def test_no_time_is_told_before_it_is_known_and_an_ended_run_says_what_it_took(page, session, work, qtbot):
+    work.say(Status("Evaluating"))
+    session.show_run(work.run_id)
+    assert page.header.state.text() == "Running: Evaluating"
+    assert page.header.facts["Time left"].text() == "", "not “0 s left”"
+    run = session.run()
+    page.header.show_run(dataclasses.replace(run, status="done", seconds=130.0), None, False)
+    assert page.header.facts["Time left"].text() == "Took 2\u2009min 10\u2009s"
 
 
 def test_curves_follow_the_run_and_start_anew_with_another(page, session, work, qtbot):

@@ -16,6 +16,7 @@ from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.words import counted
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
@@ -153,7 +154,7 @@ def _look(workspace: Workspace, run_id: int, progress: Progress) -> Look:
 
 def _tell(session: Session, out: Path, answer: dict[str, list[str]]) -> None:
     count = len(answer["files"])
-    session.notify(f"Exported {count} {'file' if count == 1 else 'files'} to {out}.")
+    session.notify(f"Exported {counted(count, 'file')} to {out}.")
 
 
 def _nothing() -> None:

@@ -2,12 +2,11 @@
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
-from workbench.ui.icons import SIZE, icon
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.labels import label, restyle
+from workbench.ui.widgets.labels import IconLabel, label, restyle
 
 DETAILS_HEIGHT = 160  # px
 
@@ -19,7 +18,7 @@ class MessageBar(QFrame):
         super().__init__(parent)
         self.setObjectName("messageBar")
         self.setAccessibleName("Message")
-        self._icon = QLabel()
+        self._icon = IconLabel()
         self.what = label("", "strong", wrap=True)
         self.rest = label("", wrap=True)
         for text in (self.what, self.rest):
@@ -63,9 +62,7 @@ class MessageBar(QFrame):
         rest = " ".join(part for part in (message.kept, message.todo) if part) if isinstance(message, Problem) else ""
         self.setProperty("kind", "problem" if problem else "notice")
         restyle(self)
-        self._icon.setPixmap(
-            icon("warning-circle" if problem else "info", "wrong" if problem else "accent").pixmap(SIZE, SIZE)
-        )
+        self._icon.show_icon(*(("warning-circle", "wrong") if problem else ("info", "accent")))
         self.what.setText(what)
         self.rest.setText(rest)
         self.rest.setVisible(bool(rest))

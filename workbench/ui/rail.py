@@ -9,7 +9,7 @@ from workbench.ui import theme
 from workbench.ui.icons import SIZE
 from workbench.ui.session import Session
 from workbench.ui.widgets.labels import ElidedLabel
-from workbench.ui.words import state_word
+from workbench.ui.words import epoch_at_work, state_word
 
 
 class Rail(QToolBar):
@@ -64,5 +64,5 @@ class Rail(QToolBar):
         dot = QPixmap(10, 10)
         dot.fill(theme.run_colour(run.colour))
         self._dot.setPixmap(dot)
-        epoch = f", epoch {run.epoch} / {run.epochs}" if run.status == "running" and run.epochs else ""
+        epoch = f", epoch {epoch_at_work(run)} / {run.epochs}" if run.status == "running" and run.epochs else ""
         self.run.setText(f"{run.name}: {state_word(run.status).lower()}{epoch}")

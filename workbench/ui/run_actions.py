@@ -14,6 +14,7 @@ from workbench.ui.exchange_actions import ExchangeActions
 from workbench.ui.session import Session
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
+from workbench.ui.words import counted
 from workbench.workspace.rows import Run
 
 ENDED_EARLY = ("stopped", "cancelled", "failed", "interrupted")
@@ -201,8 +202,7 @@ class RunActions(QObject):
         if not count:
             self._session.notify("The trash is empty.")
             return
-        runs = "run" if count == 1 else "runs"
-        if self._sure(f"Delete {count} {runs} for ever?", "This cannot be undone.", "Delete"):
+        if self._sure(f"Delete {counted(count, 'run')} for ever?", "This cannot be undone.", "Delete"):
             self._session.show_run(None)
             self._try(self._session.workspace.empty_trash)
 

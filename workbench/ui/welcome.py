@@ -4,11 +4,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from workbench.ui.icons import icon
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.labels import label, restyle
+from workbench.ui.widgets.labels import IconLabel, label, restyle
 
 TOP = Qt.AlignmentFlag.AlignTop
 
@@ -21,8 +20,7 @@ class StartCard(QFrame):
     def __init__(self, icon_name: str, title: str, sentence: str, verb: str, primary: bool = False) -> None:
         super().__init__()
         self.setProperty("card", "true")
-        picture = QLabel()
-        picture.setPixmap(icon(icon_name, "accent").pixmap(24, 24))
+        picture = IconLabel(icon_name, "accent", 24)
         self.button = button(verb, kind="primary" if primary else "")
         self.button.clicked.connect(self.pressed)
         words = QVBoxLayout()

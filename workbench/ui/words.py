@@ -4,6 +4,7 @@ from math import isfinite
 
 from workbench.archives import ENDINGS
 from workbench.workspace.numbers import words_of
+from workbench.workspace.rows import Run
 
 STATES = {
     "queued": ("Queued", "hourglass", "muted"),
@@ -23,6 +24,16 @@ THIN = "\u2009"  # between a number and its unit
 def state_word(status: str) -> str:
     """ "Running" for "running"."""
     return STATES.get(status, (status.capitalize(), "", ""))[0]
+
+
+def epoch_at_work(run: Run) -> int:
+    """The epoch that a run works on, counted from 1; the last that it finished once it has ended."""
+    return min(run.epoch + (run.status in ("running", "waiting")), run.epochs)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """ "1 file", "1,234 files"; `many` where the plural is not made with an s."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def percent(fraction: float | None, digits: int = 1) -> str:

@@ -7,7 +7,6 @@ from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QProgressBar,
     QScrollArea,
@@ -17,9 +16,9 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.ui.activity import Activity, ActivityItem
-from workbench.ui.icons import SIZE, icon
+from workbench.ui.icons import icon
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label
 from workbench.ui.words import duration
 
 SHOWN = 40  # newest jobs in the unfolded list
@@ -39,7 +38,7 @@ class JobLine(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._item: ActivityItem | None = None
-        self._mark = QLabel()
+        self._mark = IconLabel()
         self.text = ElidedLabel()
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedWidth(160)
@@ -65,7 +64,7 @@ class JobLine(QWidget):
         self._item = item
         working = item is not None and item.state == "working"
         icon_name, role = MARKS[item.state] if item is not None else ("check", "muted")
-        self._mark.setPixmap(icon(icon_name, role).pixmap(SIZE, SIZE))
+        self._mark.show_icon(icon_name, role)
         self.text.setText(_words(item) if item is not None else "Nothing is being worked on")
         self.bar.setVisible(working)
         if item is not None and working:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 from workbench.ui import theme
 from workbench.ui.icons import icon
 from workbench.ui.models.run_list import FOLD_ROLE, RUN_ROLE
-from workbench.ui.words import STATES, percent, state_word
+from workbench.ui.words import STATES, epoch_at_work, percent, state_word
 from workbench.workspace.rows import Run
 
 SCORE_WIDTH = 48  # px of a column of numbers at 100%
@@ -70,7 +70,7 @@ class RunRow(QStyledItemDelegate):
         painter.setPen(QColor(tokens.muted))
         word = state_word(run.status)
         if run.status == "running" and run.epochs:
-            word = f"Epoch {run.epoch}/{run.epochs}"
+            word = f"Epoch {epoch_at_work(run)} / {run.epochs}"
         if run.id < 0:  # an experiment counts its runs
             word = f"{run.epoch} of {run.epochs} done"
         width = score_width(option.font)

@@ -10,6 +10,7 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from workbench.problem import Problem
+from workbench.ui.models.sorted_rows import NUMBER, WORDS
 from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import NO_VALUE, percent
@@ -142,7 +143,7 @@ class QueryTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.DecorationRole and column == 0:
             return self._picture(row)
         if role == Qt.ItemDataRole.TextAlignmentRole and column > 1:
-            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            return NUMBER
         if role == Qt.ItemDataRole.DisplayRole:
             return self._words(row)[column]
         if role == Qt.ItemDataRole.AccessibleTextRole:
@@ -160,6 +161,8 @@ class QueryTable(QAbstractTableModel):
                 return TITLES[section]
             if role == Qt.ItemDataRole.ToolTipRole:
                 return TIPS[section]
+            if role == Qt.ItemDataRole.TextAlignmentRole:
+                return NUMBER if section > 1 else WORDS
         return super().headerData(section, orientation, role)
 
     def _read(self) -> None:

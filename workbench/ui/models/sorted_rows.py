@@ -10,6 +10,7 @@ from workbench.spreadsheet import pasted
 
 Index = QModelIndex | QPersistentModelIndex
 NUMBER = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+WORDS = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class SortedRows(QAbstractTableModel):
@@ -81,8 +82,12 @@ class SortedRows(QAbstractTableModel):
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return self.titles[section]
+        if orientation == Qt.Orientation.Horizontal:
+            if role == Qt.ItemDataRole.DisplayRole:
+                return self.titles[section]
+            if role == Qt.ItemDataRole.TextAlignmentRole:  # as the cells below
+                words = not self.rows or isinstance(self._cells(self.rows[0])[section], str)
+                return WORDS if words else NUMBER
         return super().headerData(section, orientation, role)
 
     def pictures_came(self, _: set[int]) -> None:

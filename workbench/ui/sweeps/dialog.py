@@ -22,7 +22,7 @@ from workbench.ui.tasks import Progress, Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.editors import ChoiceEditor, LineEditor
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.words import duration
+from workbench.ui.words import counted, duration
 
 if TYPE_CHECKING:
     from workbench.experiment import Preflight
@@ -306,7 +306,8 @@ class SweepDialog(QDialog):
     def _cost(self, plan: Plan) -> str:
         each = len(protocols.children(plan.config))
         times = f" × {each} {'run' if each == 1 else 'runs'} of each" if each > 1 else ""
-        text = f"{plan.trials:,} settings{times} = {plan.runs:,} runs" if times else f"{plan.runs:,} runs"
+        runs = counted(plan.runs, "run")
+        text = f"{counted(plan.trials, 'setting')}{times} = {runs}" if times else runs
         if self._preflight is None:
             return f"{text}. Their time is known once Preflight has looked at the run."
         seconds = self._preflight.seconds / len(protocols.children(self._config)) * plan.runs

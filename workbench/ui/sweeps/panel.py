@@ -102,9 +102,10 @@ class SweepsPanel(QDialog):
         inside.addWidget(split, 1)
         inside.addLayout(foot)
         self.stack = QStackedWidget()
-        self.stack.addWidget(
-            EmptyHint("No sweeps yet", "“Sweep…” beside Start on the Set up page varies a run over many settings.")
+        self.hint = EmptyHint(
+            "No sweeps yet", "“Sweep…” beside Start on the Set up page varies a run over many settings.", "Go to Set up"
         )
+        self.stack.addWidget(self.hint)
         self.stack.addWidget(whole)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -112,6 +113,7 @@ class SweepsPanel(QDialog):
 
     def _connect(self) -> None:
         self._timer.timeout.connect(self.refresh)
+        self.hint.pressed.connect(self._go_to_setup)
         self.sweeps.itemSelectionChanged.connect(self._show_trials)
         self.trials.itemSelectionChanged.connect(self._offer)
         self.trials.itemDoubleClicked.connect(self._open_run)
@@ -124,6 +126,10 @@ class SweepsPanel(QDialog):
         self.up.clicked.connect(self._move_up)
         self.down.clicked.connect(self._move_down)
         self._session.workspace_changed.connect(self._forget)
+
+    def _go_to_setup(self) -> None:
+        self.close()
+        self._session.show_page("setup")
 
     # What is shown
 

@@ -1,8 +1,10 @@
-"""Labels that never interpret what they show: names and paths come from data."""
+"""Labels that never interpret what they show: names and paths come from data. And icons in the place of words."""
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from workbench.ui.icons import SIZE, icon
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
@@ -28,6 +30,37 @@ def restyle(widget: QWidget) -> None:
     widget.style().unpolish(widget)
     widget.style().polish(widget)
     widget.update()
+
+
+class IconLabel(QLabel):
+    """An icon in a colour of the theme, also of one that is chosen later.
+
+    Args:
+        name: of the icon; empty shows none.
+        role: a token of the theme, "muted" or "accent".
+        side: px.
+    """
+
+    def __init__(self, name: str = "", role: str = "muted", side: int = SIZE, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._side = side
+        self.show_icon(name, role)
+
+    def show_icon(self, name: str, role: str) -> None:
+        """Another icon."""
+        self._name, self._role = name, role
+        self._draw()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_role"):
+            self._draw()
+
+    def _draw(self) -> None:
+        if self._name:
+            self.setPixmap(icon(self._name, self._role).pixmap(self._side, self._side))
+        else:
+            self.clear()
 
 
 class ElidedLabel(QLabel):

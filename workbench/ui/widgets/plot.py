@@ -247,6 +247,7 @@ class CurvePlot(QFrame):
             seen = slice(*np.searchsorted(curve.steps, self.canvas.span()))
             smooth = curve.smoothed(self.smoothing)[seen] if self.smoothing > 1 and not each.dots else None
             self.canvas.lines[each.name].draw(curve.steps[seen], curve.finite_values()[seen], smooth, columns)
+        self.canvas.reach_over([self.curves[each.name].steps for each in self.shown() if each.axis == "right"])
         self.canvas.show_marks(self.marks())
         self.canvas.setAccessibleDescription(self.describe())
 

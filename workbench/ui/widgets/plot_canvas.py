@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPainter, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QWidget
 
@@ -77,6 +77,29 @@ def blended(colour: QColor, background: QColor) -> QColor:
     return QColor(*(round(FAINT_SHARE * front + (1 - FAINT_SHARE) * back) for front, back in channels))
 
 
+class Reach(pg.GraphicsObject):
+    """Nothing to see: has the bottom axis reach over series of the right axis, which fit a view of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._span: tuple[float, float] | None = None
+
+    def cover(self, span: tuple[float, float] | None) -> None:
+        """First and last step, or None for no series."""
+        if span != self._span:
+            self._span = span
+            self.informViewBoundsChanged()
+
+    def dataBounds(self, axis: int, *_: object, **__: object) -> tuple[float, float] | None:
+        return self._span if axis == 0 else None
+
+    def boundingRect(self) -> QRectF:
+        return QRectF()
+
+    def paint(self, *_: object) -> None:
+        pass
+
+
 class WholeAxis(pg.AxisItem):
     """Steps and epochs: no tick between two whole numbers."""
 
@@ -104,6 +127,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self.item.getAxis(side).setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
         self.lines: dict[str, Line] = {}
         self._right: Any = None
+        self._reach = Reach()
         for each in series:
             self.add_line(each)
         self._crosshair = pg.InfiniteLine(angle=90, movable=False)
@@ -194,6 +218,11 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         if self._right is not None:
             self._right.enableAutoRange(axis="y")
 
+    def reach_over(self, steps: Sequence[np.ndarray]) -> None:
+        """Have the bottom axis hold the steps of the series on the right axis; each [n], rising."""
+        ends = [(float(each[0]), float(each[-1])) for each in steps if len(each)]
+        self._reach.cover((min(low for low, _ in ends), max(high for _, high in ends)) if ends else None)
+
     def take_range(self) -> None:
         """Fit to what is there now where the plot fits itself: else it would be done within the next paint."""
         self.item.vb.prepareForPaint()
@@ -247,6 +276,8 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.scene().addItem(view)
         self.item.getAxis("right").linkToView(view)
         self.item.getAxis("right").setGrid(False)
+        self.item.getAxis("right").setStyle(maxTickLevel=0)  # no grid, no ticks between the figures
+        self.item.addItem(self._reach)
         self.item.getAxis("right").enableAutoSIPrefix(False)
         view.setXLink(self.item)
         self.item.vb.sigResized.connect(self._resize_right)

@@ -42,6 +42,8 @@ class CurveTable(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
             return self.titles[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(RIGHT)
         return super().headerData(section, orientation, role)
 
     def text(self, row: int, column: int, digits: int | None = None) -> str:

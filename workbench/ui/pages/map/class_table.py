@@ -17,7 +17,7 @@ from workbench.ui.session import Session
 from workbench.ui.tasks import Progress, Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import NO_VALUE
+from workbench.ui.words import NO_VALUE, counted
 
 TIPS = (
     "",
@@ -95,7 +95,9 @@ class ClassTableDialog(QDialog):
         self.model.show(table.rows)
         centres = "class proxies" if table.by_proxies else "class means: the method has no proxies of these classes"
         space = "between unit vectors" if table.metric == "cosine" else "between embeddings as they are"
-        self.words.setText(f"{len(table.rows):,} classes. Centres are the {centres}; distances are {space}. {HINT}")
+        self.words.setText(
+            f"{counted(len(table.rows), 'class', 'classes')}. Centres are the {centres}; distances are {space}. {HINT}"
+        )
         for each in (self.copy_button, self.save_button):
             each.setEnabled(True)
 

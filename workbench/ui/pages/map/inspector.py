@@ -18,7 +18,7 @@ from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import shared_loader
-from workbench.ui.words import percent
+from workbench.ui.words import counted, percent
 from workbench.workspace import Workspace
 
 BIG, SMALL = 192, 40  # px
@@ -280,10 +280,12 @@ def many(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown 
         for place in order[:CLASSES]
     ]
     if len(order) > CLASSES:
-        lines.append(f"and {len(order) - CLASSES:,} more classes")
+        lines.append(f"and {counted(len(order) - CLASSES, 'more class', 'more classes')}")
     ap = queries.ap[among]
     scored = ap[np.isfinite(ap)]
     wrong = int((~queries.right[among] & np.isfinite(ap)).sum())
-    mean = f"Mean AP {percent(float(scored.mean()))} %, {wrong:,} failures" if len(scored) else "None has an AP"
+    mean = (
+        f"Mean AP {percent(float(scored.mean()))} %, {counted(wrong, 'failure')}" if len(scored) else "None has an AP"
+    )
     sheet = [(sample, "", name) for sample, name in zip(queries.sample_ids[among[:SHEET]].tolist(), named, strict=True)]
     return Shown(None, f"{len(among):,} selected", "\n".join([mean, "", *lines]), f"The first {len(sheet)}", sheet)

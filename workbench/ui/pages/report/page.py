@@ -21,6 +21,7 @@ from workbench.ui.tasks import Progress, Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.words import counted
 from workbench.workspace import Workspace
 from workbench.workspace.report_templates import choice, store_choice
 
@@ -114,6 +115,7 @@ class ReportPage(QStackedWidget):
         self.numbers.changed.connect(self._wish)
         self.numbers.changed.connect(self._remember.start)
         self.formats.changed.connect(self._check)
+        self.folder.textChanged.connect(self._check)
         self.browse.clicked.connect(self._browse)
         self.export_button.clicked.connect(self.export)
         self.export_action.triggered.connect(self.export)
@@ -171,7 +173,7 @@ class ReportPage(QStackedWidget):
     def _exported(self, answer: dict[str, Any]) -> None:
         written = self._written = [Path(path) for path in answer["files"]]
         self._check()
-        self.done.setText(f"✓ {len(written)} files in {written[0].parent}")
+        self.done.setText(f"✓ {counted(len(written), 'file')} in {written[0].parent}")
 
     def _not_exported(self, problem: Problem) -> None:
         self._check()
@@ -190,8 +192,9 @@ class ReportPage(QStackedWidget):
         self._wish()
 
     def _check(self) -> None:
-        self.export_button.setEnabled(bool(self.formats.formats()) and self.session.run_id is not None)
-        self.export_button.setToolTip("" if self.formats.formats() else "Tick a format first")
+        place, formats = self.folder.text().strip(), self.formats.formats()
+        self.export_button.setEnabled(bool(formats and place) and self.session.run_id is not None)
+        self.export_button.setToolTip("Tick a format first" if not formats else "" if place else "Name a folder first")
         for widget in (self.done, self.open_file, self.open_folder, self.copy_path):
             widget.setVisible(bool(self._written))
 
@@ -262,7 +265,8 @@ class ReportPage(QStackedWidget):
 
     def _reset(self) -> None:
         self._keep.stop()
-        self.templates.reset()
+        self.templates.keep()  # the question is about what stands there now
+        self.templates.ask_reset()
 
     def _store_choice(self) -> None:
         """Keep what is chosen with the workspace, on a thread: a training run may be writing."""

@@ -101,6 +101,21 @@ class TemplateChooser(QWidget):
             self._store(found.key, None)
         self.shown.emit()
 
+    def ask_reset(self) -> None:
+        """The same; where words of one's own would go, they are asked for first."""
+        found = self.current()
+        if found.text.strip() in ("", templates()[found.base or found.key].text.strip()):
+            self.reset()
+            return
+        box = QMessageBox(QMessageBox.Icon.NoIcon, "Reset the template", f"Reset “{found.title}”?", parent=self)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setInformativeText("Your notes in it are forgotten, with its order and ticks. This cannot be undone.")
+        sure = box.addButton("Reset", QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
+        sure.clicked.connect(self.reset)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
     def save_as(self, title: str) -> None:
         """Keep what the page shows as a new template. Raises Problem when the name is taken or none."""
         now = self._arranged() or self.current()

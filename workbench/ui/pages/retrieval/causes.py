@@ -4,7 +4,7 @@ from collections import Counter
 from math import isfinite
 
 from workbench.failed_queries import Explanation
-from workbench.ui.words import NO_VALUE
+from workbench.ui.words import NO_VALUE, counted
 from workbench.workspace.rows import Neighbour
 
 TITLES = {
@@ -82,7 +82,7 @@ def _evidence(about: Explanation) -> str:
             )
         case "rare":
             return (
-                f"Rare class: {about.r:,} other {'sample' if about.r == 1 else 'samples'} of it can be found; "
+                f"Rare class: {counted(about.r, 'other sample')} of it can be found; "
                 f"of the median class {about.typical_r:,.0f}."
             )
         case "proxy":

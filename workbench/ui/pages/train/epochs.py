@@ -64,6 +64,8 @@ class EpochTable(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
             return self._title(section)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(RIGHT)
         return super().headerData(section, orientation, role)
 
     def _title(self, column: int) -> str:

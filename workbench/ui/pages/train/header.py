@@ -1,14 +1,14 @@
 """The head of the Train page: which run, how far, how fast, and what can be done with it now."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from workbench.config import IMPORTED
 from workbench.control import Control
-from workbench.ui.icons import SIZE, icon
+from workbench.ui.icons import icon
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.labels import ElidedLabel, label, restyle
-from workbench.ui.words import STATES, THIN, duration, memory, state_word
+from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, restyle
+from workbench.ui.words import STATES, THIN, duration, epoch_at_work, memory, state_word
 from workbench.workspace.rows import Run
 
 PARTS = 1000  # of the progress bar
@@ -27,7 +27,7 @@ class RunHeader(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.name = ElidedLabel("", "title")
-        self.state_icon = QLabel()
+        self.state_icon = IconLabel()
         self.state = ElidedLabel("", "muted")
         self.facts = {name: label("") for name in ("Epoch", "Time left", "Speed", "Memory")}
         self.bar = QProgressBar(maximum=PARTS, textVisible=False)
@@ -69,11 +69,10 @@ class RunHeader(QWidget):
         if run.status == "waiting" and run.problem:
             word = "Waiting for you"
         self.name.setText(run.name)
-        self.state_icon.setPixmap(icon(picture, role).pixmap(SIZE, SIZE))
+        self.state_icon.show_icon(picture, role)
         self.state.setText(": ".join(part for part in (word, _after_word(run)) if part))
-        epoch = min(run.epoch + (1 if run.status in ("running", "waiting") else 0), run.epochs)
-        self.facts["Epoch"].setText(f"Epoch {epoch} / {run.epochs}" if run.epochs else "")
-        self.facts["Time left"].setText(f"{duration(run.seconds_left)} left" if run.status == "running" else "")
+        self.facts["Epoch"].setText(f"Epoch {epoch_at_work(run)} / {run.epochs}" if run.epochs else "")
+        self.facts["Time left"].setText(_time(run))
         pace = run.images_per_second
         digits = f"{pace:,.0f}" if pace >= 100 else f"{pace:.3g}"
         self.facts["Speed"].setText(f"{digits}{THIN}img/s" if pace else "")
@@ -96,6 +95,13 @@ class RunHeader(QWidget):
             each.setToolTip("" if steered else ELSEWHERE)
         self.resume.setVisible(run.status in GOES_ON and has_checkpoint)
         self.resume.setToolTip("Go on from the last checkpoint")
+
+
+def _time(run: Run) -> str:
+    """What is left, once it is known; what a run that ended took."""
+    if run.status == "running":
+        return f"{duration(run.seconds_left)} left" if run.seconds_left else ""
+    return f"Took {duration(run.seconds)}" if run.seconds and not run.live else ""
 
 
 def _after_word(run: Run) -> str:
@@ -127,9 +133,7 @@ class TroubleBanner(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 12, 8)
         row.setSpacing(8)
-        sign = QLabel()
-        sign.setPixmap(icon("warning", "wrong").pixmap(SIZE, SIZE))
-        row.addWidget(sign)
+        row.addWidget(IconLabel("warning", "wrong"))
         row.addWidget(self.sentence, 1)
         for pressed, each in self.buttons.values():
             row.addWidget(each)

@@ -24,6 +24,7 @@ from workbench.ui.session import Session
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
+from workbench.ui.words import counted
 from workbench.workspace.selections import LONGEST, LONGEST_NOTE, Selection
 
 SIZE = (640, 400)  # px at 100% text
@@ -143,7 +144,9 @@ class SelectionsDialog(QDialog):
         self.details.setEnabled(shown is not None)
         self.name.setText("" if shown is None else shown.name)
         self.note.setText("" if shown is None else shown.note)
-        self.facts.setText("" if shown is None else f"{len(shown.samples):,} images, saved {shown.created[:10]}")
+        self.facts.setText(
+            "" if shown is None else f"{counted(len(shown.samples), 'image')}, saved {shown.created[:10]}"
+        )
 
     def _show_count(self) -> None:
         count = len(self.session.selection)
@@ -221,9 +224,9 @@ class SelectionsDialog(QDialog):
 
     def _folder_written(self, folder: Path, made: Written) -> None:
         parts = [
-            f"{made.links:,} links" if made.links else "",
-            f"{made.copies:,} copies, because links are not possible there" if made.copies else "",
-            f"{made.pictures:,} PNG pictures, because these images are no files" if made.pictures else "",
-            f"{made.missing:,} images are gone and were left out" if made.missing else "",
+            counted(made.links, "link") if made.links else "",
+            f"{counted(made.copies, 'copy', 'copies')}, because links are not possible there" if made.copies else "",
+            f"{counted(made.pictures, 'PNG picture')}, because these images are no files" if made.pictures else "",
+            f"{counted(made.missing, 'image is', 'images are')} gone and left out" if made.missing else "",
         ]
         self.session.notify(f"{folder}: {'; '.join(each for each in parts if each) or 'no images'}.")

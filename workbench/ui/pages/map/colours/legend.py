@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QListView, QVBoxLayout, QWid
 from workbench.ui.pages.map.colours.colour_bar import ColourBar
 from workbench.ui.pages.map.map_data import Groups
 from workbench.ui.widgets.labels import label, plain_tip
+from workbench.ui.words import counted
 
 SWATCH = 12  # px
 Index = QModelIndex | QPersistentModelIndex
@@ -63,7 +64,7 @@ class GroupModel(QAbstractListModel):
                 return plain_tip(f"{self.groups.names[row]}: click hides or shows, double-click shows it alone")
             case Qt.ItemDataRole.AccessibleTextRole:
                 state = ", hidden" if row in self.hidden else ""
-                return f"{self.groups.names[row]}, {self.groups.counts[row]:,} images{state}"
+                return f"{self.groups.names[row]}, {counted(self.groups.counts[row], 'image')}{state}"
         return None
 
 
@@ -199,7 +200,7 @@ class Legend(QWidget):
             return
         every = self.model.rowCount()
         hidden = len(self.model.hidden)
-        self.count.setText(f"{every - hidden:,} of {every:,} groups shown" if hidden else f"{every:,} groups")
+        self.count.setText(f"{every - hidden:,} of {every:,} groups shown" if hidden else counted(every, "group"))
 
 
 def swatch(colour: QColor, hollow: bool) -> QPixmap:

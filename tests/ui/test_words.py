@@ -1,0 +1,99 @@
+"""Numbers and states in the words of the window, and the heads of tables over their cells."""
+
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QDialogButtonBox, QHeaderView, QTableView
+
+from workbench.ui import theme
+from workbench.ui.models.query_table import QueryTable
+from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.train.epochs import EpochTable
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import IconLabel
+from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.words import counted, epoch_at_work
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+ACROSS, ALIGNED = Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole
+
+
+def side(model, column):
+    return Qt.AlignmentFlag(model.headerData(column, ACROSS, ALIGNED)) & Qt.AlignmentFlag.AlignHorizontal_Mask
+
+
+def middle_colour(shown):
+    return shown.pixmap().toImage().scaled(1, 1, mode=Qt.TransformationMode.SmoothTransformation).pixelColor(0, 0)
+
+
+def test_one_is_not_many():
+    assert [counted(number, "file") for number in (0, 1, 1234)] == ["0 files", "1 file", "1,234 files"]
+    assert counted(2, "class", "classes") == "2 classes"
+
+
+@pytest.mark.parametrize(("status", "shown"), [("running", 3), ("waiting", 3), ("done", 2), ("queued", 2)])
+def test_the_epoch_of_a_run_is_the_one_it_works_on(status, shown):
+    assert epoch_at_work(SimpleNamespace(status=status, epoch=2, epochs=8)) == shown
+
+
+def test_a_run_at_its_end_works_on_its_last_epoch():
+    assert epoch_at_work(SimpleNamespace(status="running", epoch=8, epochs=8)) == 8
+
+
+def test_heads_stand_over_their_cells(session):
+    rows = SortedRows(("Class", "Images"), lambda row: row, lambda column, value: str(value))
+    rows.show([("ant", 3)])
+    queries = QueryTable(session.workspace, PictureLoader(session))
+    left, right = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
+    assert [side(rows, column) for column in range(2)] == [left, right]
+    assert [side(queries, column) for column in range(4)] == [left, left, right, right]
+    assert side(EpochTable({}.get), 0) == right
+
+
+def test_a_sorted_head_keeps_all_its_letters(qtbot, session):
+    session.theme.apply()
+    model = QStandardItemModel(1, 1)
+    model.setHorizontalHeaderItem(0, QStandardItem("MMMM"))
+    model.setHeaderData(0, ACROSS, Qt.AlignmentFlag.AlignRight, ALIGNED)
+    view = QTableView()
+    qtbot.addWidget(view)
+    view.setModel(model)
+    header = view.horizontalHeader()
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    header.resizeSection(0, 200)
+    view.resize(260, 120)
+    view.show()
+    low = header.height() // 2  # the arrow stands above
+
+    def letters():
+        seen = header.grab().toImage()
+        return [seen.pixelColor(x, y).rgb() for y in range(low, seen.height() - 2) for x in range(200)]
+
+    plain = letters()
+    view.setSortingEnabled(True)
+    view.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+    assert letters() == plain
+
+
+def test_icons_take_the_colours_of_a_theme_chosen_later(qtbot, session):
+    session.theme.choose("light")
+    shown = IconLabel("rocket-launch", "accent", 24)
+    qtbot.addWidget(shown)
+    light = middle_colour(shown)
+    session.theme.choose("dark")
+    assert middle_colour(shown) != light
+    assert theme.current().dark
+
+
+def test_buttons_of_dialogs_have_words_alone_and_a_disabled_one_is_grey(qtbot, session):
+    session.theme.choose("dark")
+    box = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Close)
+    delete = button("Delete", "", "danger")
+    for each in (box, delete):
+        qtbot.addWidget(each)
+        each.show()
+    assert all(each.icon().isNull() for each in box.buttons())
+    delete.setEnabled(False)
+    assert delete.palette().buttonText().color().name().upper() == theme.DARK.disabled
