@@ -111,6 +111,21 @@ def test_legend_hides_a_curve_and_its_marks(plot):
     assert plot.canvas.lines["probe/ce"].raw.isVisible()
 
 
+def test_the_legend_says_which_curve_has_no_values(plot):
+    assert [entry.text() for entry in plot.legend.values()] == ["CE", "SPCE"], "before the first value of any"
+    plot.append("probe/spce", [1, 2], [0.5, 0.4])
+    plot.redraw()
+    assert [entry.text() for entry in plot.legend.values()] == ["CE (no values)", "SPCE"]
+    plot.retitle("probe/ce", "CE at unit length")
+    assert plot.legend["probe/ce"].text() == "CE at unit length (no values)"
+    plot.append("probe/ce", [2], [NAN])
+    plot.redraw()
+    assert plot.legend["probe/ce"].text() == "CE at unit length", "a value that is no number is one"
+    plot.clear()
+    plot.redraw()
+    assert plot.legend["probe/spce"].text() == "SPCE"
+
+
 def test_points_are_drawn_within_a_moment_and_at_most_ten_times_a_second(plot, qtbot, monkeypatch):
     drawings = []
     real = plot.canvas.lines["probe/ce"].draw

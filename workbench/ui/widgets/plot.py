@@ -188,7 +188,7 @@ class CurvePlot(QFrame):
         place = next(place for place, each in enumerate(self.series) if each.name == name)
         if self.series[place].title != title:
             self.series[place] = dataclasses.replace(self.series[place], title=title)
-            self.legend[name].setText(title)
+            self._tell_absent()
             self.legend[name].setAccessibleName(f"Show {title}")
 
     def clear(self) -> None:
@@ -250,6 +250,15 @@ class CurvePlot(QFrame):
         self.canvas.reach_over([self.curves[each.name].steps for each in self.shown() if each.axis == "right"])
         self.canvas.show_marks(self.marks())
         self.canvas.setAccessibleDescription(self.describe())
+        self._tell_absent()
+
+    def _tell_absent(self) -> None:
+        """A curve without points says so in the legend while others have some."""
+        some = any(len(curve) for curve in self.curves.values())
+        for each in self.series:
+            words = f"{each.title} (no values)" if some and not len(self.curves[each.name]) else each.title
+            if self.legend[each.name].text() != words:
+                self.legend[each.name].setText(words)
 
     def describe(self) -> str:
         """One sentence for those who do not see the curves."""
