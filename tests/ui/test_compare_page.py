@@ -211,6 +211,7 @@ def test_many_warnings_leave_the_plots_their_room(qtbot, session, workspace):
     assert strip.area.text().count("⚠") == 2
     assert strip.more.text() == "28 more warnings"
     qtbot.waitUntil(lambda: strip.area.height() >= strip.area.said.height(), timeout=WAIT)  # no line is cut off
+    assert not strip.area.verticalScrollBar().isVisible()
     folded = strip.height()
     qtbot.mouseClick(strip.more, Qt.MouseButton.LeftButton)
     assert strip.area.text().count("⚠") == 30

@@ -1,6 +1,7 @@
 """Text that takes as many lines as it needs up to some, and scrolls beyond them."""
 
 from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 from workbench.ui.widgets.labels import label
@@ -33,6 +34,7 @@ class CappedText(QScrollArea):
     def set_text(self, text: str) -> None:
         self.said.setText(text)
         self.updateGeometry()
+        self._offer_bar()
 
     def heightForWidth(self, width: int) -> int:
         return max(0, min(self.said.heightForWidth(width), self._most * self.said.fontMetrics().lineSpacing()))
@@ -43,7 +45,17 @@ class CappedText(QScrollArea):
     def minimumSizeHint(self) -> QSize:
         return QSize(0, 0)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._offer_bar()
+
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self.updateGeometry()
+
+    def _offer_bar(self) -> None:
+        """Only where text is hidden: Qt judges by the label's least width, and a needless bar breaks more lines."""
+        hidden = self.said.heightForWidth(self.width()) > self.height()
+        policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if hidden else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.setVerticalScrollBarPolicy(policy)

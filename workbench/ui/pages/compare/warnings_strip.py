@@ -10,7 +10,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.capped_text import CappedText
 
 FIRST = 2  # warnings that are seen without a click
-MOST_LINES = 6  # of text; beyond them it scrolls
+MOST_LINES = 7  # of text; beyond them it scrolls
 
 
 class WarningsStrip(QWidget):
