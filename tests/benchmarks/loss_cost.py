@@ -1,20 +1,22 @@
 """What every loss costs, forward and backward, against pytorch-metric-learning's version or the bare formula.
 
-    OMP_NUM_THREADS=1 python tests/benchmarks/loss_cost.py [--losses triplet ...] [--rounds 15] [--device cpu]
+    OMP_NUM_THREADS=1 python tests/benchmarks/loss_cost.py [--losses triplet ...] [--rounds 15] [--device cpu] [--less]
 
 Batches of 128 and 512, embeddings of 128 and 512 numbers, 100 classes and 11,318, four images of a class side by side.
-Both versions take turns in one process, in which the labels are known to be in range as they are in training; prints
-medians in ms and their ratio as Markdown. With one thread processor time is measured, which other processes hardly
-disturb; with more, time by the clock.
+With --less also against versions that do less on the same batch, and against these at equal work. Both versions take
+turns in one process, in which the labels are known to be in range as they are in training; prints medians in ms and
+their ratio as Markdown. With one thread processor time is measured, which other processes hardly disturb; with more,
+time by the clock.
 """
 
 import argparse
+from dataclasses import dataclass, field
 from itertools import product
 from statistics import median
 from time import perf_counter, process_time
 
 import torch
-from loss_peers import BARE, LESS, PML
+from loss_peers import BARE, LESS, PML, Make
 from torch import Tensor, nn
 
 from workbench.losses import build_loss, list_losses, tsc
@@ -47,27 +49,61 @@ def seconds(loss: nn.Module, z: Tensor, y: Tensor) -> float:
     return clock() - since
 
 
-def built(name: str, classes: int, dim: int) -> nn.Module:
-    loss = build_loss(name, num_classes=classes, embedding_dim=dim, **OWN.get(name, {}))
+def built(name: str, classes: int, dim: int, params: dict[str, object]) -> nn.Module:
+    loss = build_loss(name, num_classes=classes, embedding_dim=dim, **OWN.get(name, {}), **params)
     if name == "ccp":
         loss.place(torch.randn(8 * classes, dim) / dim**0.5)
     return loss
 
 
-def in_turns(losses: list[nn.Module], z: Tensor, y: Tensor, rounds: int, filling: int) -> list[float]:
+def in_turns(losses: list[nn.Module], batches: list[tuple[Tensor, Tensor]], rounds: int, filling: int) -> list[float]:
     """Median ms of each; the order changes with every round. Losses that alternate count by the pair of steps."""
     for _ in range(filling):
-        for loss in losses:
-            seconds(loss, z, y)
+        for loss, batch in zip(losses, batches, strict=True):
+            seconds(loss, *batch)
     taken: list[list[float]] = [[] for _ in losses]
     begun = process_time()
     for turn in range(rounds):
         for place in range(len(losses)):
             which = (place + turn) % len(losses)
-            taken[which].append((seconds(losses[which], z, y) + seconds(losses[which], z, y)) / 2)
+            loss, batch = losses[which], batches[which]
+            taken[which].append((seconds(loss, *batch) + seconds(loss, *batch)) / 2)
         if turn >= 4 and process_time() - begun > LONGEST:
             break
     return [1000 * median(each) for each in taken]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    peer: str
+    make: Make
+    params: dict[str, object] = field(default_factory=dict)
+    pairs: bool = False
+
+
+def comparisons(name: str, less: bool) -> list[Comparison]:
+    found = [Comparison("bare", BARE[name]) if name in BARE else Comparison("PML", PML[name])]
+    if less and name in LESS:
+        version = LESS[name]
+        found.append(Comparison(f"PML: {version.why}", version.make))
+        if version.equal:
+            found.append(Comparison(f"PML, equal: {version.equal}", version.make, version.params, version.pairs))
+    return found
+
+
+def measured(name: str, against: Comparison, sizes: tuple[int, int, int], args: argparse.Namespace) -> list[float]:
+    """Median ms of ours and of the peer."""
+    n, dim, classes = sizes
+    torch.manual_seed(0)
+    batches = [of(n, dim, classes, 4, args.device)]
+    batches.append(of(2 * n, dim, n, 2, args.device) if against.pairs else batches[0])
+    losses = [built(name, classes, dim, against.params), against.make(classes, dim)]
+    filling = FILLING if name in ("snca", "xbm") else 2
+    return in_turns([each.to(args.device).train() for each in losses], batches, args.rounds, filling)
+
+
+def of(n: int, dim: int, classes: int, images: int, device: str) -> tuple[Tensor, Tensor]:
+    return torch.randn(n, dim, device=device), (torch.arange(n, device=device) // images) % classes
 
 
 def main() -> None:
@@ -80,21 +116,19 @@ def main() -> None:
     tsc.repelling = uniform  # its targets are made once per run, in minutes
     print("| loss | peer | n | d | K | Workbench, ms | peer, ms | ratio |\n|---|---|---|---|---|---|---|---|")
     for name in args.losses:
-        peers = [("bare", BARE[name])] if name in BARE else [("PML", PML[name])]
-        if args.less and name in LESS:
-            peers.append((f"PML: {LESS[name][1]}", LESS[name][0]))
-        for kind, make in peers:
+        for against in comparisons(name, args.less):
             for n, dim, classes in CASES:
                 if classes > MANY and n > 128 and name in TOO_LARGE:
-                    print(f"| {name} | {kind} | {n} | {dim} | {classes:,} | not measured: {TOO_LARGE[name]} | | |")
+                    print(
+                        f"| {name} | {against.peer} | {n} | {dim} | {classes:,} | not measured: {TOO_LARGE[name]} | | |"
+                    )
                     continue
-                torch.manual_seed(0)
-                y = (torch.arange(n, device=args.device) // 4) % classes
-                z = torch.randn(n, dim, device=args.device)
-                losses = [each.to(args.device).train() for each in (built(name, classes, dim), make(classes, dim))]
-                ours, theirs = in_turns(losses, z, y, args.rounds, FILLING if name in ("snca", "xbm") else 2)
+                ours, theirs = measured(name, against, (n, dim, classes), args)
                 sizes = f"{n} | {dim} | {classes:,}"
-                print(f"| {name} | {kind} | {sizes} | {ours:.2f} | {theirs:.2f} | {ours / theirs:.2f} |", flush=True)
+                print(
+                    f"| {name} | {against.peer} | {sizes} | {ours:.2f} | {theirs:.2f} | {ours / theirs:.2f} |",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ same memory, the same gradient.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import torch
@@ -237,9 +238,26 @@ BARE: dict[str, Make] = {
     "rankmi": lambda _, dim: RankMI(dim),
     "soft_triple": lambda classes, dim: Bare(soft_triple, torch.randn(classes, 10, dim)),
 }
-# Faster, since they do less; shown beside the bare formula.
-LESS: dict[str, tuple[Make, str]] = {
-    "npairs": (lambda *_: pml.NPairsLoss(), "one pair of each class only"),
-    "nca": (lambda *_: pml.NCALoss(8), "probabilities, not logarithms: rows that underflow are left out"),
-    "soft_triple": (lambda classes, dim: pml.SoftTripleLoss(classes, dim), "no merging of centres (Eq. 9)"),
-}
+
+
+@dataclass(frozen=True)
+class Less:
+    """A version that does less than ours on the same batch, and what makes the work equal, where something does."""
+
+    make: Make
+    why: str
+    equal: str = ""  # what is done to make it equal
+    params: dict[str, object] = field(default_factory=dict)  # ours are these then
+    pairs: bool = False  # it gets twice the images then, one pair of each class: n x n products, as ours has
+
+
+LESS: dict[str, Less] = {
+    "npairs": Less(
+        lambda *_: pml.NPairsLoss(), "one pair of each class only", "2n images, one pair of each class", pairs=True
+    ),
+    "nca": Less(lambda *_: pml.NCALoss(8), "probabilities, not logarithms: rows that underflow are left out"),
+    "soft_triple": Less(
+        lambda classes, dim: pml.SoftTripleLoss(classes, dim), "no merging of centres (Eq. 9)",
+        "ours without merging, too", params={"merging": 0.0},
+    ),
+}  # fmt: skip

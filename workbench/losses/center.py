@@ -37,18 +37,20 @@ class Center(nn.Module):
         super().__init__()
         self.classifier = nn.Linear(embedding_dim, num_classes)
         self.centres = nn.Parameter(torch.zeros(num_classes, embedding_dim))
-        self.weight, self.proxy_lr_multiplier = params.weight, params.proxy_lr
+        self.weight, self.proxy_lr_multiplier, self.num_classes = params.weight, params.proxy_lr, num_classes
 
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores [n, K] of embeddings [n, d]."""
+        classifier = self.classifier
+        weight = classifier.weight
         with full_precision(embeddings):
-            return F.linear(embeddings.to(self.classifier.weight.dtype), self.classifier.weight, self.classifier.bias)
+            return F.linear(embeddings.to(weight.dtype), weight, classifier.bias)
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, len(self.centres))
+        embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            pull = (embeddings - self.centres[labels]).square().sum(1).mean()
-            return F.cross_entropy(self.logits(embeddings), labels) + self.weight / 2 * pull
+            pull = F.mse_loss(embeddings, self.centres[labels].to(embeddings.dtype), reduction="sum")
+            return F.cross_entropy(self.logits(embeddings), labels) + self.weight / 2 / len(labels) * pull
 
     def linear_logits(self) -> LinearLogits:
         """What the softmax is taken over."""

@@ -66,7 +66,8 @@ class SoftTriple(nn.Module):
             margin = torch.full(own.shape, -self.params.scale * self.params.margin, device=own.device)
             scores = self._scores(embeddings, unit)
             scores = scores.scatter_add(1, own, margin.to(scores.dtype))
-            return F.cross_entropy(scores, labels) + self.params.merging * self._spread(unit)
+            value = F.cross_entropy(scores, labels)
+            return value + self.params.merging * self._spread(unit) if self.params.merging else value
 
     def _scores(self, embeddings: Tensor, unit: Tensor) -> Tensor:
         """λ S [n, C] from centres of unit length [C, K, d]."""

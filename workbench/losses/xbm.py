@@ -6,12 +6,11 @@ batch's own after a warm-up, as in Eq. 3, and C1 squares its hinges, as contrast
 
 from typing import Literal
 
-import torch
 from pytorch_metric_learning.losses import ContrastiveLoss, MultiSimilarityLoss
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere, pair_masks
+from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere
+from workbench.losses.contrastive_pairs import contrastive_pairs
 from workbench.losses.memory import Memory
 from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
 from workbench.losses.triplet import semi_hard
@@ -71,25 +70,22 @@ class XBM(nn.Module):
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
             unit = on_sphere(embeddings)
-            value = self._pairs(unit, labels, unit, labels, *pair_masks(labels))
+            value = self._pairs(unit, labels, None, labels)
             if self.training:
                 self.steps += 1
                 if self.steps > self.params.warm_up:
                     kept, kept_labels = self.memory.contents()
-                    same = labels[:, None] == kept_labels[None, :]
-                    value = value + self._pairs(unit, labels, kept.to(unit.dtype), kept_labels, same, ~same)
+                    value = value + self._pairs(unit, labels, kept.to(unit.dtype), kept_labels)
                 self.memory.add(unit, labels)
             return keep_nan(value, embeddings)
 
-    def _pairs(
-        self, unit: Tensor, labels: Tensor, others: Tensor, other_labels: Tensor, positive: Tensor, negative: Tensor
-    ) -> Tensor:
+    def _pairs(self, unit: Tensor, labels: Tensor, kept: Tensor | None, other_labels: Tensor) -> Tensor:
+        """The pair loss between the batch and what is kept; None is the batch itself."""
+        same = labels[:, None] == other_labels[None, :]
         if self.params.inner == "contrastive":
-            squared = F.threshold(2 - 2 * unit @ others.T, 1e-6, 0.0)  # which also stops the root's gradient at 0
-            pulled = torch.where(positive, squared, 0.0)
-            pushed = torch.where(negative, self.params.margin - squared.sqrt(), 0.0).clamp_min(0)
-            pull = pulled.sum() / pulled.count_nonzero().clamp_min(1)
-            return pull + pushed.square().sum() / pushed.count_nonzero().clamp_min(1)
+            return contrastive_pairs(unit, kept, same, self.params.margin)
+        others, negative = unit if kept is None else kept, ~same
+        positive = same.fill_diagonal_(False) if kept is None else same
         if self.params.inner == "triplet":
             squared = (2 - 2 * unit @ others.T).clamp_min(0)
             return semi_hard(squared, positive, negative, self.params.triplet_margin)
