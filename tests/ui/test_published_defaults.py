@@ -5,7 +5,7 @@ import re
 import pytest
 
 from workbench import registry
-from workbench.catalog import measured_fields, published_fields
+from workbench.catalog import defaults_told, measured_fields, published_fields
 from workbench.config import presets
 from workbench.losses.published import UNNAMED
 from workbench.published_tables import tables
@@ -98,14 +98,15 @@ def test_batches_and_rates_are_offered_and_taken_as_one_step(draft):
 def test_what_was_measured_here_is_told_apart_from_what_is_published(draft):
     draft.set("dataset.name", "omniglot")
     draft.set("loss.name", "proxy_anchor")
-    nothing, measured = draft.defaults_told()
+    nothing, measured = defaults_told(draft.catalog, "proxy_anchor", "omniglot")
     assert nothing == "Nothing is published for omniglot, but for cub, cars, inshop, sop."
     assert measured == "Measured here on omniglot: loss.proxy_lr = 20.0, loss.alpha = 8.0 (docs/results.md)."
+    assert draft.defaults_told(str.upper)[1].startswith("Measured here on DATASET/OMNIGLOT: LOSS.PROXY_LR = 20.0, ")
     assert draft.value("loss.alpha") == 32.0, "a measured value waits to be taken"
     draft.take("measured")
     assert draft.value("loss.alpha") == 8.0
     draft.set("loss.name", "lifted")
-    assert draft.defaults_told() == [f"{UNNAMED}."]
+    assert draft.defaults_told(str) == [f"{UNNAMED}."]
 
 
 @pytest.mark.parametrize(

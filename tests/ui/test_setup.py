@@ -209,7 +209,7 @@ def test_an_impossible_combination_has_a_sentence_and_a_fix(page):
 
 def test_published_values_are_told_below_the_loss_and_taken_by_a_click(page, qtbot):
     choose(page, "loss.name", "ccp")
-    assert page.groups.defaults.text() == "Published for digits: loss.pool = 9, training.batch_size = 8 (A paper)."
+    assert page.groups.defaults.text() == "Published for Digits: Pool = 9, Batch = 8 (A paper)."
     assert page.draft.value("loss.pool") == 9, "a parameter of the loss is taken by itself"
     assert not page.groups.offers["measured"].isVisible()
     offer = page.groups.offers["published"]
