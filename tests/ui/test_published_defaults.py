@@ -126,6 +126,15 @@ def test_a_batch_that_cannot_be_dealt_is_refused(draft, batch, each, said):
     assert bool(draft.check()[1]) == bool(said)
 
 
+@pytest.mark.parametrize("recipe", [each for each in presets() if each.sources and "-lt-" not in each.key])
+def test_a_recipe_and_what_its_loss_declares_say_the_same(draft, recipe):
+    draft.load(recipe.config)
+    named = published_fields(draft.catalog, recipe.config.loss.name, recipe.config.dataset.name)
+    other = {path for path, value in named.items() if draft.value(path) != value}
+    of_pair_losses_not_taken = {"loss.triplet_margin", "loss.alpha", "loss.beta", "loss.base"}
+    assert other <= (of_pair_losses_not_taken if recipe.config.loss.name == "ccp" else set())
+
+
 def test_a_recipe_names_paper_and_section_of_each_field(draft):
     recipe = next(preset for preset in presets() if preset.key == "cub-ce")
     draft.load(recipe.config, sources=recipe.sources)
