@@ -1,6 +1,7 @@
 """The registry as a cached file: every form, `list` and the docs, before torch is loaded."""
 
 import json
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +14,7 @@ from workbench import files, registry
 from workbench.params import Params
 
 Catalog = dict[str, dict[str, Any]]
+NameOf = Callable[[str], str]
 TYPES = {"boolean": bool, "integer": int, "number": float, "string": str}
 LIMITS = {"minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveMaximum": "lt"}
 
@@ -56,17 +58,34 @@ def measured_fields(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
     return _dotted(_by_data(known, loss, "measured").get(dataset, {}))
 
 
-def defaults_told(known: Catalog, loss: str, dataset: str = "") -> list[str]:
-    """What is published and what was measured here, a sentence each; of one data set, or of all of them."""
+def defaults_told(
+    known: Catalog, loss: str, dataset: str = "", name_of: NameOf = lambda key: key.removeprefix("dataset/")
+) -> list[str]:
+    """What is published and what was measured here, a sentence each; of one data set, or of all of them.
+
+    `name_of` gives the words for a dotted field and for a data set, "dataset/cub"; by default as in a config file.
+    """
     source = known.get(f"loss/{loss}", {"facts": {}})["facts"].get("defaults_source", "")
     named, told = list(_by_data(known, loss, "defaults")), []
     for each in [name for name in named if dataset in ("", name)]:
-        told.append(f"Published for {each}: {_listed(published_fields(known, loss, each))} ({source}).")
+        values = listed(published_fields(known, loss, each), name_of)
+        told.append(f"Published for {name_of(f'dataset/{each}')}: {values} ({source}).")
     if not told and source:
-        told.append(f"Nothing is published for {dataset}, but for {', '.join(named)}." if named else f"{source}.")
+        others = ", ".join(name_of(f"dataset/{each}") for each in named)
+        nothing = f"Nothing is published for {name_of(f'dataset/{dataset}')}, but for {others}."
+        told.append(nothing if named else f"{source}.")
     for each in [name for name in _by_data(known, loss, "measured") if dataset in ("", name)]:
-        told.append(f"Measured here on {each}: {_listed(measured_fields(known, loss, each))} (docs/results.md).")
+        values = listed(measured_fields(known, loss, each), name_of)
+        told.append(f"Measured here on {name_of(f'dataset/{each}')}: {values} (docs/results.md).")
     return told
+
+
+def listed(values: dict[str, Any], name_of: NameOf) -> str:
+    """Values by dotted field as words: "loss.margin = 0.5, embedding.bounded = true"."""
+    return ", ".join(
+        f"{name_of(path)} = {str(value).lower() if isinstance(value, bool) else value}"
+        for path, value in values.items()
+    )
 
 
 def _by_data(known: Catalog, loss: str, fact: str) -> dict[str, dict[str, Any]]:
@@ -76,10 +95,6 @@ def _by_data(known: Catalog, loss: str, fact: str) -> dict[str, dict[str, Any]]:
 
 def _dotted(values: dict[str, Any]) -> dict[str, Any]:
     return {name if "." in name else f"loss.{name}": value for name, value in values.items()}
-
-
-def _listed(values: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 def write(cache: Path) -> Catalog:

@@ -34,10 +34,11 @@ from workbench.problem import Problem
 from workbench.training import checkpoint, device
 from workbench.training.feed import Feed
 from workbench.training.optimisers import build_optimiser, build_schedule
-from workbench.training.probe import Probe, embed
+from workbench.training.probe import Probe, batch_on, embed
 from workbench.training.trainer import Parts, train
 
 Tell = Callable[[str, int, int], None]
+TIMED = 128  # images of the probe that preflight embeds, at least
 VALIDATED = 2048  # training images on which CCP's projections are checked
 
 
@@ -315,8 +316,9 @@ class Engine:
             self.projections.after_step(step)
 
     def _after_epoch(self, epoch: int) -> None:
-        self.probe.measure(self.parts.step)
         last = epoch == self.config.training.epochs or self.control.stop_asked
+        if last:
+            self.probe.measure(self.parts.step)
         if last or epoch % self.config.evaluation.every == 0:
             metrics = self.evaluate(epoch)
             score = score_of(metrics)
@@ -364,6 +366,20 @@ def time_steps(engine: Engine, steps: int, cancelled: Callable[[], bool]) -> flo
         if len(taken) >= steps or cancelled():
             break
     return float(np.median(taken[1:] or taken))
+
+
+def time_probe(engine: Engine, cancelled: Callable[[], bool]) -> float:
+    """Seconds of one look at the probe, from embedding a part of it; 0 where there is none."""
+    index, parts = engine.probe.index, engine.parts
+    some = index[: max(TIMED, batch_on(parts.device))]
+    taken = 0.0
+    for _ in range(2):  # the first warms up
+        if not len(some) or cancelled():
+            break
+        since = perf_counter()
+        embed(parts.model, engine.feed, engine.augmentation, some).sum().item()  # a GPU has finished then
+        taken = perf_counter() - since
+    return taken * len(index) / max(1, len(some))
 
 
 def _params(kind: str, config: RunConfig) -> Any:

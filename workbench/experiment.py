@@ -156,6 +156,9 @@ class Preflight:
     seconds_per_epoch: float
     seconds: float  # of the whole run, evaluations left out
     memory_bytes: int
+    probe_images: int
+    probe_every: int  # steps
+    probe_share: float  # of the training time, 0 to 1: CE and SPCE on the probe, its start and end counted
     note: str = ""
     sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]
     problems: list[tuple[str, str]] = field(default_factory=list)  # (path, reason) of images left out
@@ -178,7 +181,7 @@ def preflight(
         Cancelled: `cancelled` said so.
     """
     progress("Loading the engine", 0, 0)
-    from workbench.engine import Engine, load_data, time_steps, training_classes
+    from workbench.engine import Engine, load_data, time_probe, time_steps, training_classes
     from workbench.training import device
 
     def tell(text: str, done: int, total: int) -> None:
@@ -199,12 +202,15 @@ def preflight(
     since = perf_counter()
     try:
         per_step = time_steps(engine, DRY_STEPS, cancelled)
+        per_look = time_probe(engine, cancelled)
     except (RuntimeError, MemoryError) as error:
         if not device.is_out_of_memory(error):
             raise
         raise engine._out_of_memory() from None
     tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
     steps, images = engine.sampler.steps_per_epoch, data.images
+    every, total = config.evaluation.probe_every, engine.total
+    training, looking = per_step * total, per_look * looks(total, every)
     shown = np.random.default_rng(config.seed).permutation(data.split.train)[:5]
     return Preflight(
         images=len(images.paths),
@@ -219,9 +225,12 @@ def preflight(
         parameters=sum(weight.numel() for weight in engine.parts.weights),
         steps_per_epoch=steps,
         seconds_per_step=per_step,
-        seconds_per_epoch=per_step * steps,
-        seconds=per_step * steps * config.training.epochs * len(runs),
+        seconds_per_epoch=(training + looking) / config.training.epochs,
+        seconds=(training + looking) * len(runs),
         memory_bytes=device.memory_in_use(engine.parts.device),
+        probe_images=len(engine.probe.index),
+        probe_every=every,
+        probe_share=looking / (training + looking),
         note=". ".join(each for each in (several, data.split.note, chosen, shared) if each),
         sample_pictures=[
             np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
@@ -230,6 +239,11 @@ def preflight(
         unlike_published=list(images.unlike_published),
         notes=data.notes,
     )
+
+
+def looks(steps: int, every: int) -> int:
+    """How often a run of so many steps looks at its probe: before the first step, every few, and after the last."""
+    return 2 + (steps - 1) // every
 
 
 def inspect_data(config: RunConfig, tell: Callable[[str, int, int], None]) -> "Inspection":

@@ -41,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("preset")
     parser.add_argument("changes", nargs="*", help="such as dataset.folder=FOLDER or dataset.place=ARCHIVE")
-    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--steps", type=int, default=60, help="of an epoch, all of it at most")
     args = parser.parse_args()
     config = read_config(args.preset, tuple(args.changes))
     data = load_data(config, lambda *_: None)
@@ -53,6 +53,7 @@ def main() -> None:
 def measure(engine: Engine, config: RunConfig, steps: int) -> None:
     parts, settings, classes = engine.parts, config.evaluation, len(engine.classes)
     batches = engine.feed.training(engine.sampler, engine.augmentation, config.seed, config.training.views)
+    steps = min(steps, engine.sampler.steps_per_epoch)
 
     def some(epoch: int) -> None:
         train(
@@ -64,12 +65,12 @@ def measure(engine: Engine, config: RunConfig, steps: int) -> None:
     epochs = iter(range(2, 9))
     step = milliseconds(lambda: some(next(epochs)), 3) / steps
     probe = engine.probe
-    embeddings = embed(parts.model, engine.feed, engine.augmentation, probe._index)
+    embeddings = embed(parts.model, engine.feed, engine.augmentation, probe.index)
     labels = probe._labels
     charts = getattr(parts.loss, "charts", lambda *_: None)
     of_anatomy = milliseconds(lambda: anatomy(parts.loss, embeddings, labels))
     of_charts = milliseconds(lambda: charts(embeddings, labels))
-    curves = milliseconds(lambda: embed(parts.model, engine.feed, engine.augmentation, probe._index), 3)
+    curves = milliseconds(lambda: embed(parts.model, engine.feed, engine.augmentation, probe.index), 3)
     share = (of_anatomy + of_charts) / (settings.anatomy_every * step)
     print(f"{config.name}: {len(labels)} images of {classes} classes, {embeddings.shape[1]} numbers")
     print(f"step {step:.1f} ms; anatomy {of_anatomy:.1f} ms, charts {of_charts:.1f} ms every {settings.anatomy_every}")

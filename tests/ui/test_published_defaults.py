@@ -5,7 +5,7 @@ import re
 import pytest
 
 from workbench import registry
-from workbench.catalog import measured_fields, published_fields
+from workbench.catalog import defaults_told, measured_fields, published_fields
 from workbench.config import presets
 from workbench.losses.published import UNNAMED
 from workbench.published_tables import tables
@@ -98,14 +98,15 @@ def test_batches_and_rates_are_offered_and_taken_as_one_step(draft):
 def test_what_was_measured_here_is_told_apart_from_what_is_published(draft):
     draft.set("dataset.name", "omniglot")
     draft.set("loss.name", "proxy_anchor")
-    nothing, measured = draft.defaults_told()
+    nothing, measured = defaults_told(draft.catalog, "proxy_anchor", "omniglot")
     assert nothing == "Nothing is published for omniglot, but for cub, cars, inshop, sop."
     assert measured == "Measured here on omniglot: loss.proxy_lr = 20.0, loss.alpha = 8.0 (docs/results.md)."
+    assert draft.defaults_told(str.upper)[1].startswith("Measured here on DATASET/OMNIGLOT: LOSS.PROXY_LR = 20.0, ")
     assert draft.value("loss.alpha") == 32.0, "a measured value waits to be taken"
     draft.take("measured")
     assert draft.value("loss.alpha") == 8.0
     draft.set("loss.name", "lifted")
-    assert draft.defaults_told() == [f"{UNNAMED}."]
+    assert draft.defaults_told(str) == [f"{UNNAMED}."]
 
 
 @pytest.mark.parametrize(
@@ -123,6 +124,15 @@ def test_a_batch_that_cannot_be_dealt_is_refused(draft, batch, each, said):
     draft.set("training.batch_size", batch)
     assert draft.check()[1].get("training.batch_size", "").startswith(said)
     assert bool(draft.check()[1]) == bool(said)
+
+
+@pytest.mark.parametrize("recipe", [each for each in presets() if each.sources and "-lt-" not in each.key])
+def test_a_recipe_and_what_its_loss_declares_say_the_same(draft, recipe):
+    draft.load(recipe.config)
+    named = published_fields(draft.catalog, recipe.config.loss.name, recipe.config.dataset.name)
+    other = {path for path, value in named.items() if draft.value(path) != value}
+    of_pair_losses_not_taken = {"loss.triplet_margin", "loss.alpha", "loss.beta", "loss.base"}
+    assert other <= (of_pair_losses_not_taken if recipe.config.loss.name == "ccp" else set())
 
 
 def test_a_recipe_names_paper_and_section_of_each_field(draft):

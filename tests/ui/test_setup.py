@@ -68,6 +68,7 @@ FOUND = {
     "images": 1797, "classes": 10, "train": 1437, "test": 360, "train_classes": 10, "test_classes": 10,
     "classes_disjoint": False, "image_size": 8, "device": "CPU", "parameters": 1234, "steps_per_epoch": 45,
     "seconds_per_step": 0.01, "seconds_per_epoch": 0.45, "seconds": 3.6, "memory_bytes": 2**29, "note": "",
+    "probe_images": 2048, "probe_every": 50, "probe_share": 0.194,
     "sample_pictures": [np.zeros((8, 8, 3), np.uint8)] * 5, "problems": [("a/b.png", "is empty")],
     "notes": [("2 classes", "have one image each: nothing can match it (a, b)")],
     "unlike_published": [("digits", "was published with 1,800 images and has 1,797 here: 3 are missing")],
@@ -209,7 +210,7 @@ def test_an_impossible_combination_has_a_sentence_and_a_fix(page):
 
 def test_published_values_are_told_below_the_loss_and_taken_by_a_click(page, qtbot):
     choose(page, "loss.name", "ccp")
-    assert page.groups.defaults.text() == "Published for digits: loss.pool = 9, training.batch_size = 8 (A paper)."
+    assert page.groups.defaults.text() == "Published for Digits: Pool = 9, Batch = 8 (A paper)."
     assert page.draft.value("loss.pool") == 9, "a parameter of the loss is taken by itself"
     assert not page.groups.offers["measured"].isVisible()
     offer = page.groups.offers["published"]
@@ -330,6 +331,7 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"), timeout=30_000)
     assert [config.training.epochs for config in looked.configs] == [4]
     assert page.card.facts["Split"].text() == "1,437 train, 360 test"
+    assert page.card.facts["Probe"].text() == "2,048 images every 50 steps, about 19% of the training time"
     assert page.card.samples[4].isVisible()
     assert page.card.unfold.text() == "1 file left out"
     page.card.unfold.click()

@@ -10,7 +10,13 @@ from torch.nn import functional as F
 from workbench.events import Charted, Emit, Scalar
 from workbench.training.feed import Augmentation, Feed
 
-BATCH = 512
+BATCH = 512  # images
+BATCH_ON_CPU = 64  # whose activations stay in a processor's cache: 0.6 to 0.7 of the time
+
+
+def batch_on(device: torch.device) -> int:
+    """Images that are embedded at a time; what comes out does not depend on it."""
+    return BATCH_ON_CPU if device.type == "cpu" else BATCH
 
 
 @torch.no_grad()
@@ -29,7 +35,7 @@ def embed(
     """
     training, found = model.training, []
     model.eval()
-    for images in feed.in_order(BATCH, index):
+    for images in feed.in_order(batch_on(feed.labels.device), index):
         between()
         found.append((by or model)(augmentation.evaluate(images)).float())
     model.train(training)
@@ -68,22 +74,22 @@ class Probe:
     ) -> None:
         self._model, self._loss, self._feed, self._augmentation = model, loss, feed, augmentation
         self._every, self._num_classes, self._spce, self._emit = every, num_classes, spce, emit
-        self._index = np.sort(np.random.default_rng(seed).permutation(len(feed))[:size])
-        self._labels = feed.labels[torch.from_numpy(self._index).to(feed.labels.device)]
+        self.index = np.sort(np.random.default_rng(seed).permutation(len(feed))[:size])
+        self._labels = feed.labels[torch.from_numpy(self.index).to(feed.labels.device)]
         self._measured = -1
         self._anatomy, self._anatomy_every = anatomy, anatomy_every
 
     def after_step(self, step: int) -> None:
-        if len(self._index) and step % self._every == 0:
+        if len(self.index) and step % self._every == 0:
             self.measure(step)
 
     @torch.no_grad()
     def measure(self, step: int) -> None:
         """Emit one point of each curve at `step`, once."""
-        if step == self._measured or not len(self._index):
+        if step == self._measured or not len(self.index):
             return
         self._measured = step
-        embeddings = embed(self._model, self._feed, self._augmentation, self._index)
+        embeddings = embed(self._model, self._feed, self._augmentation, self.index)
         self._emit(Scalar("probe/spce", step, self._spce(embeddings, self._labels, self._num_classes).item()))
         if self._anatomy_every and step // self._anatomy_every * self._anatomy_every > step - self._every:
             for name, value in self._anatomy(embeddings, self._labels).items():

@@ -140,10 +140,10 @@ class Draft:
             if self._lacks(path, named[path]):
                 self._put(path, named[path])
 
-    def defaults_told(self) -> list[str]:
+    def defaults_told(self, name_of: catalogs.NameOf) -> list[str]:
         """What is published for the loss on the data set, and what was measured here, a sentence each."""
         loss, dataset = self.values["loss"]["name"], self.values["dataset"]["name"]
-        return catalogs.defaults_told(self.catalog, loss, dataset)
+        return catalogs.defaults_told(self.catalog, loss, dataset, name_of)
 
     def _lacks(self, path: str, value: Any) -> bool:
         part, _, field = path.partition(".")

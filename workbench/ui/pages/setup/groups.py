@@ -5,10 +5,11 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from workbench.catalog import listed
 from workbench.ui.pages.setup.draft import GROUPS, Draft
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
-from workbench.ui.widgets.form import Fix, ParamsForm
+from workbench.ui.widgets.form import Fix, ParamsForm, title_of
 from workbench.ui.widgets.labels import label
 
 WIDE_WINDOW = 1400  # px: from here on two columns
@@ -72,12 +73,23 @@ class FormGroups(QScrollArea):
             form.set_values({path: draft.value(path) for path in fields})
             form.mark_changed({path: draft.base_value(path) for path in fields})
             form.show_errors(errors, fixes)
-        self.defaults.setText("\n".join(draft.defaults_told()))
+        self._show_defaults(draft)
+
+    def _show_defaults(self, draft: Draft) -> None:
+        """What is published and what was measured, in the words of the form, and a button for what is not set yet."""
+        fields = {path: field for heading in self.forms for path, field in draft.fields(heading).items()}
+
+        def name_of(key: str) -> str:
+            if key in draft.catalog:
+                return str(draft.catalog[key]["title"])
+            return title_of(key, fields.get(key, {}))
+
+        self.defaults.setText("\n".join(draft.defaults_told(name_of)))
         self.defaults.setVisible(bool(self.defaults.text()))
         offered = draft.offered()
         for kind, offer in self.offers.items():
             offer.setVisible(kind in offered)
-            offer.setToolTip("; ".join(f"{path} = {value}" for path, value in offered.get(kind, {}).items()))
+            offer.setToolTip(listed(offered.get(kind, {}), name_of))
 
     def choose_columns(self) -> None:
         """Two columns in a wide window, one in a narrow one."""

@@ -25,7 +25,7 @@ SETTLES_AFTER = 700  # ms without an edit
 SAMPLES, SAMPLE_SIDE = 5, 48  # images; px
 LISTED = 500
 UNLIKE, NOTES = "Differs from the published counts:", "Worth knowing; nothing is left out for it:"
-FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Speed", "One epoch", "Whole run")
+FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Speed", "Probe", "One epoch", "Whole run")
 
 
 class PreflightRunner(QObject):
@@ -216,6 +216,7 @@ class PreflightCard(Card):
             "Network": f"{found.parameters:,} weights",
             "Memory": f"{memory(found.memory_bytes)} in use after the dry steps" if found.memory_bytes else NO_VALUE,
             "Speed": f"{per_step} per step, {found.steps_per_epoch:,} steps per epoch",
+            "Probe": _probe(found),
             "One epoch": duration(found.seconds_per_epoch),
             "Whole run": f"{duration(found.seconds)}, evaluations left out",
         }
@@ -256,6 +257,14 @@ class PreflightCard(Card):
         told = [f"{name} {what}." for name, what in said]
         shown.setText("\n".join([title, *told]) if told else "")
         shown.setVisible(bool(told))
+
+
+def _probe(found: "Preflight") -> str:
+    if not found.probe_images:
+        return "off"
+    share = f"{100 * found.probe_share:.0f}" if found.probe_share >= 0.01 else "under 1"
+    about = "" if share.startswith("under") else "about "
+    return f"{found.probe_images:,} images every {found.probe_every:,} steps, {about}{share}% of the training time"
 
 
 def pixmap(image: np.ndarray, side: int, ratio: float) -> QPixmap:
