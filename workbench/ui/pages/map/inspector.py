@@ -11,12 +11,14 @@ from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.pages.map.hover_card import fill_picture
 from workbench.ui.session import Session
+from workbench.ui.tab_order import follow
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.locating import LocateStrip
+from workbench.ui.widgets.one_stop import OneStop
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.words import counted, percent
 from workbench.workspace import Workspace
@@ -89,6 +91,7 @@ class InspectorPanel(QStackedWidget):
         self.loader = shared_loader(session)
         self.sample: int | None = None
         self.spots: list[Spot] = []
+        self._stop = OneStop(self)
         self._follow_query = False  # else the selection, whichever changed last
         self._number = 0  # of the newest question: older answers are dropped
         self._stale = True
@@ -124,6 +127,8 @@ class InspectorPanel(QStackedWidget):
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(inside)
+        scroll.setAccessibleName("What is selected")
+        self._stop.reached.connect(scroll.ensureWidgetVisible)
         self.addWidget(self.hint)
         self.addWidget(scroll)
 
@@ -181,6 +186,7 @@ class InspectorPanel(QStackedWidget):
         if number != self._number:
             return
         self.sample = None if found is None else found.sample
+        self._stop.show([])
         self.sheet.clear()
         self.spots = []
         self.setCurrentIndex(0 if found is None else 1)
@@ -204,6 +210,8 @@ class InspectorPanel(QStackedWidget):
             self.sheet.addWidget(spot)
             spot.show()
             self.spots.append(spot)
+        follow(self.locating.locate, self.spots)
+        self._stop.show(self.spots)
 
     def _fill(self, _: set[int]) -> None:
         for spot in self.spots:

@@ -49,6 +49,7 @@ class TrainPage(QStackedWidget):
         self.curves, self.anatomy, self.method = Curves(), AnatomyPanel(), MethodPanel()
         self.views = QTabWidget()
         self.views.setDocumentMode(True)
+        self.views.tabBar().setAccessibleName("Views of the run")
         self.views.addTab(self.curves, "Curves")
         self.views.addTab(self.anatomy, "Anatomy")
         self.views.addTab(self.method, "Method")
