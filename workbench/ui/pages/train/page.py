@@ -67,6 +67,7 @@ class TrainPage(QStackedWidget):
         self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
         self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.table.horizontalHeader().setMinimumSectionSize(60)
+        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         self.table.setMinimumHeight(3 * ROW_PX)
         split = QSplitter(Qt.Orientation.Vertical)
