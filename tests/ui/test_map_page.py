@@ -135,6 +135,9 @@ def test_the_legend_hides_and_solos(page):
     assert page.canvas.cloud.visible_rows().all()
     page.legend.search.setText("DOG")
     assert page.legend._found.rowCount() == 1
+    assert page.legend._found.index(0, 0).data() == "dog (10)"
+    page.legend.search.setText("10")
+    assert page.legend._found.rowCount() == 0, "names are searched, not their counts"
 
 
 def test_colourings(page):

@@ -257,6 +257,12 @@ def test_the_table_has_newest_on_top_and_marks_the_best(qtmodeltester):
     titles = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(model.columnCount())]
     assert titles == ["Epoch", "R@1 % ↑", "P@R % ↑", "MAP@R % ↑", "Train acc. % ↑"]
     assert "41.0 to 52.0" in model._interval(1, 3)
+    tips = [
+        model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+        for column in range(model.columnCount())
+    ]
+    assert all(tips), "no column without a word of what it is"
+    assert "among the 1 nearest" in tips[1]
     model.show([evaluation(0, NAN)])
     assert model.index(0, 0).data() == "0 (untrained)", "NaN is never the best"
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QHeaderView, QTableView
 from workbench.ui import theme
 from workbench.ui.models.query_table import QueryTable
 from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.retrieval.page import RetrievalPage
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import IconLabel
@@ -97,3 +98,16 @@ def test_buttons_of_dialogs_have_words_alone_and_a_disabled_one_is_grey(qtbot, s
     assert all(each.icon().isNull() for each in box.buttons())
     delete.setEnabled(False)
     assert delete.palette().buttonText().color().name().upper() == theme.DARK.disabled
+
+
+def test_columns_beside_the_main_thing_grow_with_the_text_up_to_a_limit(session, qtbot):
+    page = RetrievalPage(session)
+    qtbot.addWidget(page)
+    assert page.queries.minimumWidth() == 300
+    session.theme.set_text_size(110)
+    assert page.queries.minimumWidth() == 330
+    session.theme.set_text_size(150)
+    assert page.queries.minimumWidth() == 345
+    assert page.queries.table.columnWidth(2) == 96, "numbers have the room that they need"
+    session.theme.set_text_size(100)
+    assert page.queries.minimumWidth() == 300

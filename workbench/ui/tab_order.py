@@ -4,12 +4,23 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSplitter, QTabBar, QTabWidget, QWidget
+
+VIEWPORT = "qt_scrollarea_viewport"  # hands the focus back to the view around it
 
 
 def order_regions(regions: Sequence[QWidget]) -> None:
     """Put whole regions one after the other in the focus chain of their window."""
-    for before, after in pairwise(widget for region in regions for widget in _stops(region)):
+    _chain([widget for region in regions for widget in _stops(region)])
+
+
+def follow(before: QWidget, parts: Sequence[QWidget]) -> None:
+    """Put widgets that were made after their window right behind another one: Qt has put them at the very end."""
+    _chain([before, *parts])
+
+
+def _chain(widgets: Sequence[QWidget]) -> None:
+    for before, after in pairwise(widgets):
         QWidget.setTabOrder(before, after)
 
 
@@ -19,8 +30,21 @@ def _stops(widget: QWidget) -> Iterator[QWidget]:
     Never asks for nextInFocusChain or focusProxy: PySide takes the answer for a child of the one that was asked, so
     that forms came to own the window, and the first row that went took every menu and layout with it.
     """
-    if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+    if isinstance(widget, QTabWidget):
+        # Handing the focus to its bar, it takes Tab past its pages.
+        widget.setFocusProxy(None)  # type: ignore[arg-type]  # the stub forgets that a proxy can be taken away
+        widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    elif widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.objectName() != VIEWPORT:
         yield widget
-    for child in widget.children():
-        if isinstance(child, QWidget) and not child.isWindow():
-            yield from _stops(child)
+    for child in _in_reading_order(widget):
+        yield from _stops(child)
+
+
+def _in_reading_order(widget: QWidget) -> list[QWidget]:
+    """Its children as they were built; of some, Qt has changed the order by raising one over the others."""
+    found = [child for child in widget.children() if isinstance(child, QWidget) and not child.isWindow()]
+    if isinstance(widget, QTabWidget):
+        return sorted(found, key=lambda child: not isinstance(child, QTabBar))
+    if isinstance(widget, QSplitter):
+        return sorted(found, key=widget.indexOf)
+    return found

@@ -12,6 +12,7 @@ from workbench.ui.preferences import Preferences
 
 BODY_PX, CAPTION_PX, SECTION_PX, TITLE_PX = 13, 11, 15, 20
 SMALLEST_TEXT, LARGEST_TEXT = 90, 150  # %
+MOST_SIDE = 115  # % of its width that a column beside the main thing of a page grows to with the text
 CHOICES = ("system", "light", "dark")
 
 
@@ -153,6 +154,10 @@ class Theme(QObject):
     def px(self, size: int) -> int:
         """A size of the design at the person's text size."""
         return round(size * self.percent / 100)
+
+    def side(self, size: int) -> int:
+        """Width of a column beside the main thing of a page: it grows with the text, but leaves that its room."""
+        return min(self.px(size), MOST_SIDE * size // 100)
 
     def apply(self) -> None:
         """Dress the whole application, and tell those who paint themselves."""

@@ -11,12 +11,14 @@ from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.pages.map.hover_card import fill_picture
 from workbench.ui.session import Session
+from workbench.ui.tab_order import follow
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.locating import LocateStrip
+from workbench.ui.widgets.one_stop import OneStop
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.words import counted, percent
 from workbench.workspace import Workspace
@@ -92,6 +94,7 @@ class InspectorPanel(QStackedWidget):
         self.sample: int | None = None
         self.spots: list[Spot] = []  # in use, the first of the pool
         self._pool: list[Spot] = []
+        self._stop = OneStop(self)
         self._follow_query = False  # else the selection, whichever changed last
         self._number = 0  # of the newest question: older answers are dropped
         self._stale = True
@@ -127,6 +130,8 @@ class InspectorPanel(QStackedWidget):
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(inside)
+        scroll.setAccessibleName("What is selected")
+        self._stop.reached.connect(scroll.ensureWidgetVisible)
         self.addWidget(self.hint)
         self.addWidget(scroll)
 
@@ -205,6 +210,7 @@ class InspectorPanel(QStackedWidget):
             spot.clicked.connect(self._choose)
             spot.hide()
             self.sheet.addWidget(spot)
+            follow(self._pool[-1] if self._pool else self.locating.locate, [spot])
             self._pool.append(spot)
         self.spots = self._pool[: len(sheet)]
         for spot, row in zip(self.spots, sheet, strict=True):
@@ -214,6 +220,7 @@ class InspectorPanel(QStackedWidget):
             spot.hide()
         self.sheet.setEnabled(True)
         self.sheet.invalidate()
+        self._stop.show(self.spots)
 
     def _fill(self, _: set[int]) -> None:
         for spot in self.spots:

@@ -83,7 +83,7 @@ class MapPage(QStackedWidget):
         self.canvas.show_pictures(shared_loader(self.session))
         self.hover_card = HoverCard(shared_loader(self.session), self.canvas, self.colours)
         self.legend = Legend()
-        self.legend.setFixedWidth(LEGEND)
+        self.legend.setFixedWidth(self.session.theme.side(LEGEND))
         self.settings = MapSettings()
         self.colouring = self.colours.chooser
         self.trail = Trail(self.canvas)
@@ -273,6 +273,7 @@ class MapPage(QStackedWidget):
 
     def _restyle(self) -> None:
         self.canvas.set_tokens(theme.current())
+        self.legend.setFixedWidth(self.session.theme.side(LEGEND))
         self.second.set_tokens()
         self._colour(fit=False)
 

@@ -27,7 +27,7 @@ from workbench.workspace.report_templates import choice, store_choice
 
 SETTLE = 600  # ms without a change before the preview is drawn anew
 DPI = 110
-SIDE = 232  # px, the columns beside the preview
+SIDE = 232  # px at 100% text, the columns beside the preview
 AT_FIRST = 24  # runs of a comparison before any are chosen
 
 
@@ -85,8 +85,8 @@ class ReportPage(QStackedWidget):
         ):  # fmt: skip
             right.body.addWidget(widget)
         right.body.addStretch(1)
-        left.setFixedWidth(SIDE)
-        right.setFixedWidth(SIDE)
+        self._sides = (left, right)
+        self._fit_text()
         content = QWidget()
         row = QHBoxLayout(content)
         row.setContentsMargins(16, 12, 16, 12)
@@ -103,6 +103,7 @@ class ReportPage(QStackedWidget):
 
     def _connect(self) -> None:
         self._timer.timeout.connect(self._draw)
+        self.session.theme.changed.connect(self._fit_text)
         self.hint.pressed.connect(self._go_to_setup)
         self._keep.timeout.connect(self.templates.keep)
         self._remember.timeout.connect(self._store_choice)
@@ -133,6 +134,10 @@ class ReportPage(QStackedWidget):
         super().showEvent(event)
         if self._stale:
             self._timer.start(0)
+
+    def _fit_text(self) -> None:
+        for side in self._sides:
+            side.setFixedWidth(self.session.theme.side(SIDE))
 
     def export(self) -> None:
         """Write the ticked formats into the folder."""

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from workbench.ui.pages.retrieval.neighbour_card import SIDE, NeighbourCard
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.one_stop import OneStop, in_line
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.rows import Neighbour
 
@@ -26,6 +27,7 @@ class CardRow(QWidget):
         self._loader, self._place = loader, place
         self._pool: list[NeighbourCard] = []
         self._used = 0
+        self.stop = OneStop(self)
         self.title = label("", "section", wrap=True)
         cards = QWidget()
         self.grid = FlowLayout(cards, spacing=8)
@@ -55,6 +57,7 @@ class CardRow(QWidget):
                 card.show_neighbour(near[place], judged=True)
         self.grid.setEnabled(True)
         self.grid.invalidate()
+        self.stop.show(self.cards)
         self._loader.request(self._place, [each.sample_id for each in near], SIDE)
         self._pictures_came(set())
 
@@ -64,6 +67,7 @@ class CardRow(QWidget):
             card.clicked.connect(self._choose)
             card.hide()
             self.grid.addWidget(card)
+            in_line(self._pool, card)
             self._pool.append(card)
 
     def _choose(self) -> None:

@@ -17,8 +17,9 @@ class OtherGrid(QScrollArea):
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.row = CardRow(loader, PLACE, 0)
+        self.row = CardRow(loader, PLACE, 1)  # one that has its place in the order of Tab
         self.row.show()
+        self.row.stop.reached.connect(self.ensureWidgetVisible)
         self.row.column.addStretch(1)
         self.row.title.setProperty("role", "")
         self.setWidgetResizable(True)

@@ -130,12 +130,17 @@ class RetrievalPage(QStackedWidget):
         result.copy_asked.connect(self._copy)
         result.own_dropped.connect(self._show_query)
         self.model.failed.connect(session.notify)
+        session.theme.changed.connect(self._fit_text)
+        self._fit_text()
         session.run_changed.connect(self._forget_history)
         session.runs_changed.connect(self._look_again)
         session.evaluation_changed.connect(self._show_evaluation)
         session.query_changed.connect(self._query_changed)
         session.selection_changed.connect(self._show_selection)
         session.workspace_changed.connect(self._show_evaluation)
+
+    def _fit_text(self) -> None:
+        self.queries.fit_text(self.session.theme)
 
     # What is shown
 

@@ -16,11 +16,13 @@ from PySide6.QtWidgets import (
 
 from workbench.ui.models.query_table import THUMBNAIL, Filter, QueryTable
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
+from workbench.ui.theme import Theme
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.workspace import Workspace
 
-WIDTH = 300  # px
+WIDTH = 300  # px at 100% text, as the columns:
+NUMBERS = ((2, 64), (3, 76))
 EVERY_CLASS = "All classes"
 
 
@@ -42,7 +44,6 @@ class QueryList(QWidget):
         self._connect()
 
     def _build(self) -> None:
-        self.setFixedWidth(WIDTH)
         self.failures = QCheckBox("Failures only")
         self.failures.setToolTip("Queries whose nearest neighbour is of another class")
         self.classes = self._class_chooser()
@@ -71,6 +72,12 @@ class QueryList(QWidget):
         rows.addWidget(self.nothing)
         rows.addWidget(self.table, 1)
         rows.addLayout(foot)
+
+    def fit_text(self, theme: Theme) -> None:
+        """Take the width that the words need at this size of text."""
+        self.setFixedWidth(theme.side(WIDTH))
+        for column, width in NUMBERS:
+            self.table.setColumnWidth(column, theme.px(width))
 
     def _class_chooser(self) -> QComboBox:
         made = QComboBox()
@@ -106,8 +113,7 @@ class QueryList(QWidget):
         header = made.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((0, THUMBNAIL + 14), (2, 64), (3, 76)):
-            made.setColumnWidth(column, width)
+        made.setColumnWidth(0, THUMBNAIL + 14)
         header.setSortIndicator(2, Qt.SortOrder.AscendingOrder)
         return made
 

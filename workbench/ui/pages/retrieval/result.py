@@ -1,8 +1,8 @@
 """The query with its facts, and the grid of its neighbours."""
 
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPixmap
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.ui.pages.retrieval.missed_row import MissedRow
@@ -12,6 +12,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Chip
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.one_stop import OneStop, in_line
 from workbench.ui.widgets.pictures import PictureLoader, as_image
 from workbench.ui.words import percent
 from workbench.workspace.rows import Neighbour, Query
@@ -19,7 +20,6 @@ from workbench.workspace.rows import Neighbour, Query
 BIG = 224  # px
 AHEAD = 48  # cards made with the page: at its first sight they would stop the window
 PLACE = "neighbours"
-ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 
 class Result(QWidget):
@@ -34,6 +34,7 @@ class Result(QWidget):
         super().__init__(parent)
         self._loader = loader
         self._pool: list[NeighbourCard] = []
+        self._stop = OneStop(self)
         self._used = 0
         self._sample: int | None = None  # the query, unless it is an image of one's own
         self._build()
@@ -102,6 +103,8 @@ class Result(QWidget):
         self.show_in_map.clicked.connect(self.map_asked)
         self.copy.clicked.connect(self.copy_asked)
         self.own.removed.connect(self.own_dropped)
+        self._stop.reached.connect(self.area.ensureWidgetVisible)
+        self.missed.stop.reached.connect(self.area.ensureWidgetVisible)
         self.missed.chosen.connect(self.neighbour_chosen)
         self.other.row.chosen.connect(self.neighbour_chosen)
 
@@ -180,6 +183,7 @@ class Result(QWidget):
                 card.show_neighbour(neighbours[place], judged)
         self.grid.setEnabled(True)
         self.grid.invalidate()
+        self._stop.show(self.cards)
         self.area.verticalScrollBar().setValue(0)
         self._loader.request(PLACE, [each.sample_id for each in neighbours], SIDE)
         self._pictures_came(set())
@@ -188,23 +192,10 @@ class Result(QWidget):
         while len(self._pool) < count:
             card = NeighbourCard()
             card.clicked.connect(self._choose)
-            card.installEventFilter(self)
             card.hide()
             self.grid.addWidget(card)
+            in_line(self._pool, card)
             self._pool.append(card)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Arrow keys go from card to card."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and Qt.Key(event.key()) in ARROWS:
-            here = next((place for place, card in enumerate(self.cards) if card is watched), None)
-            if here is not None:
-                row = max(1, (self.grid.geometry().width() + 8) // (self._pool[0].width() + 8))
-                there = here + dict(zip(ARROWS, (-1, 1, -row, row), strict=True))[Qt.Key(event.key())]
-                if 0 <= there < self._used:
-                    self._pool[there].setFocus(Qt.FocusReason.OtherFocusReason)
-                    self.area.ensureWidgetVisible(self._pool[there])
-                return True
-        return super().eventFilter(watched, event)
 
     def _choose(self) -> None:
         card = self.sender()

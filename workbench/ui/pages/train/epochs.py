@@ -15,6 +15,15 @@ BEHIND = ("P@R", "MAP@R", "validation/MAP@R", "NMI", "linear/top-1", "linear/top
 USUAL = ("recall@1", "recall@2", "recall@4", "recall@8", "P@R", "MAP@R")
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 NO_CELL = QModelIndex()
+MEANING = {
+    "P@R": "Share of a query's R nearest neighbours that are of its class, where R others are; mean over queries",
+    "MAP@R": "Mean average precision at R: as P@R, with more weight on what stands first",
+    "validation/MAP@R": "MAP@R of the classes held out of training; the best epoch has the highest",
+    "NMI": "Normalised mutual information of the classes and as many clusters found by k-means",
+    "linear/top-1": "Share of test images that a linear classifier on the frozen embeddings names rightly",
+    "linear/top-5": "Share of test images whose class is among the first five of a linear classifier",
+    "kNN": "Share of test images that the 20 nearest training images name rightly by their votes",
+}
 
 
 class EpochTable(QAbstractTableModel):
@@ -66,12 +75,26 @@ class EpochTable(QAbstractTableModel):
             return self._title(section)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(RIGHT)
+        if role == Qt.ItemDataRole.ToolTipRole and orientation == Qt.Orientation.Horizontal:
+            return self._meaning(section)
         return super().headerData(section, orientation, role)
 
     def _title(self, column: int) -> str:
         if not 1 <= column <= len(self._metrics):
             return "Epoch" if column == 0 else "Train acc. % ↑"
         return f"{self._metrics[column - 1].replace('recall@', 'R@').replace('validation/MAP@R', 'Held-out')} % ↑"
+
+    def _meaning(self, column: int) -> str:
+        if column == 0:
+            return "Epochs trained before the evaluation"
+        if column > len(self._metrics):
+            return "Share of the training probe that the classifier names rightly"
+        metric = self._metrics[column - 1]
+        if metric.startswith("recall@"):
+            return (
+                f"Recall@k: share of queries with one of their class among the {metric.removeprefix('recall@')} nearest"
+            )
+        return MEANING.get(metric, "")
 
     def _text(self, row: int, column: int) -> str:
         shown = self._rows[row]

@@ -21,6 +21,7 @@ from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import counted
 
 SWATCH = 12  # px
+NAME_ROLE = Qt.ItemDataRole.UserRole  # what is searched
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -53,7 +54,9 @@ class GroupModel(QAbstractListModel):
         row = index.row()
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return f"{self.groups.names[row]}  {self.groups.counts[row]:,}"
+                return f"{self.groups.names[row]} ({self.groups.counts[row]:,})"  # names may be numbers
+            case _ if role == NAME_ROLE:
+                return self.groups.names[row]
             case Qt.ItemDataRole.DecorationRole:
                 return swatch(QColor.fromRgba(int(self.groups.colours[row])), row in self.hidden)
             case Qt.ItemDataRole.FontRole:
@@ -61,7 +64,8 @@ class GroupModel(QAbstractListModel):
                 font.setStrikeOut(row in self.hidden)
                 return font
             case Qt.ItemDataRole.ToolTipRole:
-                return plain_tip(f"{self.groups.names[row]}: click hides or shows, double-click shows it alone")
+                how = "click or Space hides or shows it, double-click or Enter shows it alone"
+                return plain_tip(f"{self.groups.names[row]}: {how}")
             case Qt.ItemDataRole.AccessibleTextRole:
                 state = ", hidden" if row in self.hidden else ""
                 return f"{self.groups.names[row]}, {counted(self.groups.counts[row], 'image')}{state}"
@@ -80,6 +84,7 @@ class Legend(QWidget):
         self.model = GroupModel(self)
         self._found = QSortFilterProxyModel(self)
         self._found.setSourceModel(self.model)
+        self._found.setFilterRole(NAME_ROLE)
         self._found.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search the legend")
@@ -134,7 +139,7 @@ class Legend(QWidget):
         self.model.show(groups, hidden if len(hidden) < len(now) else frozenset())
         self._show_kind(groups)
         self.proxies.setVisible(proxies > 0)
-        self.proxies.setText(f"★ Class proxies  {proxies:,}")
+        self.proxies.setText(f"★ Class proxies ({proxies:,})")
         self._tell_count()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
