@@ -8,7 +8,7 @@ dotted, too ("loss.proxy_lr").
 from typing import Any
 
 Values = dict[str, Any]
-BY_DATA = dict[str, Values]
+ByData = dict[str, Values]
 
 UNNAMED = "No paper at hand names values for a data set"
 CE_PAPER = "Boudiaf et al. 2020, Section 6.3"
@@ -28,11 +28,11 @@ TWO_VIEWS: Values = {"training.batch_size": 32, "training.views": 2, "training.e
 HEAD_ONLY: Values = {"proxy_lr": 10.0, "training.lr": 1e-3, "training.backbone_lr": 0.0}
 
 
-def in_ccp(by_data: BY_DATA, beside: Values) -> BY_DATA:
+def in_ccp(by_data: ByData, beside: Values) -> ByData:
     """The supplement's parameters of a loss by data set, each with what it trains every loss of that kind with."""
     return {dataset: by_data.get(dataset, {}) | beside for dataset in OF_CCP}
 
 
-def measured_on(values: Values, *data: str) -> BY_DATA:
+def measured_on(values: Values, *data: str) -> ByData:
     """The same values on several of the benches of `workbench benchmark methods`, in the order of docs/results.md."""
     return {each: dict(values) for each in data}
