@@ -265,8 +265,8 @@ def test_the_command_names_the_preset_or_a_file_with_the_changes(page, session):
 def test_a_config_is_saved_and_opened(page, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.catalog.current", lambda: CATALOG)
     path = str(tmp_path / "mine.toml")
-    monkeypatch.setattr("workbench.ui.pages.setup.page.QFileDialog.getSaveFileName", lambda *all: (path, ""))
-    monkeypatch.setattr("workbench.ui.pages.setup.page.QFileDialog.getOpenFileName", lambda *all: (path, ""))
+    monkeypatch.setattr("workbench.ui.pages.setup.config_files.QFileDialog.getSaveFileName", lambda *all: (path, ""))
+    monkeypatch.setattr("workbench.ui.pages.setup.config_files.QFileDialog.getOpenFileName", lambda *all: (path, ""))
     typed(page, "training.lr", "0.25")
     page.save.click()
     take_preset(page, "omniglot-unseen")
@@ -280,7 +280,9 @@ def test_a_bad_config_file_is_one_sentence_and_nothing_is_lost(page, session, qt
     monkeypatch.setattr("workbench.catalog.current", lambda: CATALOG)
     path = tmp_path / "bad.toml"
     path.write_text("[training]\nepochs = 0\n", "utf-8")
-    monkeypatch.setattr("workbench.ui.pages.setup.page.QFileDialog.getOpenFileName", lambda *all: (str(path), ""))
+    monkeypatch.setattr(
+        "workbench.ui.pages.setup.config_files.QFileDialog.getOpenFileName", lambda *all: (str(path), "")
+    )
     before = page.draft.values
     with qtbot.waitSignal(session.noticed) as caught:
         page.open.click()

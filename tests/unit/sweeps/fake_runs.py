@@ -41,7 +41,8 @@ class FakeRuns:
                     threading.Event().wait(0.01)
             if self.fail in (run_id, "all"):
                 raise Problem("The disk is full.")
-            store(workspace, run_id, bowl(RunConfig.recorded(workspace.run(run_id).config)))
+            if not workspace.evaluations(run_id):  # resumed: it may have been interrupted behind its evaluation
+                store(workspace, run_id, bowl(RunConfig.recorded(workspace.run(run_id).config)))
 
         return Job(f"run {run_id}", work, recorder, control)
 

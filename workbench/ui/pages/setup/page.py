@@ -1,26 +1,26 @@
 """The Set up page: choose a preset, change what should differ, see what it would be, start."""
 
-import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from workbench.config import Preset, RunConfig, presets
+from workbench.config import Preset, RunConfig
 from workbench.problem import Problem
+from workbench.ui.pages.setup.config_files import ConfigFiles
 from workbench.ui.pages.setup.data_dialog import DataDialog
 from workbench.ui.pages.setup.data_finder import DataFinder
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.groups import FormGroups
 from workbench.ui.pages.setup.preflight import PreflightCard, PreflightRunner
+from workbench.ui.pages.setup.preset_chooser import PresetChooser
 from workbench.ui.session import Session
 from workbench.ui.sweeps.dialog import SweepDialog
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.editors import ChoiceEditor
 from workbench.ui.widgets.form import title_of
 from workbench.ui.widgets.labels import ElidedLabel, label
 
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
     from workbench.experiment import Preflight
 
-CONFIGS = "Config (*.toml)"
 LEFT, RIGHT = 62, 38  # share of the width
 RIGHT_LEAST = 290  # px
-OWN = ""  # key of the entry in the preset chooser that stands for a config from elsewhere
 
 
 class SetupPage(QWidget):
@@ -40,13 +38,11 @@ class SetupPage(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
-        self.presets = presets()
         self.draft: Draft | None = None
         self.config: RunConfig | None = None  # the draft as it can start; None while something is wrong
         self._preset: Preset | None = None
         self._offered: RunConfig | None = None  # before the catalog was known
         self._bad_paths: list[str] = []
-        self._bases: dict[str, dict[str, Any]] = {}  # values of each preset, by key
         self._looked_at: tuple[RunConfig, Preflight] | None = None
         self._refused: tuple[RunConfig, Problem] | None = None  # what Preflight found impossible, and why
         self._build()
@@ -55,8 +51,8 @@ class SetupPage(QWidget):
         self._begin()
 
     def _build(self) -> None:
-        self.chooser = ChoiceEditor([each.key for each in self.presets], [each.title for each in self.presets])
-        self.chooser.setAccessibleName("Preset")
+        self.chooser = PresetChooser()
+        self.files = ConfigFiles(self.session, self)
         self.summary = ElidedLabel("", "muted")
         self.undo = icon_button("arrow-u-up-left", "Undo (Ctrl+Z)")
         self.redo = icon_button("arrow-u-up-right", "Redo (Ctrl+Shift+Z)")
@@ -236,39 +232,21 @@ class SetupPage(QWidget):
             self.finder.add(Path(folder))
 
     def save_config(self) -> None:
-        if self.config is None:
-            return
-        place, _ = QFileDialog.getSaveFileName(self, "Save config", f"{slug(self.config.name)}.toml", CONFIGS)
-        if place:
-            self._write(Path(place))
+        if self.config is not None:
+            self.files.save(self.config)
 
     def open_config(self) -> None:
-        place, _ = QFileDialog.getOpenFileName(self, "Open config", "", CONFIGS)
-        if not place:
-            return
-        try:
-            self.take_config(RunConfig.from_toml(place))
-        except Problem as problem:
-            self.session.notify(problem)
+        if (config := self.files.open()) is not None:
+            self.take_config(config)
 
     def copy_command(self) -> None:
-        """Copy the line that does the same in a terminal; a changed config is written beside the runs for it."""
-        if self.config is None:
-            return
-        preset = self._preset
-        if preset is not None and self.draft is not None and self.draft.values == self.draft.base:
-            name = preset.key
-        else:
-            path = self.session.workspace.path / "configs" / f"{slug(self.config.name)}.toml"
-            if not self._write(path):
-                return
-            name = str(path)
-        words = ["workbench", "run", name, "--workspace", str(self.session.workspace.path)]
-        QGuiApplication.clipboard().setText(shlex.join(words))
-        self.session.notify("The command is copied.")
+        """Copy the line that does the same in a terminal."""
+        if self.config is not None and self.draft is not None:
+            unchanged = self.draft.values == self.draft.base
+            self.files.copy_command(self.config, self._preset if unchanged else None)
 
     def _take_preset(self) -> None:
-        chosen = next((each for each in self.presets if each.key == self.chooser.value()), None)
+        chosen = self.chooser.chosen()
         if chosen is not None and self.draft is not None:
             self.draft.load(chosen.config, sources=chosen.sources)
             self.finder.fill(self.draft)
@@ -302,8 +280,8 @@ class SetupPage(QWidget):
             self.sweep.setEnabled(False)
             return
         before = self.draft
-        self._bases = {each.key: Draft(self.session.catalog, each.config).base for each in self.presets}
-        self.draft = Draft(self.session.catalog, self._offered or self.presets[0].config)
+        self.chooser.learn(self.session.catalog)
+        self.draft = Draft(self.session.catalog, self._offered or self.chooser.presets[0].config)
         if before is not None:
             self.draft.values, self.draft.base = before.values, before.base
         self.finder.look()
@@ -331,20 +309,7 @@ class SetupPage(QWidget):
 
     def _show_preset(self) -> None:
         assert self.draft is not None
-        shown = next((each for each in self.presets if self._bases[each.key] == self.draft.base), None)
-        with QSignalBlocker(self.chooser):
-            own = self.chooser.findData(OWN)
-            if shown is not None:
-                self.chooser.setCurrentIndex(self.chooser.findData(shown.key))
-                if own >= 0:
-                    self.chooser.removeItem(own)
-            else:
-                if own < 0:
-                    self.chooser.addItem("", OWN)
-                own = self.chooser.findData(OWN)
-                self.chooser.setItemText(own, f"{self.draft.base['name']} (opened)")
-                self.chooser.setCurrentIndex(own)
-        self._preset = shown
+        self._preset = shown = self.chooser.show_base(self.draft.base)
         changed = sum(self.draft.value(path) != self.draft.base_value(path) for path in self.draft.paths())
         count = f"{changed} changed. " if changed else ""
         self.summary.setText(count + (shown.summary if shown else "A config from a file or a run."))
@@ -402,19 +367,6 @@ class SetupPage(QWidget):
     def _run_ended(self, _run_id: int, _status: str) -> None:
         self._name_start()
 
-    # Files
-
-    def _write(self, path: Path) -> bool:
-        assert self.config is not None
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self.config.to_toml(path)
-        except (OSError, Problem) as error:
-            told = error if isinstance(error, Problem) else Problem(f"{path} cannot be written ({error.strerror}).")
-            self.session.notify(told)
-            return False
-        return True
-
     def _remember_places(self) -> None:
         assert self.draft is not None
         for path, field in self.draft.fields("Data").items():
@@ -437,8 +389,3 @@ class SetupPage(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self.runner.pause()
-
-
-def slug(name: str) -> str:
-    """A run's name as a file name: letters, digits and hyphens."""
-    return "-".join("".join(each if each.isalnum() else " " for each in name.lower()).split()) or "config"

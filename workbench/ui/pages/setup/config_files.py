@@ -1,0 +1,65 @@
+"""Configs as TOML files: saved, opened, and written beside the runs for a line in a terminal."""
+
+import shlex
+from pathlib import Path
+
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from workbench.config import Preset, RunConfig
+from workbench.problem import Problem
+from workbench.ui.session import Session
+
+CONFIGS = "Config (*.toml)"
+
+
+class ConfigFiles:
+    """Asks for places in dialogs over `parent`; what goes wrong is told in the message bar."""
+
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        self._session, self._parent = session, parent
+
+    def save(self, config: RunConfig) -> None:
+        """Ask for a place and write the config there."""
+        place, _ = QFileDialog.getSaveFileName(self._parent, "Save config", f"{slug(config.name)}.toml", CONFIGS)
+        if place:
+            self._write(config, Path(place))
+
+    def open(self) -> RunConfig | None:
+        """Ask for a file and read it; None when there is no config in the end."""
+        place, _ = QFileDialog.getOpenFileName(self._parent, "Open config", "", CONFIGS)
+        if not place:
+            return None
+        try:
+            return RunConfig.from_toml(place)
+        except Problem as problem:
+            self._session.notify(problem)
+            return None
+
+    def copy_command(self, config: RunConfig, preset: Preset | None) -> None:
+        """Copy the line that does the same in a terminal; without a preset the config is written beside the runs."""
+        workspace = self._session.workspace.path
+        if preset is not None:
+            name = preset.key
+        else:
+            path = workspace / "configs" / f"{slug(config.name)}.toml"
+            if not self._write(config, path):
+                return
+            name = str(path)
+        QGuiApplication.clipboard().setText(shlex.join(["workbench", "run", name, "--workspace", str(workspace)]))
+        self._session.notify("The command is copied.")
+
+    def _write(self, config: RunConfig, path: Path) -> bool:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            config.to_toml(path)
+        except (OSError, Problem) as error:
+            told = error if isinstance(error, Problem) else Problem(f"{path} cannot be written ({error.strerror}).")
+            self._session.notify(told)
+            return False
+        return True
+
+
+def slug(name: str) -> str:
+    """A run's name as a file name: letters, digits and hyphens."""
+    return "-".join("".join(each if each.isalnum() else " " for each in name.lower()).split()) or "config"

@@ -1,0 +1,48 @@
+"""The presets to choose from, with an entry of its own for a config that is none of them."""
+
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QWidget
+
+from workbench.catalog import Catalog
+from workbench.config import Preset, presets
+from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.widgets.editors import ChoiceEditor
+
+OWN = ""  # key of the entry that stands for a config from elsewhere
+
+
+class PresetChooser(ChoiceEditor):
+    """Names the preset that a draft began with."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.presets = presets()
+        super().__init__([each.key for each in self.presets], [each.title for each in self.presets], parent)
+        self.setAccessibleName("Preset")
+        self._bases: dict[str, dict[str, Any]] = {}  # values of each preset, by key
+
+    def learn(self, catalog: Catalog) -> None:
+        """Take the defaults that presets leave out from this catalog."""
+        self._bases = {each.key: Draft(catalog, each.config).base for each in self.presets}
+
+    def chosen(self) -> Preset | None:
+        """What the person picked; None for a config from elsewhere."""
+        return next((each for each in self.presets if each.key == self.value()), None)
+
+    def show_base(self, base: dict[str, Any]) -> Preset | None:
+        """Show which preset has these values and return it; None, and its name with "(opened)", when none has."""
+        shown = next((each for each in self.presets if self._bases[each.key] == base), None)
+        with QSignalBlocker(self):
+            own = self.findData(OWN)
+            if shown is not None:
+                self.setCurrentIndex(self.findData(shown.key))
+                if own >= 0:
+                    self.removeItem(own)
+            else:
+                if own < 0:
+                    self.addItem("", OWN)
+                own = self.findData(OWN)
+                self.setItemText(own, f"{base['name']} (opened)")
+                self.setCurrentIndex(own)
+        return shown
