@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tests.ui.test_retrieval import embedder, page, run  # noqa: F401
+from tests.ui.test_retrieval import page, run  # noqa: F401
 from workbench.ui.pages.map.inspector import InspectorPanel
 from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
 from workbench.ui.tab_order import order_regions

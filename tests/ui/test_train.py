@@ -12,6 +12,7 @@ from workbench.control import Control
 from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
 from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.epochs import EpochTable
+from workbench.ui.pages.train.header import IN_LINE
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Evaluation
@@ -99,6 +100,15 @@ def test_no_time_is_told_before_it_is_known_and_an_ended_run_says_what_it_took(p
     run = session.run()
     page.header.show_run(dataclasses.replace(run, status="done", seconds=130.0), None, False)
     assert page.header.facts["Time left"].text() == "Took 2\u2009min 10\u2009s"
+
+
+def test_a_queued_run_says_why_it_cannot_be_paused(page, session, work):
+    session.show_run(work.run_id)
+    assert session.run().status == "queued"
+    header = page.header
+    assert header.state.text() == "Queued: starts when the runs before it have ended"
+    assert [each.toolTip() for each in (header.pause, header.stop, header.cancel)] == [IN_LINE, IN_LINE, ""]
+    assert header.cancel.isEnabled()
 
 
 def test_curves_follow_the_run_and_start_anew_with_another(page, session, work, qtbot):

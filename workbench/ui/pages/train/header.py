@@ -14,6 +14,7 @@ from workbench.workspace.rows import Run
 PARTS = 1000  # of the progress bar
 GOES_ON = ("stopped", "interrupted", "failed", "cancelled")  # states from which a checkpoint can be taken up
 ELSEWHERE = "This run works in another program: it is stopped there."
+IN_LINE = "It waits in line and has not begun."
 
 
 class RunHeader(QWidget):
@@ -92,7 +93,8 @@ class RunHeader(QWidget):
         self.cancel.setEnabled(steered)
         for each in (self.pause, self.stop, self.cancel):
             each.setVisible(run.live)
-            each.setToolTip("" if steered else ELSEWHERE)
+            waits = run.status == "queued" and not each.isEnabled()
+            each.setToolTip(ELSEWHERE if not steered else IN_LINE if waits else "")
         self.resume.setVisible(run.status in GOES_ON and has_checkpoint)
         self.resume.setToolTip("Go on from the last checkpoint")
 
@@ -109,6 +111,8 @@ def _after_word(run: Run) -> str:
         return run.problem
     if run.loss == IMPORTED:
         return "imported embeddings, so there are no curves of training"
+    if run.status == "queued":
+        return "starts when the runs before it have ended"
     return run.phase if run.status == "running" else ""
 
 
