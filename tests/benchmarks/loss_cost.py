@@ -95,14 +95,14 @@ def measured(name: str, against: Comparison, sizes: tuple[int, int, int], args: 
     """Median ms of ours and of the peer."""
     n, dim, classes = sizes
     torch.manual_seed(0)
-    batches = [of(n, dim, classes, 4, args.device)]
-    batches.append(of(2 * n, dim, n, 2, args.device) if against.pairs else batches[0])
+    batches = [batch_of(n, dim, classes, 4, args.device)]
+    batches.append(batch_of(2 * n, dim, n, 2, args.device) if against.pairs else batches[0])
     losses = [built(name, classes, dim, against.params), against.make(classes, dim)]
     filling = FILLING if name in ("snca", "xbm") else 2
     return in_turns([each.to(args.device).train() for each in losses], batches, args.rounds, filling)
 
 
-def of(n: int, dim: int, classes: int, images: int, device: str) -> tuple[Tensor, Tensor]:
+def batch_of(n: int, dim: int, classes: int, images: int, device: str) -> tuple[Tensor, Tensor]:
     return torch.randn(n, dim, device=device), (torch.arange(n, device=device) // images) % classes
 
 

@@ -49,7 +49,7 @@ class Center(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            pull = F.mse_loss(embeddings, self.centres[labels].to(embeddings.dtype), reduction="sum")
+            pull = F.mse_loss(embeddings, self.centres[labels], reduction="sum")
             return F.cross_entropy(self.logits(embeddings), labels) + self.weight / 2 / len(labels) * pull
 
     def linear_logits(self) -> LinearLogits:

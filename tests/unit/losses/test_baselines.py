@@ -201,6 +201,15 @@ def test_center_is_eq_5(batch):
     agree(loss, reference, batch)
 
 
+def test_center_takes_embeddings_in_double_precision_as_they_are(batch):
+    z, y = batch
+    loss = loss_of("center", weight=100.0)
+    torch.nn.init.zeros_(loss.classifier.weight)
+    other = z.clone().requires_grad_()
+    (slope,) = torch.autograd.grad(loss(other, y), other)
+    torch.testing.assert_close(slope, 100 * z / N)
+
+
 def test_proxy_nca_is_eq_6(batch):
     loss = loss_of("proxy_nca", temperature=1 / 9)
     proxies = [p / p.norm() for p in loss.proxies.detach().double()]

@@ -1,11 +1,13 @@
-"""Log-sum-exp and distances with gradients of their own, and the memory that every loss needs."""
+"""Log-sum-exp, distances and other parts with gradients of their own, and the memory that every loss needs."""
 
 import pytest
 import torch
+from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from workbench.losses import build_loss, list_losses
-from workbench.losses.batch import distances
+from workbench.losses.batch import SHORTEST, distances, gram, on_sphere
+from workbench.losses.contrastive_pairs import contrastive_pairs
 from workbench.losses.log_sum_exp import log_sum_exp
 
 N, D, K = 512, 16, 100
@@ -74,6 +76,67 @@ def test_distances_and_their_gradient_are_the_equation_s():
     assert not apart[~different].any()
     found = torch.autograd.grad((apart * weights).sum(), z)[0]
     torch.testing.assert_close(found, torch.autograd.grad((expected * weights[different]).sum(), z)[0])
+
+
+@pytest.mark.parametrize("shape", [(6, 4), (3, 2, 4)])
+@pytest.mark.parametrize("radius", [1.0, 3.5])
+def test_on_the_sphere_is_torch_s_normalize_and_its_gradient(shape, radius):
+    generator = torch.Generator().manual_seed(0)
+    vectors, weights = (torch.randn(shape, dtype=torch.float64, generator=generator) for _ in range(2))
+    vectors[0] = 0
+    vectors[1] *= SHORTEST / 10
+    found, expected = (
+        value_and_gradient(of, vectors)
+        for of in (
+            lambda v: (on_sphere(v, radius) * weights).flatten(1).sum(1),
+            lambda v: (radius * F.normalize(v, dim=-1) * weights).flatten(1).sum(1),
+        )
+    )
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+    assert torch.autograd.gradcheck(lambda v: on_sphere(v, radius), weights.requires_grad_())
+
+
+def test_gram_s_one_product_is_the_gradient_by_both_sides(values):
+    weights = torch.rand(7, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(1))  # not symmetric
+    found = value_and_gradient(lambda v: (gram(v) * weights).sum(1), values)
+    torch.testing.assert_close(found, value_and_gradient(lambda v: (v @ v.T * weights).sum(1), values))
+
+
+def plain_contrastive(unit, others, positive, negative, margin):
+    """Over the pairs that are not zero; without a root of 0 for equal vectors."""
+    squared = (unit[:, None] - others[None, :]).square().sum(2)
+    apart = squared.clamp_min(1e-30).sqrt()
+    pulled, pushed = squared[positive], (margin - apart).clamp_min(0)[negative]
+    return pulled.sum() / max(1, pulled.count_nonzero()) + pushed.square().sum() / max(1, pushed.count_nonzero())
+
+
+@pytest.mark.parametrize("labels", ["some", "one class", "no positive"])
+@pytest.mark.parametrize("kept", [0, 9])
+def test_contrastive_pairs_are_the_loss_within_the_batch_and_with_a_memory(labels, kept):
+    generator = torch.Generator().manual_seed(0)
+    unit, others = (F.normalize(torch.randn(n, 4, dtype=torch.float64, generator=generator)) for n in (8, 9))
+    unit[5] = unit[2]  # pushed apart, but without a direction
+    others[3] = unit[0]
+    y = {"some": torch.arange(8) % 3, "one class": torch.zeros(8), "no positive": torch.arange(8)}[labels]
+    same = y[:, None] == (torch.arange(9) % 3 + (8 if labels == "no positive" else 0) if kept else y)[None, :]
+    itself = torch.zeros_like(same) if kept else torch.eye(8, dtype=torch.bool)
+
+    def plain(v):
+        v = F.normalize(v)
+        return plain_contrastive(v, others if kept else v, same & ~itself, ~same, 1.2)[None]
+
+    def ours(v):
+        return contrastive_pairs(F.normalize(v), others if kept else None, same, 1.2)[None]
+
+    torch.testing.assert_close(value_and_gradient(ours, unit), value_and_gradient(plain, unit))
+
+
+def test_contrastive_pairs_keep_nothing_as_large_as_the_pairs():
+    unit, others = F.normalize(torch.randn(6, 4)).requires_grad_(), F.normalize(torch.randn(50, 4))
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda each: kept.append(each.numel()) or each, lambda each: each):
+        contrastive_pairs(unit, others, torch.rand(6, 50) < 0.5, 1.0)
+    assert kept == [6 * 4]
 
 
 class Largest(TorchDispatchMode):

@@ -188,6 +188,17 @@ def test_kcl_draws_k_and_one_positives_in_training():
     assert drawn.mean().item() == pytest.approx(settled.item(), rel=0.02), "evaluation is the expectation"
 
 
+def test_kcl_takes_all_positives_where_they_are_no_more_than_it_draws(batch):
+    z, y = batch  # three positives for each of twelve
+    loss = loss_of("kcl", positives=3)
+    settled = loss(z, y)
+    torch.testing.assert_close(loss.train()(z, y), settled)
+    y = y.clone()
+    y[0] = K  # an anchor without a positive is left out, drawn or not
+    alone = build_loss("kcl", num_classes=K + 1, embedding_dim=D, positives=3)
+    torch.testing.assert_close(alone.train()(z, y), alone.eval()(z, y))
+
+
 def test_tsc_is_eq_3(batch):
     loss = loss_of("tsc", temperature=0.5, positives=3, weight=2.0)
     t = loss.targets.double()
