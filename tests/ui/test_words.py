@@ -1,5 +1,6 @@
 """Numbers and states in the words of the window, and the heads of tables over their cells."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,7 +16,7 @@ from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import IconLabel
 from workbench.ui.widgets.pictures import PictureLoader
-from workbench.ui.words import counted, epoch_at_work
+from workbench.ui.words import counted, epoch_at_work, from_home
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 ACROSS, ALIGNED = Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole
@@ -111,3 +112,11 @@ def test_columns_beside_the_main_thing_grow_with_the_text_up_to_a_limit(session,
     assert page.queries.table.columnWidth(2) == 96, "numbers have the room that they need"
     session.theme.set_text_size(100)
     assert page.queries.minimumWidth() == 300
+
+
+def test_a_place_below_the_home_folder_is_told_short(monkeypatch, tmp_path):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert from_home(tmp_path / "Workbench" / "runs") == str(Path("~/Workbench/runs"))
+    assert from_home(tmp_path) == "~"
+    elsewhere = tmp_path.parent / f"{tmp_path.name}-other"
+    assert from_home(elsewhere) == str(elsewhere), "a name that only begins alike"

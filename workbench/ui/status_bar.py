@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QStatusBar, QWidget
 
 from workbench.ui.session import Session
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.words import memory
+from workbench.ui.words import from_home, memory
 
 EVERY = 2000  # ms
 
@@ -34,7 +34,8 @@ class StatusBar(QStatusBar):
 
     def show_workspace(self) -> None:
         workspace = self._session.workspace
-        self.place.setText(f"{workspace.path}{' (read-only)' if workspace.read_only else ''}")
+        place = from_home(workspace.path.absolute())
+        self.place.setText(f"{place}{' (read-only)' if workspace.read_only else ''}")
 
     def measure(self) -> None:
         """Read the memory in use."""

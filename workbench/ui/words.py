@@ -1,6 +1,7 @@
 """Numbers and states in the words of the window."""
 
 from math import isfinite
+from pathlib import Path
 
 from workbench.archives import ENDINGS
 from workbench.workspace.numbers import words_of
@@ -56,3 +57,12 @@ def duration(seconds: float) -> str:
 def memory(size: int) -> str:
     """Bytes as "412 MB" or "1.3 GB" (powers of 1024)."""
     return f"{size / 2**30:.1f}{THIN}GB" if size >= 2**30 else f"{size / 2**20:.0f}{THIN}MB"
+
+
+def from_home(path: Path) -> str:
+    """A place below the home folder as "~/Workbench"; any other as it is."""
+    try:
+        home = Path.home()
+    except RuntimeError:  # this account has none
+        return str(path)
+    return str(Path("~") / path.relative_to(home)) if path.is_relative_to(home) else str(path)
