@@ -231,7 +231,7 @@ def preflight(
         probe_images=len(engine.probe.index),
         probe_every=every,
         probe_share=looking / (training + looking),
-        note=". ".join(each for each in (several, data.split.note, chosen, shared) if each),
+        note=" ".join(_sentence(each) for each in (several, data.split.note, chosen, shared) if each),
         sample_pictures=[
             np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
         ],
@@ -239,6 +239,21 @@ def preflight(
         unlike_published=list(images.unlike_published),
         notes=data.notes,
     )
+
+
+def count_classes(config: RunConfig, tell: Callable[[str, int, int], None]) -> int:
+    """Training classes of the config's first run, from its data alone: nothing is built and no step is tried.
+
+    Raises:
+        Problem: data that cannot be used. Whatever `tell` raises.
+    """
+    from workbench.engine import load_data, training_classes
+
+    return len(training_classes(load_data(protocols.children(config)[0].config, tell)))
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def looks(steps: int, every: int) -> int:

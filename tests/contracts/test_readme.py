@@ -8,7 +8,7 @@ import pytest
 from source_rules import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
-KEY = re.compile(r"(?:Ctrl\+|Alt\+|Shift\+)+(?:[A-Z][a-z]+|[A-Z0-9])|\bF\d+")
+KEY = re.compile(r"(?:Ctrl\+|Alt\+|Shift\+)+(?:F\d+|[A-Z][a-z]+|[A-Z0-9])|\bF\d+")
 
 
 def dead_links(text: str) -> list[str]:

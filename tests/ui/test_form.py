@@ -4,11 +4,11 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLineEdit, QToolTip
 
 from workbench.params import Params, param
 from workbench.ui.widgets.editors import PathEditor
-from workbench.ui.widgets.form import ParamsForm, help_lines, range_of
+from workbench.ui.widgets.form import ParamsForm, help_lines, range_of, tooltip
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 
@@ -64,6 +64,22 @@ def test_setting_values_is_not_an_edit(form, qtbot):
     with qtbot.assertNotEmitted(form.changed):
         form.set_values({"margin": 1.5, "mine": True, "distance": "l2", "folder": "/x", "images": 9})
     assert form.values() == {"margin": 1.5, "images": 9, "mine": True, "folder": "/x", "distance": "l2"}
+
+
+@pytest.mark.qt_log_ignore("propagateSizeHints", "raise", extend=True)  # Qt's offscreen platform, at every tip
+@pytest.mark.parametrize("name", ["margin", "mine", "folder", "distance"])
+def test_help_is_told_by_a_key_in_the_field_and_its_button_is_no_stop(form, qtbot, fields, name):
+    form.activateWindow()
+    row = form.row(name)
+    row.widget.setFocus()
+    QToolTip.hideText()
+    qtbot.waitUntil(lambda: QToolTip.text() == "", timeout=30_000)
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
+    assert QToolTip.text() == tooltip(fields[name])
+    assert row.help.focusPolicy() == Qt.FocusPolicy.ClickFocus
+    assert "Shift+F1" in row.help.toolTip()
+    assert QApplication.focusWidget().accessibleDescription() == " ".join(help_lines(fields[name]))
+    QToolTip.hideText()
 
 
 def test_errors_stand_under_their_field_and_go_away(form):

@@ -342,7 +342,7 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     assert page.card.unlike.isVisible()
     assert page.card.unlike.text().splitlines() == [
         "Differs from the published counts:",
-        "digits was published with 1,800 images and has 1,797 here: 3 are missing.",
+        "Digits was published with 1,800 images and has 1,797 here: 3 are missing.",
     ]
     assert page.card.worth_knowing.text().splitlines() == [
         "Worth knowing; nothing is left out for it:",

@@ -5,7 +5,7 @@ import pytest
 from workbench import catalog
 from workbench.config import Choice, EmbeddingParams, RunConfig
 from workbench.dimensions import nearest, refusal
-from workbench.experiment import preflight
+from workbench.experiment import count_classes, preflight
 from workbench.losses import build_loss
 from workbench.losses.psce import DIMENSIONS
 from workbench.problem import Problem
@@ -46,3 +46,13 @@ def test_preflight_counts_the_classes_before_it_builds_anything_and_names_the_fi
         preflight(config, counted=counted.append)
     assert counted == [10]
     assert caught.value.field == "embedding.dim"
+
+
+def test_classes_are_counted_without_building_anything(monkeypatch):
+    def build(*_):
+        raise AssertionError("a network was built")
+
+    monkeypatch.setattr("workbench.engine.Engine", build)
+    told = []
+    assert count_classes(RunConfig(), lambda text, done, total: told.append(text)) == 10
+    assert count_classes(RunConfig(split=Choice(name="classes")), lambda *_: None) == 5

@@ -152,6 +152,10 @@ class PathEditor(QWidget):
         super().setAccessibleName(name)
         self._place.setAccessibleName(name)
 
+    def setAccessibleDescription(self, description: str) -> None:
+        super().setAccessibleDescription(description)
+        self._place.setAccessibleDescription(description)
+
     def minimumSizeHint(self) -> QSize:
         return QSize(2 * NARROW, super().minimumSizeHint().height())
 

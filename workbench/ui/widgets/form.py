@@ -5,6 +5,7 @@ from html import escape
 from typing import Any, cast
 
 from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QToolTip, QWidget
 
 from workbench.ui.widgets.buttons import button, icon_button
@@ -13,6 +14,7 @@ from workbench.ui.widgets.labels import label, restyle
 
 LABEL = 148  # px, where the label stands left of its editor
 UNLIMITED = 16_777_215  # px: Qt's word for no greatest width
+HELP_KEY = "Shift+F1"
 Fix = tuple[str, Callable[[], None]]  # words of a button, and what it does
 
 
@@ -40,8 +42,11 @@ class ParamsForm(QWidget):
         self._grid.setVerticalSpacing(4)
         self.set_fields(fields or {})
 
-    def set_fields(self, fields: Mapping[str, Field]) -> None:
-        """Show these fields, at their defaults where new; rows that stay keep their editor, value and focus."""
+    def set_fields(self, fields: Mapping[str, Field]) -> bool:
+        """Show these fields, at their defaults where new; rows that stay keep their editor, value and focus.
+
+        Returns whether rows are new: Qt puts them at the end of the window's focus chain.
+        """
         kept = {name: row for name, row in self._rows.items() if fields.get(name) == row.field}
         for name, row in self._rows.items():
             if name not in kept:
@@ -49,6 +54,7 @@ class ParamsForm(QWidget):
                 row.deleteLater()
         self._rows = {name: kept.get(name) or self._new_row(name, field) for name, field in fields.items()}
         self._place()
+        return len(kept) < len(self._rows)
 
     def set_columns(self, columns: int) -> None:
         """1: labels left of their editors. 2: labels above, rows side by side."""
@@ -126,7 +132,8 @@ class FieldRow(QWidget):
         self._title.setBuddy(self.widget)
         self._unit = label(self.field.get("unit", ""), "muted")
         self.help = icon_button("question", f"Help on {title}")
-        self.help.setToolTip(tooltip(self.field))
+        self.help.setToolTip(_wrapped([*help_lines(self.field), f"{HELP_KEY} in the field shows this, too."]))
+        self.help.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # by keys it is reached from the field
         self.help.clicked.connect(self._show_help)
         self.reset = icon_button("arrow-counter-clockwise", f"Reset {title}", "accent")
         self.reset.clicked.connect(self._on_reset)
@@ -163,6 +170,12 @@ class FieldRow(QWidget):
             self._grid.addWidget(widget, *place)
         self._grid.setColumnStretch(0, 1 if stacked else 0)
         self._grid.setColumnStretch(1, 0 if stacked else 1)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if QKeySequence(event.keyCombination()) == QKeySequence(HELP_KEY):
+            self._show_help()
+        else:
+            super().keyPressEvent(event)
 
     def show_base(self, base: Any) -> None:
         """Mark the field when it differs from the preset."""

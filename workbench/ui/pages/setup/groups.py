@@ -37,8 +37,8 @@ class FormGroups(QScrollArea):
         self.offers = {kind: button(words, kind="quiet") for kind, words in OFFERS.items()}
         for kind, offer in self.offers.items():
             offer.clicked.connect(partial(self.offer_taken.emit, kind))
-        inside = QWidget()
-        column = QVBoxLayout(inside)
+        self._inside = QWidget()
+        column = QVBoxLayout(self._inside)
         column.setContentsMargins(0, 0, 8, 0)
         column.setSpacing(8)
         card = Card()
@@ -59,21 +59,27 @@ class FormGroups(QScrollArea):
                 for offer in self.offers.values():
                     card.body.addWidget(offer, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
-        self.setWidget(inside)
+        self.setWidget(self._inside)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._inside.hide()  # until there is a draft: empty cards would be seen squeezed
 
-    def show_draft(self, draft: Draft, errors: dict[str, str]) -> None:
-        """Fields, values, changes, errors and repairs as they are in the draft."""
+    def show_draft(self, draft: Draft, errors: dict[str, str]) -> bool:
+        """Fields, values, changes, errors and repairs as they are in the draft; whether some of the rows are new."""
         fixes: dict[str, Fix] = {
             path: (words, partial(self.edited.emit, target, value))
             for path, (words, target, value) in draft.fixes(errors).items()
         }
+        new = False
         for heading, form in self.forms.items():
             fields = draft.fields(heading)
-            form.set_fields(fields)
+            new |= form.set_fields(fields)
             form.set_values({path: draft.value(path) for path in fields})
             form.mark_changed({path: draft.base_value(path) for path in fields})
             form.show_errors(errors, fixes)
         self._show_defaults(draft)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self._inside.show()
+        return new
 
     def _show_defaults(self, draft: Draft) -> None:
         """What is published and what was measured, in the words of the form, and a button for what is not set yet."""

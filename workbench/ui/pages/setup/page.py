@@ -19,6 +19,7 @@ from workbench.ui.pages.setup.preflight import PreflightCard, PreflightRunner
 from workbench.ui.pages.setup.preset_chooser import PresetChooser
 from workbench.ui.session import Session
 from workbench.ui.sweeps.dialog import SweepDialog
+from workbench.ui.tab_order import order_regions
 from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.form import title_of
@@ -53,7 +54,7 @@ class SetupPage(QWidget):
     def _build(self) -> None:
         self.chooser = PresetChooser()
         self.files = ConfigFiles(self.session, self)
-        self.summary = ElidedLabel("", "muted")
+        self.summary = ElidedLabel("", "muted", lines=2)
         self.undo = icon_button("arrow-u-up-left", "Undo (Ctrl+Z)")
         self.redo = icon_button("arrow-u-up-right", "Redo (Ctrl+Shift+Z)")
         self.groups = FormGroups([str(each) for each in self.session.preferences.recent("data")])
@@ -62,6 +63,8 @@ class SetupPage(QWidget):
         self.finder = DataFinder(self.session, self)
         self.trouble = label("", "error", wrap=True)
         self.show_trouble = button("Show", kind="quiet")
+        for quiet in (self.trouble, self.show_trouble):
+            quiet.hide()
         self.start = button("Start", "play", "primary")
         self.sweep = button("Sweep…", "grid-four")
         self.sweep.setToolTip("Run it with many values of some fields")
@@ -139,8 +142,7 @@ class SetupPage(QWidget):
         self.card.data_asked.connect(self.look_at_data)
         self.runner.began.connect(self.card.show_working)
         self.runner.told.connect(self.card.show_working)
-        self.runner.found.connect(self.card.show_result)
-        self.runner.found.connect(self._keep_preflight)
+        self.runner.found.connect(self._take_preflight)
         self.runner.failed.connect(self._preflight_failed)
         self.runner.counted.connect(self._keep_classes)
         self.runner.held.connect(self._preflight_held)
@@ -276,8 +278,8 @@ class SetupPage(QWidget):
         if not self.session.catalog:
             self.summary.setText("Reading what is available…")
             self.card.show_idle("Waiting for the list of what is available.")
-            self.start.setEnabled(False)
-            self.sweep.setEnabled(False)
+            for needs_draft in (self.start, self.sweep, self.save, self.copy, self.undo, self.redo):
+                needs_draft.setEnabled(False)
             return
         before = self.draft
         self.chooser.learn(self.session.catalog)
@@ -293,7 +295,8 @@ class SetupPage(QWidget):
         refused = self._refused[1] if self._refused is not None and self._refused[0] == self.config else None
         if refused is not None and refused.field:
             errors = {refused.field: str(refused)}
-        self.groups.show_draft(self.draft, errors)
+        if self.groups.show_draft(self.draft, errors):
+            order_regions([self])
         self._show_preset()
         self.undo.setEnabled(self.draft.can_undo)
         self.redo.setEnabled(self.draft.can_redo)
@@ -339,7 +342,9 @@ class SetupPage(QWidget):
     def _name_start(self) -> None:
         self.start.setText("Add to queue" if self.session.busy else "Start")
 
-    def _keep_preflight(self, found: "Preflight") -> None:
+    def _take_preflight(self, found: "Preflight") -> None:
+        sets = {key: entry for key, entry in self.session.catalog.items() if key.startswith("dataset/")}
+        self.card.show_result(found, {key.removeprefix("dataset/"): entry["title"] for key, entry in sets.items()})
         if self.config is not None:
             self._looked_at = (self.config, found)
 

@@ -1,7 +1,8 @@
 """The Preflight card: what the run would be, found out on a thread each time the config settles; the newest wins."""
 
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -36,7 +37,7 @@ class PreflightRunner(QObject):
     found = Signal(object)  # Preflight
     failed = Signal(object)  # Problem
     counted = Signal(object, int)  # RunConfig, its training classes: as soon as they are known
-    held = Signal()  # a run is working: the look waits until it is asked for
+    held = Signal()  # a run is working: the look waits until it is asked for; classes that decide are counted
     _heard = Signal(int, str)  # number of the look, text; emitted on its thread
     _counted = Signal(int, int)  # number of the look, classes; emitted on its thread
 
@@ -79,14 +80,31 @@ class PreflightRunner(QObject):
             self._config = None
 
     def look(self, even_if_busy: bool = False) -> None:
-        """Look now. A run that trains is not disturbed unless `even_if_busy`."""
+        """Look now. A run that trains is not disturbed unless `even_if_busy`: no step is tried."""
         self.drop()
         if self._config is None:
             return
         if self._session.busy and not even_if_busy:
             self.held.emit()
+            if self._size_hangs_on_classes(self._config):
+                self._count_classes(self._config)
             return
-        config, number = self._config, self._number
+        self.began.emit()
+        self._look_at(self._config)
+
+    def _size_hangs_on_classes(self, config: RunConfig) -> bool:
+        return "dimensions" in self._session.catalog[f"loss/{config.loss.name}"]["facts"]
+
+    def _count_classes(self, config: RunConfig) -> None:
+        def work(progress: Progress) -> int:
+            from workbench import experiment
+
+            return experiment.count_classes(config, progress)
+
+        self._start("Counting the classes", work, partial(self._count, self._number))
+
+    def _look_at(self, config: RunConfig) -> None:
+        number = self._number
 
         def work(progress: Progress) -> "Preflight":
             from workbench import experiment
@@ -101,18 +119,23 @@ class PreflightRunner(QObject):
 
             return experiment.preflight(config, tell, cancelled, partial(self._counted.emit, number))
 
-        def take(result: "Preflight") -> None:
+        self._start("Preflight", work, self.found.emit)
+
+    def _start(self, title: str, work: Callable[[Progress], Any], then: Callable[[Any], None]) -> None:
+        """Do it on a thread, as the newest look; what comes of it is dropped when another has begun by then."""
+        number = self._number
+
+        def take(result: Any) -> None:
             if number == self._number:
                 self._task = None
-                self.found.emit(result)
+                then(result)
 
         def fail(problem: Problem) -> None:
             if number == self._number:
                 self._task = None
                 self.failed.emit(problem)
 
-        self.began.emit()
-        self._task = self._session.run_in_thread("Preflight", work, take, fail)
+        self._task = self._session.run_in_thread(title, work, take, fail)
 
     def _count(self, number: int, classes: int) -> None:
         if number == self._number and self._config is not None:
@@ -203,7 +226,8 @@ class PreflightCard(Card):
         self.show_idle("")
         self._say("", str(problem), True)
 
-    def show_result(self, found: "Preflight") -> None:
+    def show_result(self, found: "Preflight", titles: Mapping[str, str]) -> None:
+        """What was found. `titles` are the words for data sets' names, by name."""
         self._say("", "", False)
         disjoint = "no class in both halves" if found.classes_disjoint else "same classes in both halves"
         side = f"{found.image_size}{THIN}×{THIN}{found.image_size}{THIN}px"
@@ -231,7 +255,7 @@ class PreflightCard(Card):
         self.note.setVisible(bool(found.note))
         self.look.setVisible(True)
         self._show_left_out(found.problems)
-        self._list(self.unlike, UNLIKE, found.unlike_published)
+        self._list(self.unlike, UNLIKE, [(titles.get(name, name), what) for name, what in found.unlike_published])
         self._list(self.worth_knowing, NOTES, found.notes)
 
     def _say(self, state: str, problem: str, offer_check: bool) -> None:

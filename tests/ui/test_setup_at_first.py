@@ -1,0 +1,146 @@
+"""Set up before it is filled and while a run works: nothing half-made is seen, and a wrong size is refused."""
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from tests.ui.test_setup import CATALOG, choose, looked, page, row, typed  # noqa: F401
+from workbench.config import presets
+from workbench.problem import Problem
+from workbench.ui.pages.setup import SetupPage
+from workbench.ui.widgets.card import Card
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
+TIME = 30_000  # ms
+
+
+class Squeezed(QObject):
+    """Remembers each card that is painted smaller than it must be."""
+
+    def __init__(self, groups):
+        super().__init__()
+        self.found, self.painted = [], 0
+        for card in groups.widget().findChildren(Card):
+            card.installEventFilter(self)
+
+    def eventFilter(self, card, event):  # noqa: N802
+        if event.type() == QEvent.Type.Paint:
+            self.painted += 1
+            if card.height() < card.minimumSizeHint().height():
+                self.found.append((card.height(), card.minimumSizeHint().height()))
+        return False
+
+
+@pytest.fixture
+def waiting(session, qtbot, looked):  # noqa: F811
+    """The page in sight, before the catalog is there."""
+    session.catalog = {}
+    made = SetupPage(session)
+    qtbot.addWidget(made)
+    made.resize(900, 500)
+    with qtbot.waitExposed(made):
+        made.show()
+    yield made
+    made.runner.drop()
+
+
+def test_nothing_half_made_is_seen_until_the_form_is_filled(waiting, session, qtbot):
+    squeezed = Squeezed(waiting.groups)
+    assert not waiting.groups.widget().isVisible()
+    assert not waiting.groups.verticalScrollBar().isVisible()
+    for quiet in (waiting.trouble, waiting.show_trouble, *waiting.groups.offers.values()):
+        assert not quiet.isVisible()
+    for idle in (waiting.start, waiting.sweep, waiting.save, waiting.copy, waiting.undo, waiting.redo):
+        assert not idle.isEnabled()
+    assert waiting.card.state.text() == "Waiting for the list of what is available."
+    session.set_catalog(CATALOG)
+    qtbot.waitUntil(lambda: squeezed.painted > 0, timeout=TIME)
+    assert waiting.groups.widget().isVisible()
+    assert waiting.groups.verticalScrollBar().isVisible()
+    assert squeezed.found == []
+    assert not waiting.show_trouble.isVisible()
+    typed(waiting, "training.lr", "x")
+    assert waiting.show_trouble.isVisible()
+
+
+def test_tab_goes_from_field_to_field_and_then_to_start_also_for_rows_that_came_later(waiting, session, qtbot):
+    session.set_catalog(CATALOG)
+    choose(waiting, "loss.name", "psce")
+    waiting.activateWindow()
+    waiting.chooser.setFocus()
+    met = []
+    while waiting.start not in met and len(met) < 200:
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        met.append(QApplication.focusWidget())
+    rows = [row(waiting, path) for path in waiting.draft.paths()]
+    assert not any(each.help in met for each in rows)
+    editors = [each.widget for each in rows]
+    assert [each for each in met if each in editors] == editors
+    assert waiting.start in met
+
+
+def test_a_long_sentence_of_a_preset_takes_two_lines(page, qtbot):  # noqa: F811
+    sentence = max((preset.summary for preset in presets()), key=len)
+    page.summary.setText(sentence)
+    one = page.summary.fontMetrics().horizontalAdvance(sentence)
+    page.summary.resize(one * 2 // 3, page.summary.sizeHint().height())
+    lines = page.summary.written()
+    assert len(lines) == 2
+    assert " ".join(lines) == sentence
+    assert page.summary.height() >= 2 * page.summary.fontMetrics().height()
+
+
+@pytest.fixture
+def counted(page, session, looked, qtbot, monkeypatch):  # noqa: F811
+    """While a run works: configs whose classes were counted, and a list of the answer, which may be a Problem."""
+    qtbot.waitUntil(lambda: bool(looked.configs) and not page.runner.waiting_or_working, timeout=TIME)
+    page.draft.forget_classes()
+    seen, answer = [], [10]
+
+    def count_classes(config, tell):
+        tell("Looking", 0, 0)
+        seen.append(config)
+        if isinstance(answer[0], Problem):
+            raise answer[0]
+        return answer[0]
+
+    monkeypatch.setattr("workbench.experiment.count_classes", count_classes)
+    monkeypatch.setattr(type(session), "busy", True)
+    looked.configs.clear()
+    yield seen, answer
+    page.runner.drop()
+    monkeypatch.undo()
+
+
+def test_a_wrong_size_is_refused_at_its_field_while_a_run_works(page, looked, counted, qtbot):  # noqa: F811
+    choose(page, "loss.name", "psce")
+    typed(page, "embedding.dim", "4")
+    choose(page, "loss.prototypes", "canonical")
+    size = row(page, "embedding.dim")
+    qtbot.waitUntil(lambda: size.error_text() != "", timeout=TIME)
+    assert size.error_text() == "Canonical prototypes of 10 classes need 10 dimensions, not 4."
+    assert not page.start.isEnabled()
+    assert looked.configs == [], "no step was tried"
+    page.groups.ensureWidgetVisible(size)
+    QTest.mouseClick(size.fix, Qt.MouseButton.LeftButton)
+    assert page.config.embedding.dim == 10
+    assert page.start.text() == "Add to queue"
+    assert page.start.isEnabled()
+    qtbot.waitUntil(lambda: page.card.check.isVisible(), timeout=TIME)
+    assert looked.configs == []
+
+
+def test_no_data_is_read_beside_a_run_for_a_loss_that_takes_any_size(page, counted, qtbot):  # noqa: F811
+    typed(page, "training.epochs", "3")
+    qtbot.waitUntil(lambda: page.card.check.isVisible(), timeout=TIME)
+    assert not page.runner.waiting_or_working
+    assert counted[0] == []
+
+
+def test_data_that_cannot_be_counted_is_said_before_it_is_queued(page, counted, qtbot):  # noqa: F811
+    counted[1][0] = Problem("The folder is empty.", todo="Choose another.")
+    choose(page, "loss.name", "psce")
+    qtbot.waitUntil(lambda: page.card.problem.isVisible(), timeout=TIME)
+    assert "The folder is empty." in page.card.problem.text()
+    assert not page.start.isEnabled()
