@@ -14,7 +14,7 @@ from workbench.published_tables import EXPERIMENT_ROWS
 from workbench.ui import theme
 from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.compare.looks import looks, short_title
-from workbench.ui.pages.compare.page import ComparePage
+from workbench.ui.pages.compare.page import NO_SECOND, ONE_GROUP, ComparePage
 from workbench.ui.pages.compare.queries import BETTER, WORSE
 from workbench.ui.report_offer import ReportOffer
 from workbench.workspace import experiments
@@ -69,6 +69,14 @@ def test_nothing_ticked_says_what_to_do(qtbot, session, workspace):
     page = shown(qtbot, session)
     assert page.right.currentWidget() is page.unticked
     qtbot.waitUntil(lambda: page.chooser.count.text() == "0 of 2 runs ticked", timeout=WAIT)
+
+
+def test_where_there_is_one_group_it_says_what_to_do(qtbot, session, workspace):
+    store(workspace, {1: np.linspace(0, 1, COUNT)}, name="Only")
+    page = shown(qtbot, session)
+    qtbot.waitUntil(lambda: page.unticked.sentence.text() == ONE_GROUP, timeout=WAIT)
+    tick(qtbot, page, 1)
+    assert page.difference.verdict.text() == NO_SECOND
 
 
 def test_one_group_has_numbers_and_asks_for_a_second(qtbot, session, workspace):

@@ -73,6 +73,29 @@ def test_each_cause_lists_its_queries_and_counts_them(page, session):
     assert page.model.rowCount() == 120
 
 
+def test_choosing_a_cause_shows_its_first_query_and_work_that_ends_changes_nothing(page, session, run):
+    found = found_of(session)
+    right = session.workspace.queries(session.evaluation_id)
+    other = int(right.sample_ids[right.first_hit == 1][0])
+    session.show_query(other)
+    choose(page.queries.why.causes, "copy")
+    assert session.query == page.model.sample_id(0)
+    assert session.query in found.of_cause("copy")
+    session.show_query(other)
+    page.queries.why.show_failures(found)
+    assert session.query == other, "only what the person chooses moves on"
+
+
+def test_a_long_explanation_scrolls_where_its_lines_have_no_room(page, qtbot):
+    page.result.show_explanation("Short.")
+    text = page.result.explanation
+    assert text.verticalScrollBar().maximum() == 0
+    page.result.show_explanation("A sentence that is one of very many. " * 60)
+    qtbot.waitUntil(lambda: text.verticalScrollBar().maximum() > 0, timeout=30_000)
+    assert text.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAsNeeded
+    assert text.said.height() >= text.said.heightForWidth(text.said.width())
+
+
 def test_cause_class_and_selection_filter_together(page, session, run):
     found = found_of(session)
     choose(page.queries.why.causes, "copy")

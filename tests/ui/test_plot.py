@@ -126,6 +126,22 @@ def test_the_legend_says_which_curve_has_no_values(plot):
     assert plot.legend["probe/spce"].text() == "SPCE"
 
 
+def test_a_plot_without_values_says_so_in_its_middle(plot):
+    plot.say_when_empty("No values yet")
+    assert plot.empty.isVisible()
+    assert plot.empty.text() == "No values yet"
+    middle = plot.empty.geometry().center() - plot.canvas.rect().center()
+    assert middle.manhattanLength() <= 2
+    plot.append("probe/ce", [1], [0.5])
+    plot.redraw()
+    assert not plot.empty.isVisible()
+    plot.legend["probe/ce"].click()
+    assert not plot.empty.isVisible(), "there are values, though hidden"
+    plot.clear()
+    plot.redraw()
+    assert plot.empty.isVisible()
+
+
 def test_points_are_drawn_within_a_moment_and_at_most_ten_times_a_second(plot, qtbot, monkeypatch):
     drawings = []
     real = plot.canvas.lines["probe/ce"].draw

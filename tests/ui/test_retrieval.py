@@ -226,6 +226,22 @@ def test_failures_only(qtbot, page, run):
     assert page.queries.count.text() == f"{len(wrong)} of 60 queries"
 
 
+def test_the_first_listed_is_shown_where_a_filter_leaves_the_query_out(qtbot, page, session, run):
+    right = int(run.ids[run.first_hit == 1][-1])
+    session.show_query(right)
+    qtbot.keyClick(page.queries.failures, Qt.Key.Key_Space)
+    assert page.queries.failures.isChecked()
+    assert session.query == listed(page)[0]
+    assert page.queries.table.currentIndex().row() == 0
+    shown = session.query
+    label = (int(run.labels[run.ids == shown][0]) + 1) % 5
+    choose(page.queries.classes, label + 1)
+    if listed(page):
+        assert session.query == listed(page)[0]
+    else:
+        assert session.query == shown
+
+
 def test_the_query_stays_marked_when_order_and_filter_change(qtbot, page, session, run):
     failed = run.ids[run.first_hit != 1]
     session.show_query(int(failed[-1]))

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 
 from workbench.config import RunConfig
 from workbench.control import Control
@@ -13,6 +14,7 @@ from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
 from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import IN_LINE
+from workbench.ui.pages.train.page import NEVER, NOT_YET
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Evaluation
@@ -244,6 +246,41 @@ def test_an_ended_run_with_a_checkpoint_can_be_resumed(page, session, qtbot, mon
     monkeypatch.setattr(session, "resume_run", resumed.append)
     page.header.resume.click()
     assert resumed == [run_id]
+
+
+def test_an_ended_run_leads_on_to_what_it_found(page, session, work, qtbot):
+    work.say(Status("Training"))
+    session.show_run(work.run_id)
+    buttons = page.header.look
+    run = dataclasses.replace(session.run(), last={"MAP@R": 0.5})
+    page.header.show_run(run, None, False)
+    assert not any(each.isVisible() for each in buttons.values()), "it still works"
+    page.header.show_run(dataclasses.replace(run, status="done", last={}), None, False)
+    assert not any(each.isVisible() for each in buttons.values()), "it found nothing"
+    page.header.show_run(dataclasses.replace(run, status="done"), None, False)
+    assert [each.text() for each in buttons.values() if each.isVisible()] == ["Map", "Retrieval", "Report"]
+    asked = []
+    session.page_asked.connect(asked.append)
+    buttons["map"].setFocus()
+    for each in buttons.values():
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
+        qtbot.keyClick(each, Qt.Key.Key_Tab)
+    assert asked == ["map", "retrieval", "report"]
+
+
+def test_empty_plots_say_whether_values_may_still_come(page, session, work, qtbot):
+    session.show_run(work.run_id)
+    plots = (*page.curves.plots, *page.anatomy.plots)
+    assert {plot.empty.text() for plot in plots} == {NOT_YET}
+    assert all(plot.empty.isVisible() for plot in page.curves.plots)
+    work.say(Scalar("batch/loss", 1, 2.0))
+    qtbot.waitUntil(lambda: not page.curves.batch.empty.isVisible(), timeout=30_000)
+    assert page.curves.probe.empty.isVisible()
+    run_id = session.workspace.create_run(RunConfig())
+    session.workspace.set_status(run_id, "done", "")
+    session.show_run(run_id)
+    assert {plot.empty.text() for plot in plots} == {NEVER}
+    qtbot.waitUntil(page.curves.batch.empty.isVisible, timeout=30_000)
 
 
 def test_a_failed_run_says_why(page, session):

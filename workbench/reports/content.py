@@ -21,6 +21,7 @@ from workbench.published_tables import (
     own_values,
 )
 from workbench.reports.provenance import command_of, facts_of
+from workbench.reports.words import data_in_sentence, in_sentence, moment, title_of
 from workbench.terminal import duration
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.numbers import words_of
@@ -182,10 +183,11 @@ def _score(evaluation: Evaluation) -> float:
 
 
 def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -> list[str]:
-    data = run.environment.get("data", {})
+    data, known = run.environment.get("data", {}), catalogs.current()
     said = [
-        f"{run.backbone} trained with {run.loss} on {run.dataset}: {run.status} after epoch {run.epoch} "
-        f"of {run.epochs}, {duration(run.seconds)} of work.",
+        f"{title_of(known, 'backbone', run.backbone)} trained with "
+        f"{in_sentence(title_of(known, 'loss', run.loss))} on {data_in_sentence(known, run.dataset)}: "
+        f"{run.status} after epoch {run.epoch} of {run.epochs}, {duration(run.seconds)} of work.",
     ]
     if imported := run.environment.get("imported"):
         said = [f"Embeddings of a model trained elsewhere, imported from {imported['embeddings']}."]
@@ -332,5 +334,6 @@ def _cards(workspace: Workspace, run: Run, best: Evaluation) -> tuple[list[Query
 
 def _environment(run: Run) -> list[tuple[str, str]]:
     name, version = next(iter((facts := facts_of(run)).items()))
-    told = f"{run.id}, seed {run.seed}, created {run.created}, ended {run.ended or 'not yet'}"
+    ended = moment(run.ended) if run.ended else "not yet"
+    told = f"{run.id}, seed {run.seed}, created {moment(run.created)}, ended {ended}"
     return [(name, version), ("Run", told), *list(facts.items())[1:]]

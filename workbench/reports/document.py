@@ -15,6 +15,7 @@ from workbench.reports.markdown import blocks_of
 from workbench.reports.run_sections import section_blocks
 from workbench.reports.sections import GROUP_SECTIONS, ONE_RUN, RUN_SECTIONS, SECTIONS
 from workbench.reports.templates import check_sections
+from workbench.reports.words import moment
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
@@ -94,8 +95,8 @@ def make(workspace: Workspace, wish: Wish, tell: Tell) -> Made:
 
 def _subtitle(runs: tuple[Run, ...]) -> str:
     if len(runs) == 1:
-        return f"Workbench report of run {runs[0].id}, {runs[0].created}"
+        return f"Workbench report of run {runs[0].id}, {moment(runs[0].created)}"
     shown = ", ".join(str(run.id) for run in runs[:12])
     rest = f" and {len(runs) - 12} more" if len(runs) > 12 else ""
     created = sorted(run.created for run in runs)
-    return f"Workbench report of runs {shown}{rest}, {created[0]} to {created[-1]}"
+    return f"Workbench report of runs {shown}{rest}, {moment(created[0])} to {moment(created[-1])}"

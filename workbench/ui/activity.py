@@ -122,8 +122,9 @@ class Activity(QObject):
         for item in self.items:
             if item.state != "working" and item not in self._told:
                 self._told.add(item)
-                word = {"done": "done", "failed": "failed", "cancelled": "cancelled"}[item.state]
-                self.log(f"{item.title}: {word}. {item.now.text}".rstrip())
+                text = item.now.text
+                nothing_more = text.rstrip(".").casefold() in ("", item.state)
+                self.log(f"{item.title}: {item.state}" if nothing_more else f"{item.title}: {item.state}. {text}")
         self.changed.emit()
 
     def _drop_old(self) -> None:

@@ -50,8 +50,8 @@ class EmptyHint(QWidget):
         column.setContentsMargins(24, 24, 24, 24)
         column.setSpacing(8)
         column.addStretch(1)
-        for text, role in ((title, "section"), (sentence, "muted")):
-            line = label(text, role, wrap=True)
+        self.sentence = label(sentence, "muted", wrap=True)
+        for line in (label(title, "section", wrap=True), self.sentence):
             line.setAlignment(Qt.AlignmentFlag.AlignCenter)
             column.addWidget(line)
         if action:
@@ -59,6 +59,10 @@ class EmptyHint(QWidget):
             go.clicked.connect(self.pressed)
             column.addWidget(go, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(1)
+
+    def say(self, sentence: str) -> None:
+        """Another sentence under the title."""
+        self.sentence.setText(sentence)
 
 
 class Fact(QWidget):

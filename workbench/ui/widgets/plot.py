@@ -26,6 +26,7 @@ from workbench.ui import theme
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot_canvas import PlotCanvas, Series
 from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_png, save_svg
 from workbench.ui.widgets.plot_table import CurveTable, TableDialog
@@ -98,6 +99,10 @@ class CurvePlot(QFrame):
         self.read_out.setTextFormat(Qt.TextFormat.PlainText)
         self.read_out.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.read_out.hide()
+        self.empty = label("No values", "muted", wrap=True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        QVBoxLayout(self.canvas).addWidget(self.empty)
         head, self._toggles = QHBoxLayout(), FlowLayout(spacing=0)
         head.addWidget(self._title, 1)
         head.addWidget(self._more)
@@ -191,6 +196,10 @@ class CurvePlot(QFrame):
             self._tell_absent()
             self.legend[name].setAccessibleName(f"Show {title}")
 
+    def say_when_empty(self, words: str) -> None:
+        """What stands in the middle while no curve has a value."""
+        self.empty.setText(words)
+
     def clear(self) -> None:
         for curve in self.curves.values():
             curve.clear()
@@ -253,8 +262,9 @@ class CurvePlot(QFrame):
         self._tell_absent()
 
     def _tell_absent(self) -> None:
-        """A curve without points says so in the legend while others have some."""
+        """A curve without points says so in the legend while others have some; the plot itself while none has."""
         some = any(len(curve) for curve in self.curves.values())
+        self.empty.setVisible(not some)
         for each in self.series:
             words = f"{each.title} (no values)" if some and not len(self.curves[each.name]) else each.title
             if self.legend[each.name].text() != words:

@@ -36,6 +36,15 @@ from workbench.ui.widgets.pictures import PictureLoader
 
 SETTLE = 150  # ms without another tick before the runs are read
 MAP_AT_R = "MAP@R"
+TICK_TWO = "Tick two groups on the left to compare them. Runs of one config with different seeds are one group."
+ONE_GROUP = (
+    "There is one group so far: runs of one config with different seeds are one group. Tick it to read its numbers; "
+    "to compare, train a run with another config first."
+)
+SECOND, NO_SECOND = (
+    "Tick a second group to compare.",
+    ("There is one group so far. To compare, train a run with another config first."),
+)
 Result = TypeVar("Result")
 
 
@@ -58,6 +67,7 @@ class ComparePage(QStackedWidget):
         self._signature: object = None
         self._tasks: dict[str, Task] = {}
         self._offered: list[int] = []
+        self._groups = 0  # that there are to tick
         self._stale: set[QWidget] = set()
         self._pair: Pair | None = None  # whose neighbours are not compared yet
         self._build()
@@ -74,7 +84,7 @@ class ComparePage(QStackedWidget):
         self.chooser = RunChooser()
         self.unticked = EmptyHint(
             "Nothing is ticked",
-            "Tick two groups on the left to compare them. Runs of one config with different seeds are one group.",
+            TICK_TWO,
         )
         self.reading = label("Reading…", "muted", wrap=True)
         self.reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -174,6 +184,8 @@ class ComparePage(QStackedWidget):
 
     def _grouped(self, groups: list[Group]) -> None:
         self.chooser.show_groups(groups)
+        self._groups = len(groups)
+        self.unticked.say(ONE_GROUP if len(groups) == 1 else TICK_TWO)
         offered, self._offered = self._offered, []
         self.chooser.tick(offered)
         if self.chooser.ticked():
@@ -282,10 +294,10 @@ class ComparePage(QStackedWidget):
         self.comparison = None
         self._cancel("Compare two groups")
         if found is None or pair is None:
-            two = (
-                "Choose two different groups." if found and len(found.groups) > 1 else "Tick a second group to compare."
-            )
-            self._say(two)
+            if found is not None and len(found.groups) > 1:
+                self._say("Choose two different groups.")
+            else:
+                self._say(NO_SECOND if self._groups == 1 else SECOND)
             return
         self._say("Comparing…")
         workspace = self.session.workspace

@@ -121,7 +121,7 @@ class MapPage(QStackedWidget):
         last = row_of(self.caption, self.doubts, self.selections, self.class_table.button)
         last.setStretch(0, 1)
         content = QWidget()
-        column = QVBoxLayout(content)
+        column = self._column = QVBoxLayout(content)
         column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(8)
         column.addLayout(top)
@@ -356,6 +356,8 @@ class MapPage(QStackedWidget):
             self._make()
         else:
             self.second.stop()
+        self._column.activate()  # the first map has its new width now, and is fitted to it
+        self.canvas.fit()
 
     def _hide(self, hidden: frozenset[int]) -> None:
         self.canvas.set_hidden(hidden)

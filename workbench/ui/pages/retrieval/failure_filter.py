@@ -17,7 +17,8 @@ COMPARE_TIP = "Which queries were won or lost since another evaluation, or again
 class FailureFilter(QWidget):
     """Filters beside those of the list; `samples` are the ids that pass."""
 
-    changed = Signal()
+    changed = Signal()  # other queries are to be listed
+    chosen = Signal()  # after it, where the person said so
     compare_chosen = Signal(object)  # evaluation id, or None for no comparison
     mistakes_asked = Signal()
     left_out_asked = Signal(str)  # a tag
@@ -32,6 +33,7 @@ class FailureFilter(QWidget):
         self._build()
         self._fill_causes()
         self.causes.activated.connect(self.changed)
+        self.causes.activated.connect(self.chosen)
         self.compare.activated.connect(self._choose_comparison)
         self.mistakes.clicked.connect(self.mistakes_asked)
         self.narrowed.clicked.connect(self._drop_pair)
@@ -141,6 +143,7 @@ class FailureFilter(QWidget):
         self._pair = pair
         self._show_pair()
         self.changed.emit()
+        self.chosen.emit()
 
     def _fill_causes(self) -> None:
         """Counts are those of the evaluation; the chosen cause stays chosen while it is known or worked out."""

@@ -118,12 +118,13 @@ class QueryList(QWidget):
         return made
 
     def _connect(self) -> None:
-        self.failures.toggled.connect(self._filter)
-        self.classes.activated.connect(self._filter)
+        self.failures.toggled.connect(self._narrow)
+        self.classes.activated.connect(self._narrow)
         edit = self.classes.lineEdit()
         if edit is not None:
             edit.editingFinished.connect(self._take_typed_class)
         self.why.changed.connect(self._filter)
+        self.why.chosen.connect(self._show_listed)
         self.selected.clicked.connect(self.selection_dropped)
         self.export.clicked.connect(self.export_asked)
         self.table.selectionModel().currentRowChanged.connect(self._pick)
@@ -178,6 +179,15 @@ class QueryList(QWidget):
         if sample_id is not None:
             self.chosen.emit(sample_id)
 
+    def _narrow(self) -> None:
+        self._filter()
+        self._show_listed()
+
+    def _show_listed(self) -> None:
+        """Where the marked query does not pass the filters that were chosen, the first that does becomes the query."""
+        if self._current is not None and self.model.rowCount() and self.model.row_of(self._current) < 0:
+            self.chosen.emit(self.model.sample_id(0))
+
     def _filter(self) -> None:
         if self._workspace is None:
             return
@@ -205,7 +215,7 @@ class QueryList(QWidget):
         typed = self.classes.findText(self.classes.currentText(), Qt.MatchFlag.MatchFixedString)
         if typed >= 0 and typed != self.classes.currentIndex():
             self.classes.setCurrentIndex(typed)
-            self._filter()
+            self._narrow()
         self.classes.setEditText(self.classes.itemText(self.classes.currentIndex()))
 
     def _pick(self) -> None:

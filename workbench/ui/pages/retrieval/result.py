@@ -9,6 +9,7 @@ from workbench.ui.pages.retrieval.missed_row import MissedRow
 from workbench.ui.pages.retrieval.neighbour_card import SIDE, NeighbourCard
 from workbench.ui.pages.retrieval.other_grid import OtherGrid
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.card import Chip
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -18,6 +19,7 @@ from workbench.ui.words import percent
 from workbench.workspace.rows import Neighbour, Query
 
 BIG = 224  # px
+LINES = 6  # of the explanation, beyond which it scrolls
 AHEAD = 48  # cards made with the page: at its first sight they would stop the window
 PLACE = "neighbours"
 
@@ -47,8 +49,8 @@ class Result(QWidget):
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.title = ElidedLabel("", "title")
         self.facts = label("", wrap=True)
-        self.explanation = label("", wrap=True)
-        self.explanation.setAccessibleName("Why the query failed")
+        self.explanation = CappedText("", LINES)
+        self.explanation.said.setAccessibleName("Why the query failed")
         self.path = ElidedLabel("", "caption", Qt.TextElideMode.ElideMiddle)
         self.show_in_map = button("Show in map", "map-trifold")
         self.copy = button("Copy list", "copy", "quiet")
@@ -142,7 +144,7 @@ class Result(QWidget):
 
     def show_explanation(self, sentences: str) -> None:
         """Say why the query failed; nothing where it did not."""
-        self.explanation.setText(sentences)
+        self.explanation.set_text(sentences)
         self.explanation.setVisible(bool(sentences))
 
     def show_tags(self, tags: list[str] | None) -> None:

@@ -1,11 +1,14 @@
 """The head of the Train page: which run, how far, how fast, and what can be done with it now."""
 
+from functools import partial
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from workbench.config import IMPORTED
 from workbench.control import Control
 from workbench.ui.icons import icon
+from workbench.ui.page_stack import PAGES
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, restyle
 from workbench.ui.words import STATES, THIN, duration, epoch_at_work, memory, state_word
@@ -15,6 +18,7 @@ PARTS = 1000  # of the progress bar
 GOES_ON = ("stopped", "interrupted", "failed", "cancelled")  # states from which a checkpoint can be taken up
 ELSEWHERE = "This run works in another program: it is stopped there."
 IN_LINE = "It waits in line and has not begun."
+LEADS_ON = ("map", "retrieval", "report")  # pages of what an ended run found
 
 
 class RunHeader(QWidget):
@@ -24,6 +28,7 @@ class RunHeader(QWidget):
     stop_pressed = Signal()
     cancel_pressed = Signal()
     resume_pressed = Signal()
+    page_chosen = Signal(str)  # one of LEADS_ON
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,17 +42,23 @@ class RunHeader(QWidget):
         self.stop = button("Stop after this epoch", "stop")
         self.cancel = button("Cancel", "x-circle", "danger")
         self.resume = button("Resume", "play")
+        infos = {info.name: info for info in PAGES}
+        self.look = {name: button(infos[name].title, infos[name].icon, "quiet") for name in LEADS_ON}
         self._build()
         self.pause.clicked.connect(self.pause_pressed)
         self.stop.clicked.connect(self.stop_pressed)
         self.cancel.clicked.connect(self.cancel_pressed)
         self.resume.clicked.connect(self.resume_pressed)
+        for name, each in self.look.items():
+            each.setAccessibleName(f"Look at this run on the page {each.text()}")
+            each.setToolTip(f"Look at this run on the page {each.text()}")
+            each.clicked.connect(partial(self._look_at, name))
 
     def _build(self) -> None:
         first, second = QHBoxLayout(), QHBoxLayout()
         first.setSpacing(8)
         first.addWidget(self.name, 1)
-        for each in (self.pause, self.stop, self.cancel, self.resume):
+        for each in (self.pause, self.stop, self.cancel, self.resume, *self.look.values()):
             first.addWidget(each)
         second.setSpacing(4)
         second.addWidget(self.state_icon)
@@ -97,6 +108,11 @@ class RunHeader(QWidget):
             each.setToolTip(ELSEWHERE if not steered else IN_LINE if waits else "")
         self.resume.setVisible(run.status in GOES_ON and has_checkpoint)
         self.resume.setToolTip("Go on from the last checkpoint")
+        for each in self.look.values():
+            each.setVisible(not run.live and bool(run.last))
+
+    def _look_at(self, name: str, _checked: bool = False) -> None:
+        self.page_chosen.emit(name)
 
 
 def _time(run: Run) -> str:

@@ -25,6 +25,7 @@ from workbench.workspace.rows import Run
 
 ROW_PX = 24
 TABLE_SHARE, CURVES_SHARE = 1, 4
+NOT_YET, NEVER = "No values yet", "This run has no values of this"  # in a plot without any
 
 
 class TrainPage(QStackedWidget):
@@ -94,6 +95,7 @@ class TrainPage(QStackedWidget):
         self.header.stop_pressed.connect(self._stop)
         self.header.cancel_pressed.connect(self._cancel)
         self.header.resume_pressed.connect(self._resume)
+        self.header.page_chosen.connect(self.session.show_page)
         self.banner.go_on.connect(self._go_on)
         self.banner.stop_and_keep.connect(self._stop_and_keep)
         self.banner.discard.connect(self._cancel)
@@ -140,6 +142,8 @@ class TrainPage(QStackedWidget):
         waits = run.status == "waiting" and (control is None or control.paused)
         self.banner.show_reason(run.problem if waits else "", control is not None)
         self.curves.show_trouble(run)
+        for plot in (*self.curves.plots, *self.anatomy.plots):
+            plot.say_when_empty(NOT_YET if run.live else NEVER)
 
     def _show_evaluations(self) -> None:
         run_id = self.session.run_id

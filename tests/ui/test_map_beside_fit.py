@@ -1,0 +1,47 @@
+"""The first map is fitted to the room that a second one leaves it, clear of the tools."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from small_run import blobs, store_run
+
+from workbench.ui.pages.map import MapPage
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+LABELS = np.repeat(np.arange(5), 12)
+TIME = 30_000
+
+
+@pytest.fixture
+def page(qtbot, session, workspace):
+    run = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 0.2, 1), blobs(LABELS, 0.2, 0)])
+    session.show_run(run.run_id)
+    made = MapPage(session)
+    made.settings.method.setCurrentIndex(made.settings.method.findData("pca"))
+    qtbot.addWidget(made)
+    made.resize(1200, 640)
+    with qtbot.waitExposed(made):
+        made.show()
+    qtbot.waitUntil(lambda: made._data is not None, timeout=TIME)
+    return made
+
+
+def covered(page):
+    """How many points lie under the tools or beyond the edge of the first map."""
+    free = page.canvas.rect().adjusted(page.pill.geometry().right(), 0, 0, 0)
+    places = [page.canvas.place_of(row).toPoint() for row in range(len(page._data.points))]
+    return sum(not free.contains(each) for each in places)
+
+
+def test_the_first_map_is_fitted_as_the_second_opens_and_closes(qtbot, page):
+    assert covered(page) == 0
+    wide = page.canvas.width()
+    page.canvas.box.translateBy(x=page.canvas.box.viewRange()[0][1])
+    assert covered(page) > 0
+    qtbot.keyClick(page.canvas, Qt.Key.Key_B)
+    qtbot.waitUntil(lambda: page.second.data is not None, timeout=TIME)
+    assert page.canvas.width() < wide
+    assert covered(page) == 0
+    qtbot.keyClick(page.canvas, Qt.Key.Key_B)
+    assert page.canvas.width() == wide
+    assert covered(page) == 0
