@@ -14,6 +14,7 @@ from workbench import failed_queries
 from workbench.failed_queries import Explanation
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.causes import TIPS, TITLES, before_first_hit, changed, sentence
+from workbench.ui.pages.retrieval.result import LINES
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.rows import Neighbour
 
@@ -89,11 +90,21 @@ def test_choosing_a_cause_shows_its_first_query_and_work_that_ends_changes_nothi
 def test_a_long_explanation_scrolls_where_its_lines_have_no_room(page, qtbot):
     page.result.show_explanation("Short.")
     text = page.result.explanation
+    qtbot.waitUntil(lambda: text.focusPolicy() == Qt.FocusPolicy.NoFocus, timeout=30_000)
     assert text.verticalScrollBar().maximum() == 0
     page.result.show_explanation("A sentence that is one of very many. " * 60)
     qtbot.waitUntil(lambda: text.verticalScrollBar().maximum() > 0, timeout=30_000)
     assert text.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAsNeeded
     assert text.said.height() >= text.said.heightForWidth(text.said.width())
+    text.setFocus()
+    for _ in range(200):
+        qtbot.keyClick(text, Qt.Key.Key_Down)
+    assert text.verticalScrollBar().value() == text.verticalScrollBar().maximum(), "read to its end by keys"
+    said = text.said.text()
+    text.said.setText("one line")
+    line = text.said.heightForWidth(400)
+    text.said.setText(said)
+    assert text.heightForWidth(400) == LINES * line, "no line is cut in two"
 
 
 def test_cause_class_and_selection_filter_together(page, session, run):

@@ -1,7 +1,9 @@
 """Text that takes as many lines as it needs up to some, and scrolls beyond them."""
 
+from math import ceil
+
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 from workbench.ui.widgets.labels import label
@@ -37,7 +39,8 @@ class CappedText(QScrollArea):
         self._offer_bar()
 
     def heightForWidth(self, width: int) -> int:
-        return max(0, min(self.said.heightForWidth(width), self._most * self.said.fontMetrics().lineSpacing()))
+        line = ceil(QFontMetricsF(self.said.font()).lineSpacing())  # a label gives each line whole pixels
+        return max(0, min(self.said.heightForWidth(width), self._most * line))
 
     def sizeHint(self) -> QSize:
         return QSize(self.said.sizeHint().width(), self.heightForWidth(max(1, self.width())))
@@ -55,7 +58,11 @@ class CappedText(QScrollArea):
             self.updateGeometry()
 
     def _offer_bar(self) -> None:
-        """Only where text is hidden: Qt judges by the label's least width, and a needless bar breaks more lines."""
+        """Bar and stop of Tab only where text is hidden.
+
+        Qt judges by the label's least width, and a needless bar breaks more lines.
+        """
         hidden = self.said.heightForWidth(self.width()) > self.height()
         policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if hidden else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         self.setVerticalScrollBarPolicy(policy)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if hidden else Qt.FocusPolicy.NoFocus)

@@ -50,7 +50,8 @@ class Result(QWidget):
         self.title = ElidedLabel("", "title")
         self.facts = label("", wrap=True)
         self.explanation = CappedText("", LINES)
-        self.explanation.said.setAccessibleName("Why the query failed")
+        for part in (self.explanation, self.explanation.said):
+            part.setAccessibleName("Why the query failed")
         self.path = ElidedLabel("", "caption", Qt.TextElideMode.ElideMiddle)
         self.show_in_map = button("Show in map", "map-trifold")
         self.copy = button("Copy list", "copy", "quiet")
