@@ -302,7 +302,7 @@ def test_the_table_has_newest_on_top_and_marks_the_best(qtmodeltester):
         ["0 (untrained)", "81.2", "50.0", "20.0", "–"],
     ]
     titles = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(model.columnCount())]
-    assert titles == ["Epoch", "R@1 % ↑", "P@R % ↑", "MAP@R % ↑", "Train acc. % ↑"]
+    assert titles == ["Epoch", "R@1 % ↑", "P@R % ↑", "MAP@R % ↑", "Acc. % ↑"]
     assert "41.0 to 52.0" in model._interval(1, 3)
     tips = [
         model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)

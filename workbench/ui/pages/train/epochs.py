@@ -81,7 +81,7 @@ class EpochTable(QAbstractTableModel):
 
     def _title(self, column: int) -> str:
         if not 1 <= column <= len(self._metrics):
-            return "Epoch" if column == 0 else "Train acc. % ↑"
+            return "Epoch" if column == 0 else "Acc. % ↑"
         return f"{self._metrics[column - 1].replace('recall@', 'R@').replace('validation/MAP@R', 'Held-out')} % ↑"
 
     def _meaning(self, column: int) -> str:
