@@ -1,6 +1,6 @@
 """Lifted structure loss: soft hardest positive and negative of every anchor.
 
-Not pytorch-metric-learning's GeneralizedLiftedStructureLoss, the same formula: 0.38 to 0.56 of its time
+Not pytorch-metric-learning's GeneralizedLiftedStructureLoss, the same formula: 0.37 to 0.50 of its time
 (docs/benchmarks.md).
 """
 

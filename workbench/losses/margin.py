@@ -1,6 +1,6 @@
 """Margin loss with distance-weighted sampling of negatives.
 
-Not pytorch-metric-learning's MarginLoss and miner, the same formula: 0.09 to 0.23 of their time (docs/benchmarks.md).
+Not pytorch-metric-learning's MarginLoss and miner, the same formula: 0.08 to 0.19 of their time (docs/benchmarks.md).
 """
 
 import torch

@@ -1,6 +1,6 @@
 """ProxyNCA++: softmax over the distances to one learned proxy per class.
 
-Not pytorch-metric-learning's ProxyNCALoss, the same formula: 0.55 to 0.72 of its time (docs/benchmarks.md).
+Not pytorch-metric-learning's ProxyNCALoss, the same formula: 0.46 to 0.57 of its time (docs/benchmarks.md).
 """
 
 import torch
