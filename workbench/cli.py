@@ -123,7 +123,8 @@ def benchmark_methods(
             rows = comparison.compare(
                 workspace, bench, chosen, list(range(seeds)), data, lambda words: click.echo(words, err=True)
             )
-            click.echo(f"## {bench}, {seeds} seeds\n\n{comparison.table(rows)}")
+            said = "1 seed" if seeds == 1 else f"{seeds} seeds"
+            click.echo(f"## {bench}, {said}\n\n{comparison.table(rows)}")
 
 
 @cli.command("list")
