@@ -91,6 +91,38 @@ def test_a_long_sentence_of_a_preset_takes_two_lines(page, qtbot):  # noqa: F811
     assert page.summary.height() >= 2 * page.summary.fontMetrics().height()
 
 
+def test_coming_back_keeps_what_was_found(page, looked, qtbot):  # noqa: F811
+    settled(page, looked, qtbot)
+    assert page.card.state.text() == ""
+    for again in (page.hide, page.show, page._take_preset, page.undo_edit):  # nothing that a look depends on
+        again()
+        assert not page.runner.waiting_or_working
+        assert page.card.state.text() == ""
+    assert len(looked.configs) == 1
+    typed(page, "training.epochs", "3")
+    assert page.card.state.text() == "Waiting for the last change…"
+    qtbot.waitUntil(lambda: len(looked.configs) == 2 and page.card.state.text() == "", timeout=TIME)
+
+
+def test_coming_back_counts_again_where_a_count_refused_the_size(page, looked, qtbot):  # noqa: F811
+    settled(page, looked, qtbot)
+    choose(page, "loss.name", "psce")
+    choose(page, "loss.prototypes", "canonical")
+    typed(page, "embedding.dim", "4")
+    qtbot.waitUntil(lambda: row(page, "embedding.dim").error_text() != "", timeout=TIME)
+    assert not page.runner.waiting_or_working
+    looked.configs.clear()
+    page.hide()
+    page.show()
+    qtbot.waitUntil(lambda: bool(looked.configs), timeout=TIME)
+    qtbot.waitUntil(lambda: row(page, "embedding.dim").error_text() != "", timeout=TIME)
+    assert not page.start.isEnabled()
+
+
+def settled(page, looked, qtbot):  # noqa: F811
+    qtbot.waitUntil(lambda: bool(looked.configs) and not page.runner.waiting_or_working, timeout=TIME)
+
+
 @pytest.fixture
 def counted(page, session, looked, qtbot, monkeypatch):  # noqa: F811
     """While a run works: configs whose classes were counted, and a list of the answer, which may be a Problem."""

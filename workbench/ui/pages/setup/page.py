@@ -140,6 +140,7 @@ class SetupPage(QWidget):
         self.copy.clicked.connect(self.copy_command)
         self.card.check_asked.connect(self._check_now)
         self.card.data_asked.connect(self.look_at_data)
+        self.runner.waits.connect(partial(self.card.show_working, "Waiting for the last change"))
         self.runner.began.connect(self.card.show_working)
         self.runner.told.connect(self.card.show_working)
         self.runner.found.connect(self._take_preflight)
@@ -305,8 +306,6 @@ class SetupPage(QWidget):
             needs_config.setEnabled(self.config is not None)
         if self.config is None:
             self.card.show_idle("Preflight begins when every field is right.")
-        elif refused is None:
-            self.card.show_working("Waiting for the last change")
         if self.isVisible():
             self.runner.settle(self.config)
 
@@ -387,8 +386,8 @@ class SetupPage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.groups.choose_columns()
-        if self.draft is not None and self.draft.forget_classes():
-            self._refresh()
+        if self.draft is not None and self.config is None and self.draft.forget_classes():
+            self._refresh()  # files may have changed since the count that refused it
         self.runner.settle(self.config)
 
     def hideEvent(self, event: QHideEvent) -> None:

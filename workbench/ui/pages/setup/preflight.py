@@ -32,6 +32,7 @@ FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Speed", "
 class PreflightRunner(QObject):
     """Starts a look at the data when the config has settled, and drops every look but the newest."""
 
+    waits = Signal()  # for the config to settle
     began = Signal()
     told = Signal(str)  # what is being done
     found = Signal(object)  # Preflight
@@ -64,6 +65,7 @@ class PreflightRunner(QObject):
         self._config = config
         if config is not None:
             self._timer.start()
+            self.waits.emit()
 
     def drop(self) -> None:
         """Forget the look that waits or works."""
