@@ -68,33 +68,23 @@ def test_a_folder_that_is_gone_is_a_sentence(qtbot, session, tmp_path):
     assert "There is no " in str(told[0])
 
 
-def test_what_is_worth_knowing_has_a_tab_of_its_own(qtbot):
+@pytest.mark.parametrize(
+    ("given", "tab", "heading", "said"),
+    [
+        ("notes", "Notes (1)", "Worth knowing", ("12 classes", "have images in the training half only (a, b, c, ...)")),
+        ("unlike_published", "Differs from the published counts (1)", "Differs", ("mnist", "69,950 are missing")),
+    ],
+)
+def test_what_is_not_left_out_has_a_tab_of_its_own(qtbot, given, tab, heading, said):
     small = np.zeros((4, 4, 3), np.uint8)
-    said = ("12 classes", "have images in the training half only (a, b, c, d, e, ...)")
+    remarks = {"problems": [], "unlike_published": [], "copies": [], given: [said]}
     found = Inspection(
-        50, 4, ("train", "test"), np.full((1, 2), 25), ["0"], [("0/0", "0", small)], np.empty((0, 2)),
-        problems=[], unlike_published=[], copies=[], notes=[said],
-    )  # fmt: skip
+        50, 4, ("train", "test"), np.full((1, 2), 25), ["0"], [("0/0", "0", small)], np.empty((0, 2)), **remarks
+    )
     dialog = DataDialog("mine", found)
     qtbot.addWidget(dialog)
     titles = [dialog.tabs.tabText(place) for place in range(dialog.tabs.count())]
-    assert titles[3:] == ["Left out (0)", "Notes (1)", "Copies (0)"]
+    assert titles[3:] == ["Left out (0)", tab, "Copies (0)"]
     dialog.tabs.setCurrentIndex(4)
     dialog.copy()
-    assert QGuiApplication.clipboard().text().splitlines() == ["What\tWorth knowing", "\t".join(said)]
-
-
-def test_counts_that_are_not_the_published_ones_are_not_among_what_was_left_out(qtbot):
-    small = np.zeros((4, 4, 3), np.uint8)
-    said = ("mnist", "was published with 70,000 images and has 50 here: 69,950 are missing")
-    found = Inspection(
-        50, 4, ("train", "test"), np.full((1, 2), 25), ["0"], [("0/0", "0", small)], np.empty((0, 2)),
-        problems=[], unlike_published=[said], copies=[],
-    )  # fmt: skip
-    dialog = DataDialog("MNIST", found)
-    qtbot.addWidget(dialog)
-    titles = [dialog.tabs.tabText(place) for place in range(dialog.tabs.count())]
-    assert titles[3:] == ["Left out (0)", "Differs from the published counts (1)", "Copies (0)"]
-    dialog.tabs.setCurrentIndex(4)
-    dialog.copy()
-    assert QGuiApplication.clipboard().text().splitlines() == ["What\tDiffers", "\t".join(said)]
+    assert QGuiApplication.clipboard().text().splitlines() == [f"What\t{heading}", "\t".join(said)]

@@ -260,11 +260,17 @@ def test_zoomed_in_every_point_is_drawn(plot, qtbot):
     assert drawn(plot, "probe/ce")[0][0] == 0
 
 
-def test_a_series_on_the_right_axis_is_drawn_there(qtbot):
+@pytest.fixture
+def two_scales(qtbot):
     plot = CurvePlot("Two scales", [CE, Series("acc", "Accuracy", "#E69F00", axis="right")], right_title="%")
     qtbot.addWidget(plot)
     plot.resize(400, 240)
     plot.show()
+    return plot
+
+
+def test_a_series_on_the_right_axis_is_drawn_there(two_scales, qtbot):
+    plot = two_scales
     plot.append("probe/ce", [0, 10], [0.001, 0.002])
     plot.append("acc", [0, 10], [0.0, 99.0])
     plot.redraw()
@@ -272,11 +278,8 @@ def test_a_series_on_the_right_axis_is_drawn_there(qtbot):
     assert plot.canvas._right.viewRange()[1][1] > 90
 
 
-def test_the_bottom_axis_holds_the_series_of_both_sides(qtbot):
-    plot = CurvePlot("Two scales", [CE, Series("acc", "Accuracy", "#E69F00", axis="right")], right_title="%")
-    qtbot.addWidget(plot)
-    plot.resize(400, 240)
-    plot.show()
+def test_the_bottom_axis_holds_the_series_of_both_sides(two_scales, qtbot):
+    plot = two_scales
     plot.append("probe/ce", [40, 60], [0.001, 0.002])
     plot.append("acc", [0, 100], [0.0, 99.0])
     plot.redraw()

@@ -1,5 +1,7 @@
 """Labels that never interpret what they show: names and paths come from data. And icons in the place of words."""
 
+from html import escape
+
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
@@ -21,8 +23,7 @@ def plain_tip(text: str) -> str:
     """A tooltip that holds names: Qt takes what looks like markup for markup, and would show the picture it names."""
     if "<" not in text and "&" not in text:
         return text
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
-    return f"<qt>{escaped}</qt>"
+    return f"<qt>{escape(text, quote=False).replace(chr(10), '<br>')}</qt>"
 
 
 def restyle(widget: QWidget) -> None:

@@ -97,7 +97,7 @@ class Reach(pg.GraphicsObject):
         return QRectF()
 
     def paint(self, *_: object) -> None:
-        pass
+        """Nothing: Qt asks for it, though."""
 
 
 class WholeAxis(pg.AxisItem):
