@@ -1,0 +1,59 @@
+"""What one attempt of the campaign came to, and how a drill looks to `run.py`."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+Kind = Literal["survived", "lost", "traceback"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One trial. `lost`: a promise broke; `traceback`: a person would have seen one. `words` say what happened."""
+
+    kind: Kind
+    words: str = ""
+
+
+class Drill(Protocol):
+    """A module of this folder. `attempt` must be a pure function of the generator's state, as far as processes allow.
+
+    `TITLE` names it in the table, `PROMISE` is the sentence of README or docs that it holds. `ROUNDS` is how often a
+    long run calls `attempt`, `SLICE` how often the suite does (0: never; the whole slice takes about a minute).
+    `attempt` gets a folder of its own, which is removed afterwards, and yields one Outcome for each trial.
+    """
+
+    TITLE: str
+    PROMISE: str
+    ROUNDS: int
+    SLICE: int
+
+    def attempt(self, rng: random.Random, folder: Path) -> Iterator[Outcome]: ...
+
+
+@dataclass(slots=True)
+class Tally:
+    """The counts of one drill."""
+
+    title: str
+    promise: str
+    tried: int = 0
+    survived: int = 0
+    lost: list[str] = field(default_factory=list)
+    tracebacks: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def add(self, outcome: Outcome, attempt: str) -> None:
+        """Count one outcome; `attempt` says how to repeat it."""
+        self.tried += 1
+        if outcome.kind == "survived":
+            self.survived += 1
+        else:
+            (self.lost if outcome.kind == "lost" else self.tracebacks).append(f"{attempt}: {outcome.words}")
+
+    @property
+    def broken(self) -> bool:
+        """Whether a promise broke."""
+        return bool(self.lost or self.tracebacks)
