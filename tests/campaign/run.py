@@ -2,7 +2,7 @@
 
     python tests/campaign/run.py [--minutes N] [--seed S] [--only DRILL ...] [--scale X]
 
-Ends with status 1 if a promise broke. Each failure names its drill, seed and round; `--only DRILL --round N` repeats it.
+Ends with status 1 if a promise broke. Each failure names its drill, seed and round; `--only` and `--round` repeat it.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 from time import monotonic
 from typing import cast
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the checkout, so that any Python with its packages will do
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the checkout
 
 from tests.campaign.outcome import Drill, Outcome, Tally
 
@@ -35,7 +35,7 @@ def attempt(drill: Drill, name: str, seed: int, number: int) -> Iterator[Outcome
     folder = Path(tempfile.mkdtemp(prefix=f"campaign-{name}-"))
     try:
         yield from drill.attempt(random.Random(f"{name}-{seed}-{number}"), folder)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - counted, and shown with its place
         frame = traceback.extract_tb(error.__traceback__)[-1]
         yield Outcome("traceback", f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})")
     finally:
