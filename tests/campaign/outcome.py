@@ -1,7 +1,7 @@
 """What one attempt of the campaign came to, and how a drill looks to `run.py`."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -15,6 +15,15 @@ class Outcome:
 
     kind: Kind
     words: str = ""
+    part: str = ""  # of the drill: a row of its own in the table
+
+
+def judged(broken: Sequence[str], said: str = "", *, traceback: bool = False, part: str = "") -> Outcome:
+    """The outcome of what was found broken, if anything; `said` are the program's last words."""
+    words = "; ".join([*broken[:4], *([said] if said else [])])
+    if traceback:
+        return Outcome("traceback", words, part)
+    return Outcome("lost", words, part) if broken else Outcome("survived", "", part)
 
 
 class Drill(Protocol):
