@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import sys
 import tarfile
@@ -18,13 +19,14 @@ from PIL import Image
 
 from tests.campaign import short_run
 from tests.campaign.outcome import Outcome, judged
-from tests.campaign.program import NOBODY, ROOT, Ended, Home, Program, start_fresh
+from tests.campaign.program import ROOT, Ended, Home, Program, start_fresh
 from workbench.workspace import Workspace, sweeps
 
 TITLE = "kill -9"
 PROMISE = "A killed program loses no committed epoch or point, leaves no part file, and goes on as if it had not been."
 ROUNDS = 60
 SLICE = 2
+PICTURES = 300
 MOST = 9  # kills of one run, worker or window, before it is left alone
 FRESH = 0.1  # of the kills are of an interpreter of its own, from the start of Python on
 Start = Callable[..., Program]
@@ -50,8 +52,7 @@ def killed(rng: random.Random, start: Start, look: Look, seconds: float, changes
         return start(end_at=(rng.randint(1, changes), delay, str(below))).end(look=look)
     fresh = rng.random() < FRESH
     program = start(fresh=True) if fresh else start()
-    ended = program.end(rng.uniform(0, seconds + 4.0 * fresh), look)
-    return Ended(ended.status, ended.said.removeprefix("it hung ")) if ended.status < 0 else ended
+    return program.end(rng.uniform(0, seconds + 4.0 * fresh), look)
 
 
 def killed_run(rng: random.Random, folder: Path) -> Iterator[Outcome]:
@@ -73,7 +74,8 @@ def killed_run(rng: random.Random, folder: Path) -> Iterator[Outcome]:
 
         ended = killed(rng, start, look, 0.7 * whole.seconds, 40, folder)
         if not ended.killed:
-            yield judged([f"status {ended.status}"] * bool(ended.status), ended.last_words, traceback=ended.traceback, part=part)
+            broken = [f"status {ended.status}"] * bool(ended.status)
+            yield judged(broken, ended.last_words, traceback=ended.traceback, part=part)
             break
         yield after_kill(ended, space, last, part)
     yield from ends_alike(home.run(*_go_on(config, space)), home, space, whole, "curves after kills")
@@ -150,8 +152,9 @@ def killed_sweep(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         if not ended.killed:
             break
         yield after_kill(ended, space, last, "sweep worker")
-    begun = (space / "workspace.db").exists() and bool(_trials(space))
-    ended = (go_on if begun else begin)().end()
+    else:
+        begun = (space / "workspace.db").exists() and bool(_trials(space))
+        ended = (go_on if begun else begin)().end()
     broken = [f"status {ended.status}"] * bool(ended.status) + short_run.faults(space)
     if not broken and _trials(space) != wanted:
         broken.append(f"trials {[each[:3] for each in _trials(space)]} instead of {[each[:3] for each in wanted]}")
@@ -200,35 +203,18 @@ def killed_analysis(rng: random.Random, folder: Path) -> Iterator[Outcome]:
     asked = {"id": 1, "op": "project_epochs", "workspace": str(space), "evaluation": 1, "method": "pca", "seed": 0}
     pipe = folder / "asked"
     os.mkfifo(pipe)
-    line = (json.dumps(asked) + "\n").encode()
+    descriptor = os.open(pipe, os.O_RDWR)
 
-    def start(**how: Any) -> Program:
+    def maps(**how: Any) -> Ended:
         program = home.start(module="workbench.projection.server", stdin=str(pipe), **how)
-        descriptor = os.open(pipe, os.O_RDWR)  # it holds the other end open for itself
-        os.write(descriptor, line)
-        os.close(descriptor)
-        return program
-
-    def through(program: Program) -> Callable[[], None]:
-        def look() -> None:
-            if '"event": "result"' in program.said() or '"event": "error"' in program.said():
-                raise StopIteration
-
-        return look
+        os.write(descriptor, (json.dumps(asked) + "\n").encode())
+        return program.end(look=lambda: re.search('"event": "(result|error)"', program.said()))
 
     for _ in range(4):
-        program = start(end_at=(rng.randint(1, 14), rng.choice((0.0, rng.expovariate(1 / 0.002))), str(space)))
-        try:
-            ended = program.end(look=through(program))
-        except StopIteration:
-            program.kill()
-            break
+        ended = maps(end_at=(rng.randint(1, 14), rng.choice((0.0, rng.expovariate(1 / 0.002))), str(space)))
         yield judged(short_run.faults(space), traceback=ended.traceback, part="analysis process")
-    program = start()
-    try:
-        ended = program.end(look=through(program))
-    except StopIteration:
-        ended = program.kill()
+    ended = maps()
+    os.close(descriptor)
     broken = short_run.faults(space) + [f"{each} is left" for each in short_run.parts(space)]
     if '"event": "result"' not in ended.said:
         broken.append(f"no maps: {ended.last_words}")
@@ -240,9 +226,8 @@ def killed_unpack(rng: random.Random, folder: Path) -> Iterator[Outcome]:
     home, space = Home(folder / "home"), folder / "space"
     archive = packed_images(folder, rng.choice(("zip", "tar.gz")))
     config = folder / "unpack.toml"
-    config.write_text(
-        short_run.CONFIG.replace("LOSS", "ce").replace("EPOCHS", "1").replace('"digits"', f'"folder"\nfolder = "{archive}"')
-    )
+    text = short_run.write_config(folder, epochs=1).read_text()
+    config.write_text(text.replace('"digits"', f'"folder"\nfolder = "{archive}"\nimage_size = 8'))
 
     def start(**how: Any) -> Program:
         return home.start("run", config, "-w", space, "--quiet", **how)
@@ -251,8 +236,8 @@ def killed_unpack(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         ended = killed(rng, start, lambda: None, 2.0, 330, home.cache)
         if not ended.killed:
             break
-        found = [each for each in (home.cache / "workbench" / "unpacked").glob("[!.]*")]
-        broken = [f"{each.name} has {count} files" for each in found if (count := sum(1 for _ in each.rglob("*.png"))) != 300]
+        counts = [len(list(each.rglob("*.png"))) for each in (home.cache / "workbench" / "unpacked").glob("[!.]*")]
+        broken = [f"a folder of the archive has {count} of {PICTURES} files" for count in counts if count != PICTURES]
         yield judged(broken, traceback=ended.traceback, part="unpacking")
     ended = start().end()
     broken = [f"status {ended.status}: {ended.last_words}"] * bool(ended.status)
@@ -261,9 +246,9 @@ def killed_unpack(rng: random.Random, folder: Path) -> Iterator[Outcome]:
 
 
 def packed_images(folder: Path, ending: str) -> Path:
-    """An archive of 300 small pictures in 10 classes."""
+    """An archive of small pictures in 10 classes."""
     drawn, archive, numbers = folder / "drawn", folder / f"pictures.{ending}", np.random.default_rng(0)
-    for row in range(300):
+    for row in range(PICTURES):
         path = drawn / f"{row % 10}" / f"{row:03}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(numbers.integers(0, 256, (8, 8), np.uint8)).save(path)
@@ -323,5 +308,6 @@ def killed_install(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         broken = [f"status {ended.status}"] * bool(ended.status)
         missing = {f"{each}.py" for each in range(1, 41)} - set(ended.said.split())
         broken += [f"it handed over with {len(missing)} files missing"] * bool(missing)
-        yield judged(broken, ended.last_words if broken else "", traceback=ended.traceback, part="installed after kills")
+        said = ended.last_words if broken else ""
+        yield judged(broken, said, traceback=ended.traceback, part="installed after kills")
         shutil.rmtree(checkout / ".venv") if number < 8 else None

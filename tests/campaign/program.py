@@ -20,7 +20,6 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 240.0  # seconds until a program counts as hanging
 LOOK_EVERY = 0.004  # seconds
 HUNG = "it hung"
-NOBODY = 65534  # the user without rights, on every Unix
 
 
 @dataclass(frozen=True)
@@ -32,12 +31,14 @@ class Program:
     ask: Callable[[], int | None]  # its exit status, negative for a signal; None while it runs
 
     def end(self, within: float = PATIENCE, look: Callable[[], object] = lambda: None) -> "Ended":
-        """Wait for its end, calling `look` again and again; killed, and told as hung, when it takes too long."""
+        """Wait for its end, calling `look` again and again; killed once `look` is true, or after `within` seconds."""
         until = time.monotonic() + within
         while (status := self.ask()) is None:
-            look()
+            if look():
+                return self.kill()
             if time.monotonic() > until:
-                return Ended(self.kill().status, f"{HUNG} {self.said()}")
+                ended = self.kill()
+                return ended if within < PATIENCE else Ended(ended.status, f"{HUNG} {ended.said}")
             time.sleep(LOOK_EVERY)
         return Ended(status, self.said())
 
@@ -112,13 +113,15 @@ class Home:
         """Start `python -m MODULE WORDS`; `fresh` in a new interpreter, else forked from one that has all loaded.
 
         Args:
-            limits: `stdin` (a FIFO), `file_size` (bytes), `user` (its number), `end_at` (count, delay, folder) as in
+            limits: `stdin` (a FIFO), `file_size` (bytes), `bound` (permissions bind root, too), `end_at` (count, delay, folder) as in
                 starter.py; of a forked one only.
         """
         log = self.temporary / f"said-{next(self.numbers)}.txt"
+        log.touch()
         if fresh:
             return start_fresh([sys.executable, "-m", module, *map(str, words)], self.env, log)
-        return starter().start({"module": module, "words": [*map(str, words)], "env": self.env, "log": str(log)} | limits)
+        asked = {"module": module, "words": [*map(str, words)], "env": self.env, "log": str(log)}
+        return starter().start(asked | limits)
 
     def run(self, *words: object, **how: Any) -> Ended:
         """`start` and wait for the end."""

@@ -88,7 +88,11 @@ def _held(db: Any, number: int, status: str, epoch: int) -> Held:
 
 def losses(before: Held, after: Held) -> list[str]:
     """What was committed and is not there any more."""
-    gone = [f"{name} at step {step}" for name, curve in before.curves.items() for step in curve.keys() - after.curves.get(name, {}).keys()]
+    gone = [
+        f"{name} at step {step}"
+        for name, curve in before.curves.items()
+        for step in curve.keys() - after.curves.get(name, {}).keys()
+    ]
     gone += [f"the evaluation of epoch {epoch}" for epoch in before.evaluations.keys() - after.evaluations.keys()]
     gone += [f"the file {path}" for path in before.files.keys() - after.files.keys()]
     if after.epoch < before.epoch:
@@ -98,15 +102,17 @@ def losses(before: Held, after: Held) -> list[str]:
 
 def differences(found: Held, whole: Held) -> list[str]:
     """Where a run that was disturbed is not the one that was left alone."""
-    unlike = [
-        f"{name}: {len(found.curves.get(name, {}).keys() - curve.keys())} more steps, "
-        f"{len(curve.keys() - found.curves.get(name, {}).keys())} missing, "
-        f"{sum(found.curves.get(name, {}).get(step, value) != value for step, value in curve.items())} other values"
-        for name, curve in whole.curves.items()
-        if found.curves.get(name) != curve
-    ]
-    unlike += [f"epoch {each} was evaluated otherwise" for each, metrics in whole.evaluations.items() if found.evaluations.get(each) != metrics]
-    return unlike + ([f"status {found.status}"] if found.status != whole.status else [])
+    unlike = [f"status {found.status}"] if found.status != whole.status else []
+    for name, curve in whole.curves.items():
+        other = found.curves.get(name, {})
+        if other != curve:
+            more, missing = len(other.keys() - curve.keys()), len(curve.keys() - other.keys())
+            values = sum(other.get(step, value) != value for step, value in curve.items())
+            unlike.append(f"{name}: {more} more steps, {missing} missing, {values} other values")
+    for epoch, metrics in whole.evaluations.items():
+        if found.evaluations.get(epoch) != metrics:
+            unlike.append(f"epoch {epoch} was evaluated otherwise")
+    return unlike
 
 
 def faults(space: Path) -> list[str]:

@@ -1,11 +1,13 @@
 """Has torch, Qt and the engine loaded and forks a program for each line it is given: seconds of start become moments.
 
-`python -m tests.campaign.starter FOLDER` writes the catalog of the engine into FOLDER, then reads {"module", "words", "env", "log", ...} or {"asked": PID} as JSON lines and
-answers with a number: the new process, or its exit status (negative for a signal), null while it runs. The forked
-process does what `python -m MODULE WORDS` does. program.py is the other side.
+`python -m tests.campaign.starter FOLDER` writes the catalog of the engine into FOLDER, then reads {"module", "words",
+"env", "log", ...} or {"asked": PID} as JSON lines and answers with a number: the new process, or its exit status
+(negative for a signal), null while it runs. The forked process does what `python -m MODULE WORDS` does. program.py is
+the other side.
 """
 
 import atexit
+import ctypes
 import importlib
 import json
 import os
@@ -53,6 +55,23 @@ def end_at(count: int, delay: float, below: str) -> None:
     sys.addaudithook(look)
 
 
+def bind_root() -> None:
+    """Have file permissions bind root, too: this process and its children give up the capabilities to pass them by."""
+    if os.geteuid():
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    given_up = (0, 1, 2, 3)  # CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER
+    for each in given_up:
+        libc.prctl(24, each, 0, 0, 0)  # PR_CAPBSET_DROP
+    header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    if libc.capget(header, sets):
+        raise OSError(ctypes.get_errno(), "capget")
+    for place in range(3):  # effective, permitted, inheritable
+        sets[place] &= ~sum(1 << each for each in given_up)
+    if libc.capset(header, sets):
+        raise OSError(ctypes.get_errno(), "capset")
+
+
 def become(asked: dict[str, Any]) -> None:
     """In the forked process: its output, surroundings and limits, then the module."""
     os.setsid()
@@ -63,10 +82,8 @@ def become(asked: dict[str, Any]) -> None:
     os.environ.update(asked["env"])
     if asked.get("file_size"):
         resource.setrlimit(resource.RLIMIT_FSIZE, (asked["file_size"], asked["file_size"]))
-    if asked.get("user"):
-        os.setgroups([])
-        os.setgid(asked["user"])
-        os.setuid(asked["user"])
+    if asked.get("bound"):
+        bind_root()
     if asked.get("end_at"):
         end_at(*asked["end_at"])
     sys.argv = [asked["module"], *asked["words"]]
@@ -75,7 +92,7 @@ def become(asked: dict[str, Any]) -> None:
         runpy.run_module(asked["module"], run_name="__main__", alter_sys=True)
     except SystemExit as end:
         status = end.code
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - as Python itself ends
         traceback.print_exc()
         status = 1
     atexit._run_exitfuncs()
