@@ -1,5 +1,6 @@
 """What one attempt of the campaign came to, and how a drill looks to `run.py`."""
 
+import os
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,11 @@ def judged(broken: Sequence[str], said: str = "", *, traceback: bool = False, pa
     if traceback:
         return Outcome("traceback", words, part)
     return Outcome("lost", words, part) if broken else Outcome("survived", "", part)
+
+
+def long_run() -> bool:
+    """Whether `run.py` plays, not the suite: a drill of one round does all its work then, else a small part of it."""
+    return os.environ.get("CAMPAIGN") == "long"
 
 
 class Drill(Protocol):

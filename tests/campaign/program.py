@@ -113,8 +113,8 @@ class Home:
         """Start `python -m MODULE WORDS`; `fresh` in a new interpreter, else forked from one that has all loaded.
 
         Args:
-            limits: `stdin` (a FIFO), `file_size` (bytes), `bound` (permissions bind root, too), `end_at` (count, delay, folder) as in
-                starter.py; of a forked one only.
+            limits: `stdin` (a FIFO), `file_size` (bytes), `bound` (permissions bind root, too), `end_at` (count, delay,
+                folder) as in starter.py; of a forked one only.
         """
         log = self.temporary / f"said-{next(self.numbers)}.txt"
         log.touch()
