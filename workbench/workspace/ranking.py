@@ -45,6 +45,11 @@ def read_scores(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, n
     return columns["sample_ids"], columns["first_hit"], columns["ap"]
 
 
+def read_r(workspace: Workspace, evaluation_id: int) -> np.ndarray:
+    """Number r [n] int32 of true neighbours of each sample, 0 for what is no query. Raises Problem as `read_ranking`."""
+    return _columns(workspace, evaluation_id, ("r",))["r"]
+
+
 def read_labels(workspace: Workspace, evaluation_id: int) -> np.ndarray:
     """Labels [n] int64 in the order of the embeddings. Raises Problem as `read_ranking`."""
     return _columns(workspace, evaluation_id, ("labels",))["labels"]
