@@ -16,7 +16,7 @@ from workbench.ui import main_window
 from workbench.ui.session import PAGES
 
 OVER = ("done", "stopped", "failed", "cancelled")
-EVERY = 50  # page turns between two measurements
+EVERY = 20  # page turns between two measurements
 
 
 class Trainer(QObject):
@@ -74,7 +74,7 @@ class Reader(QObject):
         self._turned += 1
 
     def _measure(self) -> None:
-        facts = {"turned": self._turned, "files": self._process.num_fds(), "memory": self._process.memory_info().rss}
+        facts = {"count": self._turned, "files": self._process.num_fds(), "memory": self._process.memory_info().rss}
         with self._out.open("a") as file:
             file.write(json.dumps(facts) + "\n")
 
