@@ -17,7 +17,7 @@ from tests.campaign.program import Ended, Home
 TITLE = "full, read-only and closed disks"
 PROMISE = "A disk that cannot be written ends in one sentence and status 1, harms nothing, and the work goes on after."
 ROUNDS = 60
-SLICE = 2
+SLICE = 1
 MEGABYTES = 12  # of the small disk
 LEFT = (0, 4096, 40_000, 200_000)  # bytes that a full disk still has
 REPORTS = ("html", "pdf", "latex", "csv")

@@ -25,7 +25,7 @@ from workbench.workspace import Workspace, sweeps
 TITLE = "kill -9"
 PROMISE = "A killed program loses no committed epoch or point, leaves no part file, and goes on as if it had not been."
 ROUNDS = 60
-SLICE = 2
+SLICE = 1
 PICTURES = 300
 MOST = 9  # kills of one run, worker or window, before it is left alone
 FRESH = 0.1  # of the kills are of an interpreter of its own, from the start of Python on

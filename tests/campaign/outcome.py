@@ -50,9 +50,10 @@ class Drill(Protocol):
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of one drill."""
+    """The counts of one drill, or of one part of it."""
 
     title: str
+    part: str
     promise: str
     tried: int = 0
     survived: int = 0
@@ -60,13 +61,20 @@ class Tally:
     tracebacks: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
-    def add(self, outcome: Outcome, attempt: str) -> None:
+    def add(self, outcome: Outcome, attempt: str, seconds: float = 0.0) -> None:
         """Count one outcome; `attempt` says how to repeat it."""
         self.tried += 1
+        self.seconds += seconds
         if outcome.kind == "survived":
             self.survived += 1
         else:
             (self.lost if outcome.kind == "lost" else self.tracebacks).append(f"{attempt}: {outcome.words}")
+
+    def with_more(self, other: "Tally") -> "Tally":
+        """Both as one."""
+        counts = (self.tried + other.tried, self.survived + other.survived)
+        words = (self.lost + other.lost, self.tracebacks + other.tracebacks)
+        return Tally(self.title, self.part, self.promise, *counts, *words, self.seconds + other.seconds)
 
     @property
     def broken(self) -> bool:
