@@ -67,7 +67,6 @@ def unpack(place: Path, folder: Path, progress: Tell) -> None:
         Problem: an entry that leaves the folder, a link, a password, a bomb, a file that is a folder, too, damage, a
             folder that holds something, or a full disk.
     """
-    files.clear_parts(folder.parent)
     part = files.part_of(folder)
     try:
         part.mkdir(parents=True)

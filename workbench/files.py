@@ -3,21 +3,13 @@
 import contextlib
 import errno
 import os
-import platform
-import re
-import shutil
 import uuid
 from collections.abc import Iterator
-from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO
 
-import psutil
-
 from workbench.problem import Problem
-
-PART = re.compile(r"^\..+\.([0-9a-f]{4})-(\d{1,9})-[0-9a-f]{8}\.part$")  # machine and process
 
 
 @contextlib.contextmanager
@@ -27,7 +19,6 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
     Raises:
         Problem: the disk is full, or the place cannot be written.
     """
-    clear_parts(path.parent)
     part = part_of(path)
     try:
         with part.open("wb") as file:
@@ -69,25 +60,7 @@ def digest(path: Path) -> str:
 
 def part_of(path: Path) -> Path:
     """Where the unfinished file lies: no two writers share it, in one process or in several."""
-    return path.with_name(f".{path.name}.{_machine()}-{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
-
-
-def clear_parts(folder: Path) -> None:
-    """Remove unfinished files and folders directly below `folder` whose writer, a process of this machine, is gone."""
-    with contextlib.suppress(OSError):  # what cannot be removed now is removed another time
-        for entry in os.scandir(folder):
-            writer = PART.search(entry.name) if entry.name.endswith(".part") else None
-            if writer and writer[1] == _machine() and not psutil.pid_exists(int(writer[2])):
-                if entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path, ignore_errors=True)
-                else:
-                    _remove(Path(entry.path))
-
-
-@cache
-def _machine() -> str:
-    """Four letters for this machine: a process of another one cannot be asked for."""
-    return blake2b(platform.node().encode(), digest_size=2).hexdigest()
+    return path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
 
 
 def _remove(part: Path) -> None:
