@@ -149,7 +149,8 @@ class Starter:
             env=env, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         atexit.register(self.close)
-        self._process.stdout.readline()  # it is ready
+        if not self._process.stdout.readline():
+            raise RuntimeError("the program cannot be loaded: see above")
 
     def start(self, asked: dict[str, Any]) -> Program:
         pid = self._tell(asked)
