@@ -1,12 +1,14 @@
 """A seeded slice of the campaign with every change: about a minute on a quiet core. The long run is run.py."""
 
 import os
+import re
 
 import pytest
 
 from tests.campaign import sandbox
 from tests.campaign.outcome import Outcome, Tally
-from tests.campaign.run import attempt, drills, table, together
+from tests.campaign.program import ROOT
+from tests.campaign.run import DRILLS, attempt, drills, table, together
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="drills fork, kill and limit processes as POSIX has it")
 
@@ -17,6 +19,14 @@ def test_no_promise_breaks(name):
     outcomes = [outcome for number in range(drill.SLICE) for outcome in attempt(drill, name, 0, number)]
     assert outcomes, "the drill tried nothing"
     assert [outcome for outcome in outcomes if outcome.kind != "survived"] == []
+
+
+def test_the_promises_name_every_drill_and_tests_that_are_there():
+    told = (ROOT / "docs" / "reliability.md").read_text("utf-8")
+    assert [name for name in DRILLS if f"`{name}`" not in told] == []
+    paths = re.findall(r"`(tests/[\w/]+\.py)`", told)
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def test_the_table_adds_up_what_two_workers_found():
