@@ -21,7 +21,9 @@ from workbench.workspace.connection import Connection, new_id, open_reader, open
 from workbench.workspace.dataset_copy import keep_experiment
 from workbench.workspace.deletion import delete_run
 from workbench.workspace.migrations import migrate
+from workbench.workspace.paths import inside, whole
 from workbench.workspace.rows import LIVE, Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
+from workbench.workspace.schema import check_schema
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from workbench.datasets.pictures import Pictures
 
 DATABASE = "workspace.db"
+RUNS = "runs"  # the folder of the runs' folders
 
 
 def now() -> str:
@@ -62,11 +65,14 @@ class Workspace:
             self._db = open_reader(self.database)
         else:
             self._db = open_writer(self.database, create=create and not self.database.exists())
-            try:
+        try:
+            with told(self._db):
+                check_schema(self._db, self.database)
+            if not self.read_only:
                 migrate(self._db, self.database)
-            except BaseException:
-                self._db.close()
-                raise
+        except BaseException:
+            self._db.close()
+            raise
         self._reader = self._db if self.read_only else open_reader(self.database)
 
     def close(self) -> None:
@@ -86,8 +92,12 @@ class Workspace:
         return open_reader(self.database)
 
     def folder(self, run_id: int) -> Path:
-        """Where a run keeps its config, checkpoints, embeddings and journal."""
-        return self.path / "runs" / str(run_id)
+        """Where a run keeps its config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""
+        return inside(self.path, f"{RUNS}/{whole(run_id, 'a run')}")
+
+    def file(self, run_id: int, name: str) -> Path:
+        """A file or folder of a run, whether or not it is there. Raises Problem as `paths.inside`."""
+        return inside(self.path, f"{RUNS}/{whole(run_id, 'a run')}/{name}")
 
     # Reading
 
