@@ -83,7 +83,7 @@ class RunActions(QObject):
             return None
 
     def _has_checkpoint(self, run: Run) -> bool:
-        return (self._session.workspace.folder(run.id) / "last.pt").exists()
+        return self._session.workspace.file(run.id, "last.pt").exists()
 
     def _pause(self) -> None:
         control = self._control()

@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 from workbench import files
+from workbench.workspace.columns import texts_of
 from workbench.workspace.connection import Connection, new_id
+from workbench.workspace.paths import regular
 
 
 def restore_dataset(db: Connection, folder: Path) -> int | None:
@@ -37,15 +39,15 @@ def keep_dataset(db: Connection, dataset_id: int, folder: Path) -> None:
     facts = dict(zip(names, row, strict=True))
     sql = 'select id, "row", path, label, class, official from samples where dataset_id = ? order by "row"'
     samples = [list(sample) for sample in db.execute(sql, (dataset_id,))]
-    whole = {**facts, "class_names": json.loads(facts["class_names"]), "samples": samples}
-    with files.atomic_write(folder / "dataset.json") as file:
+    whole = {**facts, "class_names": texts_of(facts["class_names"]), "samples": samples}
+    with files.atomic_write(regular(folder / "dataset.json")) as file:
         file.write(json.dumps(whole, ensure_ascii=False).encode())
 
 
 def keep_experiment(db: Connection, experiment_id: int, folder: Path) -> None:
     """Write what ties a run to its experiment beside it."""
     row = db.execute("select name, config, created from experiments where id = ?", (experiment_id,)).fetchone()
-    with files.atomic_write(folder / "experiment.json") as file:
+    with files.atomic_write(regular(folder / "experiment.json")) as file:
         file.write(json.dumps(dict(zip(("name", "config", "created"), row, strict=True)), ensure_ascii=False).encode())
 
 

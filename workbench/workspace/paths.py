@@ -5,6 +5,7 @@ import shutil
 import stat
 from pathlib import Path
 
+from workbench.catalog import cache_folder
 from workbench.problem import Problem
 
 LARGEST = 2**63 - 1  # of a number that SQLite stores
@@ -60,6 +61,29 @@ def remove_folder(folder: Path, name: str) -> None:
     place = inside(folder, name)
     if place.is_dir():
         shutil.rmtree(place, ignore_errors=True)
+
+
+def pixel_cache(stored: str, workspace: Path) -> Path | None:
+    """The file of decoded images that a data set names: in the workspace or in Workbench's cache, or None."""
+    try:
+        place = Path(stored).resolve()
+        near = any(place.is_relative_to(folder.resolve()) for folder in (workspace, cache_folder()))
+        return place if near and place.is_file() else None
+    except (OSError, RuntimeError, ValueError):  # a ring of links, or a name that no system takes
+        return None
+
+
+def originals(root: str, paths: list[str]) -> list[Path]:
+    """The image files of a data set. Raises Problem for one that is not below its root."""
+    for path in paths:
+        if path[:1] in ("", "/", "\\") or ".." in path or ":" in path or "\0" in path:
+            found = Path(path) if "\0" not in path else Path("..")
+            if found.is_absolute() or found.anchor or ".." in found.parts or not found.parts:
+                raise Problem(
+                    f"The data set names the image {_shown(path)}, which is not in its folder.", kept="It was not used."
+                )
+    folder = Path(root)
+    return [folder / path for path in paths]
 
 
 def _check(place: Path) -> os.stat_result | None:

@@ -17,11 +17,12 @@ from workbench import files
 from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
 from workbench.workspace import reading
+from workbench.workspace.columns import Unreadable, parsed
 from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, told, writing
 from workbench.workspace.dataset_copy import keep_experiment
 from workbench.workspace.deletion import delete_run
 from workbench.workspace.migrations import migrate
-from workbench.workspace.paths import inside, whole
+from workbench.workspace.paths import inside, originals, whole
 from workbench.workspace.rows import LIVE, Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 from workbench.workspace.schema import check_schema
 
@@ -134,7 +135,12 @@ class Workspace:
             row = db.execute("select charts from charts where run_id = ? and step = ?", (run_id, step)).fetchone()
         if row is None:
             raise Problem(f"Run {run_id} has no charts at step {step}.")
-        return [from_plain(each) for each in json.loads(row[0])]
+        try:
+            return [from_plain(each) for each in parsed(row[0], list)]
+        except (Unreadable, TypeError, KeyError, ValueError) as error:
+            raise Problem(
+                f"The charts of run {run_id} at step {step} could not be read ({error}).", kept="The others are kept."
+            ) from None
 
     def evaluations(self, run_id: int) -> list[Evaluation]:
         with self.reading() as db:
@@ -193,7 +199,7 @@ class Workspace:
 
     def dataset(self, dataset_id: int) -> Dataset:
         with self.reading() as db:
-            return reading.dataset(db, dataset_id)
+            return reading.dataset(db, dataset_id, self.path)
 
     def samples(self, dataset_id: int) -> Samples:
         with self.reading() as db:
@@ -205,9 +211,8 @@ class Workspace:
 
         data, samples = self.dataset(dataset_id), self.samples(dataset_id)
         ids = samples.ids.tolist()
-        root = Path(data.root) if data.root else None
-        originals = dict(zip(ids, (root / path for path in samples.paths), strict=True)) if root else {}
-        return Pictures(dict(zip(ids, samples.rows.tolist(), strict=True)), data.pixels, originals, data.image_size > 0)
+        files_of = dict(zip(ids, originals(data.root, samples.paths), strict=True)) if data.root else {}
+        return Pictures(dict(zip(ids, samples.rows.tolist(), strict=True)), data.pixels, files_of, data.image_size > 0)
 
     def projections(self, evaluation_id: int) -> list[Projection]:
         with self.reading() as db:
@@ -226,12 +231,14 @@ class Workspace:
             return stored["points"], stored.get("proxies")
 
     def artefacts(self, run_id: int, kind: str) -> list[Path]:
-        """Files of one kind ('checkpoint', 'report', ...) of a run, oldest first."""
+        """Files of one kind ('checkpoint', 'report', ...) of a run, oldest first. Reports may lie elsewhere."""
         with self.reading() as db:
             rows = db.execute(
                 "select path from artefacts where run_id = ? and kind = ? order by id", (run_id, kind)
             ).fetchall()
-        return [self.folder(run_id) / path for (path,) in rows]
+        if kind == "report":
+            return [self.folder(run_id) / path for (path,) in rows]
+        return [self.file(run_id, path) for (path,) in rows]
 
     # Writing
 
@@ -250,7 +257,7 @@ class Workspace:
             )
             self._owned(db, run_id)
         self.folder(run_id).mkdir(parents=True, exist_ok=True)
-        with files.atomic_write(self.folder(run_id) / "config.toml") as file:
+        with files.atomic_write(self.file(run_id, "config.toml")) as file:
             file.write(text.encode())
         if experiment is not None:
             with self.reading() as db:
@@ -380,7 +387,7 @@ class Workspace:
         """
         run_id = self.evaluation(evaluation_id).run_id
         stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
-        path = self.folder(run_id) / f"map-{evaluation_id}-{method}-{stamp}.npz"
+        path = self.file(run_id, f"map-{evaluation_id}-{method}-{stamp}.npz")
         arrays = {"points": points.astype(np.float32)}
         if proxies is not None:
             arrays["proxies"] = proxies.astype(np.float32)
@@ -437,7 +444,7 @@ class Workspace:
         return None if row is None else self._existing(row[0], row[1])
 
     def _existing(self, run_id: int, relative: str) -> Path:
-        path = self.folder(run_id) / relative
+        path = self.file(run_id, relative)
         if not path.exists():
             raise Problem(f"The file {path} is missing.", kept="The rest of the run is kept.", todo="Put it back.")
         return path
