@@ -133,6 +133,10 @@ class Dataset:
     image_size: int
     channels: int
 
+    def class_name(self, label: int) -> str:
+        """The name of a class; its number where there is none."""
+        return self.class_names[label] if 0 <= label < len(self.class_names) else str(label)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
