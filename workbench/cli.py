@@ -192,7 +192,7 @@ def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: b
         numbers = protocols.prepare(config, workspace)
         experiment = workspace.run(numbers[0]).experiment_id or 0
     for run_id in numbers:
-        goes_on = resume and workspace.file(run_id, "last.pt").exists()
+        goes_on = resume and workspace.has_file(run_id, "last.pt")
         status = _run_one(config, workspace, run_id, resume=goes_on, report=report, quiet=quiet)
         if status:
             return status

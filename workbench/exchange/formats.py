@@ -76,7 +76,7 @@ def refusal(name: str, source: Source) -> str:
         "": True,
         "curves": bool(source.workspace.scalar_names(run.id)),
         "evaluation": source.evaluation is not None,
-        "checkpoint": any(source.workspace.file(run.id, name).exists() for name in ("best.pt", "last.pt")),
+        "checkpoint": any(source.workspace.has_file(run.id, each) for each in ("best.pt", "last.pt")),
     }[wanted.needs]
     if there:
         return ""

@@ -212,8 +212,7 @@ def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -
         first = evaluations[0]
         if first.epoch == 0 and first.id != best.id:
             said.append(f"The untrained network had MAP@R {percent(first.metrics.get('MAP@R', np.nan))}.")
-    if run.problem:
-        said.append(run.problem)
+    said += [words for words in (run.problem, run.unread) if words]
     return said
 
 

@@ -47,7 +47,7 @@ def runs(db: Connection, where: str, values: tuple[Any, ...]) -> list[Run]:
 
 
 def _run(row: dict[str, Any], tags: tuple[str, ...], best: tuple[str, int] | None, last: str | None) -> Run:
-    """One run; what of its row cannot be read is told in `problem`."""
+    """One run; what of its row cannot be read is told in `unread`."""
     facts = {name: value for name, value in row.items() if name != "environment"}
     facts, doubts = checked_row(Run, facts)
     environment, missing = environment_of(row["environment"])
@@ -59,11 +59,9 @@ def _run(row: dict[str, Any], tags: tuple[str, ...], best: tuple[str, int] | Non
         except Unreadable as error:
             metrics.append({})
             doubts.append(f"the metrics of an evaluation ({error})")
-    unread = told_of(doubts)
-    facts["problem"] = " ".join(part for part in (facts["problem"], unread) if part)
     return Run(
         **facts, environment=environment, tags=tags, best=metrics[0], best_epoch=0 if best is None else best[1],
-        last=metrics[1], unread=unread,
+        last=metrics[1], unread=told_of(doubts),
     )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ class Run:
     best_epoch: int = 0
     trashed: str | None = None
     experiment_id: int | None = None
-    unread: str = ""  # a sentence about columns of its row that could not be read; it ends `problem`, too
+    unread: str = ""  # a sentence about columns of its row that could not be read
 
     @property
     def live(self) -> bool:

@@ -19,10 +19,10 @@ from workbench.problem import Problem
 from workbench.workspace import reading
 from workbench.workspace.columns import Unreadable, parsed
 from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, told, writing
-from workbench.workspace.dataset_copy import keep_experiment
+from workbench.workspace.dataset_copy import keep_experiment, register
 from workbench.workspace.deletion import delete_run
 from workbench.workspace.migrations import migrate
-from workbench.workspace.paths import inside, originals, whole
+from workbench.workspace.paths import inside, originals, regular, whole
 from workbench.workspace.rows import LIVE, Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 from workbench.workspace.schema import check_schema
 
@@ -99,6 +99,13 @@ class Workspace:
     def file(self, run_id: int, name: str) -> Path:
         """A file or folder of a run, whether or not it is there. Raises Problem as `paths.inside`."""
         return inside(self.path, f"{RUNS}/{whole(run_id, 'a run')}/{name}")
+
+    def has_file(self, run_id: int, name: str) -> bool:
+        """Whether a run has a file of its own of that name; a link is none."""
+        try:
+            return regular(self.file(run_id, name)).exists()
+        except Problem:
+            return False
 
     # Reading
 
@@ -329,40 +336,8 @@ class Workspace:
 
     def register_dataset(self, image_set: "ImageSet", pixels: Path | None) -> int:
         """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
-        key = f"{image_set.fingerprint}-{image_set.image_size}x{image_set.channels}"
-        root = "" if image_set.root is None else os.fsencode(image_set.root).decode("utf-8", "replace")
         with self.writing() as db:
-            row = db.execute("select id from datasets where fingerprint = ?", (key,)).fetchone()
-            if row is not None:
-                db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels or ""), row[0]))
-                return int(row[0])
-            names = image_set.class_names
-            dataset_id = new_id(
-                db.execute(
-                    "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
-                    "values (?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        image_set.name,
-                        root,
-                        key,
-                        json.dumps(list(names)),
-                        str(pixels or ""),
-                        image_set.image_size,
-                        image_set.channels,
-                    ),
-                )
-            )
-            labels, ids = image_set.labels.tolist(), image_set.sample_ids.tolist()
-            official = image_set.official or [""] * len(ids)
-            db.executemany(
-                'insert into samples (dataset_id, id, "row", path, label, class, official) '
-                "values (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    (dataset_id, ids[row], row, image_set.paths[row], labels[row], names[labels[row]], official[row])
-                    for row in range(len(ids))
-                ),
-            )
-            return int(dataset_id)
+            return register(db, image_set, pixels)
 
     def add_artefact(self, run_id: int, kind: str, path: Path, step: int | None = None) -> int:
         """Record a file, with its size and hash; inside the run's folder it is stored by its relative path."""
