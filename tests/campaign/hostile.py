@@ -76,9 +76,9 @@ def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
     space, victim = folder / "space", folder / "victim"
     victim.mkdir()
     _fill_victim(victim)
-    runs = _make(space)
+    runs = make_space(space)
     ways = [rng.choice(WAYS) for _ in range(rng.randint(1, 4))]
-    did = "; ".join(way(rng, space, victim) for way in ways)
+    did = "; ".join(_made_hostile(way, rng, space, victim) for way in ways)
     before = _seen(folder, space)
     actions = list(ACTIONS)
     rng.shuffle(actions)
@@ -104,6 +104,14 @@ def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
             yield Outcome("survived")
 
 
+def _made_hostile(way: "Way", rng: random.Random, space: Path, victim: Path) -> str:
+    """What it did; where an earlier way left no database, there is nothing more to do to it."""
+    try:
+        return way(rng, space, victim)
+    except sqlite3.Error as error:
+        return f"{way.__name__} ({error})"
+
+
 def _fill_victim(victim: Path) -> None:
     (victim / "letters").mkdir()
     (victim / "letters" / "one.txt").write_text("dear\n")
@@ -121,7 +129,7 @@ def _seen(folder: Path, space: Path) -> dict[str, bytes | None]:
     return found
 
 
-def _make(space: Path) -> list[int]:
+def make_space(space: Path) -> list[int]:
     """Three runs, one of them in the trash, and a row in every table."""
     with Workspace(space, create=True) as workspace:
         labels = np.arange(12) % 3
@@ -154,7 +162,7 @@ def _make(space: Path) -> list[int]:
 # Ways to make a workspace hostile; each says what it did.
 
 
-def _in_sql(space: Path, *statements: tuple[str, tuple[object, ...]]) -> str:
+def in_sql(space: Path, *statements: tuple[str, tuple[object, ...]]) -> str:
     """Change rows with every check of SQLite switched off, and leave the schema as it was."""
     with contextlib.closing(sqlite3.connect(space / "workspace.db", isolation_level=None)) as db:
         db.execute("pragma foreign_keys = off")
@@ -177,14 +185,14 @@ def _in_sql(space: Path, *statements: tuple[str, tuple[object, ...]]) -> str:
 
 def _broken_json(rng: random.Random, space: Path, victim: Path) -> str:
     table, column = rng.choice(JSON_COLUMNS)
-    return _in_sql(space, (f'update {table} set "{column}" = ?', (rng.choice(BROKEN),)))
+    return in_sql(space, (f'update {table} set "{column}" = ?', (rng.choice(BROKEN),)))
 
 
 def _path(rng: random.Random, space: Path, victim: Path) -> str:
     table, column = rng.choice(PATH_COLUMNS)
     secret = str(victim / "secret.npy")
     name = rng.choice((secret, "../../../victim/secret.npy", "../../victim", str(victim), "/dev/zero", *TEXTS))
-    return _in_sql(space, (f'update or ignore {table} set "{column}" = ?', (name,)))
+    return in_sql(space, (f'update or ignore {table} set "{column}" = ?', (name,)))
 
 
 def _cell(rng: random.Random, space: Path, victim: Path) -> str:
@@ -196,12 +204,12 @@ def _cell(rng: random.Random, space: Path, victim: Path) -> str:
     honest = rng.random() < 0.7  # of the type that the column has: such a file is opened
     fitting = [each for each in NUMBERS if isinstance(each, int) or (kind == "real" and isinstance(each, float))]
     value = rng.choice(TEXTS if kind == "text" else fitting) if honest else rng.choice((*NUMBERS, *TEXTS))
-    return _in_sql(space, (f'update or ignore {table} set "{column}" = ?', (value,)))
+    return in_sql(space, (f'update or ignore {table} set "{column}" = ?', (value,)))
 
 
 def _not_utf8(rng: random.Random, space: Path, victim: Path) -> str:
     table, column = rng.choice((*JSON_COLUMNS, *PATH_COLUMNS, ("runs", "name"), ("runs", "config"), ("tags", "tag")))
-    return _in_sql(space, (f"update {table} set \"{column}\" = cast(x'ff5c2e2eff' as text)", ()))
+    return in_sql(space, (f"update {table} set \"{column}\" = cast(x'ff5c2e2eff' as text)", ()))
 
 
 def _config(rng: random.Random, space: Path, victim: Path) -> str:
@@ -213,7 +221,7 @@ def _config(rng: random.Random, space: Path, victim: Path) -> str:
                 place.write_text(text, "utf-8")
         return f"config.toml {text[:40]!r}"
     table = rng.choice(("runs", "experiments", "sweeps"))
-    return _in_sql(space, (f"update {table} set config = ?", (text,)))
+    return in_sql(space, (f"update {table} set config = ?", (text,)))
 
 
 def _id(rng: random.Random, space: Path, victim: Path) -> str:
@@ -241,7 +249,7 @@ def _id(rng: random.Random, space: Path, victim: Path) -> str:
 
 
 def _schema(rng: random.Random, space: Path, victim: Path) -> str:
-    return _in_sql(space, (rng.choice(SCHEMAS), ()))
+    return in_sql(space, (rng.choice(SCHEMAS), ()))
 
 
 def _link(rng: random.Random, space: Path, victim: Path) -> str:
@@ -279,14 +287,15 @@ def _no_file(rng: random.Random, space: Path, victim: Path) -> str:
 def _name(rng: random.Random, space: Path, victim: Path) -> str:
     text = rng.choice(TEXTS)
     names = json.dumps([text, "<b>b</b>", "../c"])
-    return _in_sql(
+    return in_sql(
         space, ("update runs set name = ?", (text,)), ("update runs set note = ?", (text,)),
         ("update datasets set class_names = ?", (names,)), ("update samples set class = ?", (text,)),
         ("update experiments set name = ?", (text,)),
     )  # fmt: skip
 
 
-WAYS: tuple[Callable[[random.Random, Path, Path], str], ...] = (
+Way = Callable[[random.Random, Path, Path], str]
+WAYS: tuple[Way, ...] = (
     _broken_json, _broken_json, _path, _path, _cell, _cell, _cell, _not_utf8, _config, _id, _id, _schema, _link, _link,
     _link, _no_file, _name,
 )  # fmt: skip
@@ -369,8 +378,9 @@ def _export(space: Path, runs: list[int]) -> None:
     formats = ("config", "csv", "npy", "projector")
     for run in runs[:2]:
         cli.main(["export", str(run), "--workspace", str(space), *(f"--format={each}" for each in formats)])
-        for file in (space / "runs" / str(run) / "export").glob("*.npy"):
-            if file.is_file() and not file.is_symlink():
+        place = space / "runs" / str(run) / "export"
+        for file in place.glob("*.npy"):
+            if place.resolve().is_relative_to(space.resolve()) and file.is_file() and not file.is_symlink():
                 assert not (np.load(file) == 7).all(), "a file from outside is exported"
 
 

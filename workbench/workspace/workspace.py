@@ -98,7 +98,7 @@ class Workspace:
 
     def file(self, run_id: int, name: str) -> Path:
         """A file or folder of a run, whether or not it is there. Raises Problem as `paths.inside`."""
-        return inside(self.path, f"{RUNS}/{whole(run_id, 'a run')}/{name}")
+        return inside(self.folder(run_id), name)
 
     def has_file(self, run_id: int, name: str) -> bool:
         """Whether a run has a file of its own of that name; a link is none."""
