@@ -232,11 +232,7 @@ def _id(rng: random.Random, space: Path, victim: Path) -> str:
         kept = db.execute("select sql from sqlite_master where type = 'table' and name = ?", (table,)).fetchone()
         if kept is None:
             return f"no {table}"
-        db.execute("pragma foreign_keys = off")
-        db.execute("pragma legacy_alter_table = on")
-        db.execute(f"create table loose as select * from {table}")
-        db.execute(f"drop table {table}")
-        db.execute(f"alter table loose rename to {table}")
+        declare_anew(db, table)
         db.execute(f"update {table} set id = ? where id = (select max(id) from {table})", (name,))
         if table == "runs":
             db.execute("update runs set trashed = '2026-01-01T00:00:00+00:00' where id is ?", (name,))
@@ -246,6 +242,18 @@ def _id(rng: random.Random, space: Path, victim: Path) -> str:
             db.execute("update sqlite_master set sql = ? where type = 'table' and name = ?", (kept[0], table))
             db.execute("pragma writable_schema = reset")
     return f"id {name!r} in {table}{' under our schema' if lies else ''}"
+
+
+def declare_anew(db: sqlite3.Connection, table: str) -> None:
+    """The table with ids of any kind, as a foreign program may declare it."""
+    ((was,),) = db.execute("select sql from sqlite_master where type = 'table' and name = ?", (table,)).fetchall()
+    columns = was[was.index("(") :].removesuffix(" strict").replace("id integer primary key", "id text primary key", 1)
+    db.execute("pragma foreign_keys = off")
+    db.execute("pragma legacy_alter_table = on")
+    db.execute(f"create table loose {columns}")
+    db.execute(f"insert into loose select * from {table}")
+    db.execute(f"drop table {table}")
+    db.execute(f"alter table loose rename to {table}")
 
 
 def _schema(rng: random.Random, space: Path, victim: Path) -> str:

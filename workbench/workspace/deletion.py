@@ -18,9 +18,9 @@ def delete_run(workspace: "Workspace", run: Run) -> None:
     """Delete it, in the trash or not.
 
     Raises:
-        Problem: the workspace cannot be written, or the run's folder is a link; nothing is deleted then.
+        Problem: the workspace cannot be written, or a folder is a link; nothing is deleted then.
     """
-    folder = workspace.folder(run.id)
+    folder, images = workspace.folder(run.id), inside(workspace.path, IMPORTED_IMAGES)
     with workspace.writing() as db:
         db.execute(
             "delete from projections where evaluation_id in (select id from evaluations where run_id = ?)", (run.id,)
@@ -31,7 +31,7 @@ def delete_run(workspace: "Workspace", run: Run) -> None:
         data = db.execute("select fingerprint from datasets where id = ?", (run.dataset_id,)).fetchone()
     remove_folder(folder.parent, folder.name)
     if shown is None and data is not None:
-        _remove_images(inside(workspace.path, IMPORTED_IMAGES), data[0])
+        _remove_images(images, data[0])
 
 
 def _remove_images(folder: Path, key: str) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tests.campaign.hostile import in_sql, make_space
+from tests.campaign.hostile import declare_anew, in_sql, make_space
 from tests.unit.workspace.older import make_older
 from workbench.cli import main
 from workbench.problem import Problem
@@ -30,22 +30,13 @@ def space(tmp_path):
     return tmp_path / "space"
 
 
-def declare_anew(space, sql_of_id):
-    """The table `runs` with ids of any kind, as a foreign program may declare it."""
-    with closing(sqlite3.connect(space / "workspace.db", isolation_level=None)) as db:
-        db.execute("pragma foreign_keys = off")
-        db.execute("pragma legacy_alter_table = on")
-        db.execute("create table loose as select * from runs")
-        db.execute("drop table runs")
-        db.execute("alter table loose rename to runs")
-        db.execute("update runs set id = ? where id = 3", (sql_of_id,))
-
-
 @pytest.mark.parametrize("old", [False, True], ids=["as it is now", "of an earlier version"])
 def test_an_id_that_is_a_path_deletes_nothing_elsewhere(space, tmp_path, old):
     if old:
         make_older(space / "workspace.db", "m010_strict_tables")
-    declare_anew(space, "../../victim")
+    with closing(sqlite3.connect(space / "workspace.db", isolation_level=None)) as db:
+        declare_anew(db, "runs")
+        db.execute("update runs set id = '../../victim' where id = 3")
     with pytest.raises(Problem, match="not as Workbench makes it"), Workspace(space) as workspace:
         workspace.empty_trash()
     assert (tmp_path / "victim" / "letter.txt").read_text() == "dear"
