@@ -32,7 +32,7 @@ class Moment:
 
 
 def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
-    yield from evaluations(folder, 200 if long_run() else 6)
+    yield from evaluations(folder, 200 if long_run() else 4)
     yield from page_turns(folder, 2000 if long_run() else 40)
 
 
@@ -74,7 +74,7 @@ def page_turns(folder: Path, count: int) -> Iterator[Outcome]:
 
 def level(moments: Sequence[Moment], what: str) -> Outcome:
     """Whether neither rises: slopes of the least squares line through what comes after the beginning."""
-    told = moments[int(SETTLED * len(moments)) :]
+    told = moments[max(1, int(SETTLED * len(moments))) :]
     if len(told) < 3 or not long_run():  # over a few the noise is larger than the bound
         grown = told[-1].files - told[0].files if told else 0
         return judged(

@@ -35,6 +35,7 @@ DRILLS: tuple[str, ...] = (
     "disks",
     "moved",
     "sandbox",
+    "hostile",
 )
 
 
