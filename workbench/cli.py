@@ -222,9 +222,11 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
     finally:
         signal.signal(signal.SIGINT, before)
     done = workspace.run(run_id)
-    line.finish(f"Run {run_id} {done.status}. {_scores(done)}".rstrip())
-    if done.status in ("failed", "cancelled"):
-        raise Problem(done.problem or f"Run {run_id} was cancelled.")
+    ended = job.ended
+    status, problem = (done.status, done.problem) if ended is None else (ended.status, ended.problem)
+    line.finish(f"Run {run_id} {status}. {_scores(done)}".rstrip())
+    if status in ("failed", "cancelled"):
+        raise Problem(problem or f"Run {run_id} was cancelled.")
     if control.interrupted:
         click.echo(f"Go on with: workbench run CONFIG --workspace {workspace.path} --resume", err=True)
         return INTERRUPTED

@@ -33,6 +33,7 @@ class Job:
         self.control = control or Control()
         self._work, self._emit = work, emit
         self._thread = threading.Thread(target=self._run, name=name)
+        self.ended: Ended | None = None  # its last word, also where that could not be recorded
         self._begun = threading.Event()  # its thread has started, or never will
 
     def start(self) -> "Job":
@@ -84,6 +85,7 @@ class Job:
             self._say(ended)
 
     def _say(self, ended: Ended) -> None:
+        self.ended = ended
         try:
             self._emit(ended)
         except Problem as problem:  # the disk that failed the job may fail its last word, too

@@ -19,6 +19,7 @@ else:
 APPLICATION_ID = 0x444D4C57  # "DMLW": tells a workspace from any other SQLite file
 CHECKED_UP_TO = 64 << 20  # bytes; the whole-file check of a larger database would delay the window
 CACHE_KIB = 32 << 10  # the indexes of an evaluation's queries stay in memory while its rows are written
+LOOK_EVERY = 1.0  # seconds between two looks whether the database is still there
 WAIT = 10.0  # seconds for another writer
 IN_THE_MAKING = 2.0  # seconds that a new database may be empty
 
@@ -143,6 +144,42 @@ class Damaged(Problem):
             kept="The runs' folders beside it hold every curve, evaluation and checkpoint.",
             todo="Run `workbench doctor --repair` on it to rebuild the database from them.",
         )
+
+
+class Gone(Problem):
+    """The database was deleted, moved away or replaced while it was open."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"The database {path} was deleted or replaced while it was in use.",
+            kept="The runs' folders beside it are kept, with every curve, evaluation and checkpoint.",
+            todo="Put it back, or rebuild it from them: `workbench doctor --repair`.",
+        )
+
+
+class InPlace:
+    """Asks whether a database is still the file that it was, at most once a second: a drive may be slow."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._looked, self._gone = path, monotonic(), False
+        self._file = self._found(None)
+
+    def check(self) -> None:
+        """Raises Gone where another file, or none, has the database's name."""
+        if self._gone or monotonic() - self._looked >= LOOK_EVERY:
+            self._looked, self._gone = monotonic(), self._found(self._file) != self._file
+        if self._gone:
+            raise Gone(self._path)
+
+    def _found(self, otherwise: tuple[int, int] | None) -> tuple[int, int] | None:
+        """Which file has the name, None for none; `otherwise` where the drive does not say."""
+        try:
+            facts = self._path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError:
+            return otherwise
+        return facts.st_dev, facts.st_ino
 
 
 def _gets_a_size(path: Path) -> bool:

@@ -5,7 +5,7 @@ import math
 from io import BytesIO
 from pathlib import Path
 from time import monotonic
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,21 +25,24 @@ from workbench.events import (
     score_of,
 )
 from workbench.problem import Problem
-from workbench.workspace.connection import Connection, new_id
+from workbench.workspace.connection import Connection, Gone, InPlace, new_id
 from workbench.workspace.dataset_copy import keep_dataset
-from workbench.workspace.numbers import metrics_json, points_json
+from workbench.workspace.journal import Journal, point_lines
+from workbench.workspace.numbers import metrics_json
 from workbench.workspace.packed import packed
 from workbench.workspace.workspace import Workspace, add_artefact, now
 
 COMMIT_EVERY = 0.2  # seconds; a killed run loses at most this much of its curve
+REPAIRED = "repaired"  # in a run's environment: what a repair of the workspace could not bring back
 SIMILARITY_UNIT = 10_000  # similarities are stored as whole numbers of 1e-4
 
 
 class Recorder:
     """Call it with events. Used by one thread only, the run's, wherever it was made.
 
-    Every event also goes to `journal.jsonl` in the run's folder, from which the database can be rebuilt.
-    On a full disk an attended run is paused and what was not written is kept in memory and tried again.
+    Every event goes to `journal.jsonl` in the run's folder first, from which the database can be rebuilt.
+    On a full disk, or when the database is taken away, an attended run is paused; what was not written is kept in
+    memory and tried again.
 
     Args:
         workspace: where the run lives.
@@ -50,8 +53,9 @@ class Recorder:
     def __init__(self, workspace: Workspace, run_id: int, control: Control | None = None) -> None:
         self._workspace, self.run_id, self._control = workspace, run_id, control
         self._folder = workspace.folder(run_id)
-        self._journal: IO[str] = (self._folder / "journal.jsonl").open("a", encoding="utf-8")
+        self._journal, self._in_place = Journal(self._folder), InPlace(workspace.database)
         self._scalars: list[tuple[str, int, float | None]] = []
+        self._journaled = 0  # of them: a database that fails is tried again, the journal is not written twice
         self._charts: dict[int, str] = {}
         self._changes: dict[str, Any] = {}
         self._metric_ids: dict[str, int] = {}
@@ -90,6 +94,7 @@ class Recorder:
                 self._changes.update(status=status, problem=problem, phase="", ended=now(), seconds_left=0.0)
                 try:
                     self._commit()
+                    self._sync()
                 finally:
                     self._journal.close()
                 return
@@ -105,10 +110,12 @@ class Recorder:
             keep_dataset(db, dataset_id, self._folder)
 
     def environment(self, facts: dict[str, Any]) -> None:
-        """Versions, device and parameters of this run, as JSON beside it."""
+        """Versions, device and parameters of this run, as JSON beside it; what a repair could not bring back stays."""
+        before = self._workspace.run(self.run_id).environment
+        facts = facts | {name: before[name] for name in (REPAIRED,) if name in before}
         with self._workspace.writing() as db:
             db.execute("update runs set environment = ? where id = ?", (json.dumps(facts), self.run_id))
-        self._line({"environment": facts})
+            self._append([json.dumps({"environment": facts})])
 
     def reached(self, epoch: int) -> None:
         """Say how far the run has come where it saves no checkpoint."""
@@ -125,7 +132,7 @@ class Recorder:
                 (self.run_id, step),
             )
             db.execute("delete from evaluations where run_id = ? and step > ?", (self.run_id, step))
-        self._line({"forget": step})
+        self._append([json.dumps({"forget": step})])  # after it: the journal may hold more, never less
 
     def close(self) -> None:
         """Close the journal of a recorder that hears no Ended."""
@@ -135,8 +142,10 @@ class Recorder:
         if self._active_since is None:
             self._active_since = monotonic()
             self._changes.update(status="running", problem="", ended=None)
+            started = now()
             with self._workspace.writing() as db:
-                db.execute("update runs set started = ifnull(started, ?) where id = ?", (now(), self.run_id))
+                db.execute("update runs set started = ifnull(started, ?) where id = ?", (started, self.run_id))
+                self._append([json.dumps({"started": started})])
 
     def _pause_clock(self) -> None:
         if self._active_since is not None:
@@ -159,19 +168,17 @@ class Recorder:
         running = 0.0 if self._active_since is None else monotonic() - self._active_since
         self._changes.update(heartbeat=now(), seconds=self._seconds + running)
         try:
+            self._write_journal()
+            self._in_place.check()
             with self._workspace.writing() as db:
                 self._write(db)
-            self._write_journal()
         except Problem as problem:
             self._meet(problem)
-        except OSError as error:
-            self._meet(
-                Problem(f"The run's journal could not be written ({error.strerror}).", kept="The run is paused.")
-            )
         else:
             self._scalars.clear()
             self._charts.clear()
             self._changes.clear()
+            self._journaled = 0
 
     def _write(self, db: Connection) -> None:
         missing = {name for name, _, _ in self._scalars} - self._metric_ids.keys()
@@ -190,21 +197,29 @@ class Recorder:
         db.execute(f"update runs set {columns} where id = ?", (*self._changes.values(), self.run_id))
 
     def _write_journal(self) -> None:
-        if self._scalars:
-            self._journal.write(f'{{"scalars": {points_json(self._scalars)}}}\n')
-        for step, charts in self._charts.items():
-            self._line({"charts": charts, "step": step})
-        self._line({"run": self._changes})
-        self._journal.flush()
+        charts = [json.dumps({"charts": charts, "step": step}) for step, charts in self._charts.items()]
+        self._append([*point_lines(self._scalars[self._journaled :]), *charts, json.dumps({"run": self._changes})])
+        self._journaled = len(self._scalars)
 
-    def _line(self, entry: dict[str, Any]) -> None:
-        self._journal.write(json.dumps(entry) + "\n")
+    def _append(self, lines: list[str]) -> None:
+        try:
+            self._journal.write(lines)
+        except OSError as error:
+            raise _unwritten(error) from None
+
+    def _sync(self) -> None:
+        try:
+            self._journal.sync()
+        except OSError as error:
+            raise _unwritten(error) from None
 
     def _meet(self, problem: Problem) -> None:
         """A disk that cannot be written now: wait with the person, or end where nobody looks."""
         self._metric_ids.clear()  # a rolled back transaction takes the names with it
         if self._control is None or not self._control.attended:
             raise problem
+        if isinstance(problem, Gone) and self._control.stop_asked:
+            return  # the journal and the checkpoints go on to the end of the epoch
         self._control.reason = str(problem)
         self._control.pause()
 
@@ -221,10 +236,11 @@ class Recorder:
                 file, sample_ids=event.sample_ids, labels=event.labels, ap=event.ap, first_hit=event.first_hit,
                 r=event.r, neighbours=neighbours, similarities=similarities,
             )  # fmt: skip
+        place = f'"epoch": {event.epoch}, "step": {event.step}, "distance": {json.dumps(event.distance)}'
         with self._workspace.writing() as db:
             store_evaluation(db, self._folder, self.run_id, event, neighbours, similarities, embeddings, proxies)
-        place = f'"epoch": {event.epoch}, "step": {event.step}, "distance": {json.dumps(event.distance)}'
-        self._journal.write(f'{{"evaluation": {{{place}, "metrics": {metrics_json(event.metrics)}}}}}\n')
+            self._append([f'{{"evaluation": {{{place}, "metrics": {metrics_json(event.metrics)}}}}}'])
+        self._sync()
 
     def _store_proxies(self, event: Evaluated) -> Path | None:
         if event.proxies is None or event.proxy_labels is None:
@@ -246,7 +262,16 @@ class Recorder:
     def _saved(self, kind: str, path: Path, step: int) -> None:
         with self._workspace.writing() as db:
             add_artefact(db, self._folder, self.run_id, "checkpoint", path, step)
-        self._line({"checkpoint": {"kind": kind, "path": path.name, "step": step}})
+            self._append([json.dumps({"checkpoint": {"kind": kind, "path": path.name, "step": step}})])
+        self._sync()
+
+
+def _unwritten(error: OSError) -> Problem:
+    return Problem(
+        f"The run's journal could not be written ({error.strerror}).",
+        kept="Everything written before is kept.",
+        todo="Free some space and go on.",
+    )
 
 
 def store_evaluation(
