@@ -161,12 +161,15 @@ def list_entries(what: str, folder: Path | None) -> None:
 @click.option("--quiet", is_flag=True, help="Print problems only.")
 def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
     """Check versions, device, Qt and, with --workspace, a workspace."""
-    from workbench.doctor import look, repair_workspace
+    from workbench.doctor import look, look_at_workspace
+    from workbench.workspace.repair import repair as repair_workspace
 
     if repair:
-        click.echo(repair_workspace(folder or default_workspace()))
-        return
-    findings = look(folder)
+        place = folder or default_workspace()
+        click.echo(repair_workspace(place))
+        findings, quiet = look_at_workspace(place), True
+    else:
+        findings = look(folder)
     for finding in findings:
         if not quiet or not finding.good:
             click.echo(f"{'ok     ' if finding.good else 'problem'}  {finding.what}: {finding.said}")

@@ -130,7 +130,7 @@ def explain(error: Exception, path: Path) -> Problem:
             kept="It was not changed.",
             todo="Choose a folder where you may write.",
         )
-    if "malformed" in said or "damaged" in said or "not a database" in said:
+    if any(words in said for words in ("malformed", "damaged", "not a database", "unsupported file format")):
         return Damaged(path)
     return Problem(f"The workspace {path.parent} could not be read ({error}).")
 
@@ -143,6 +143,17 @@ class Damaged(Problem):
             f"The database of the workspace {path.parent} is damaged.",
             kept="The runs' folders beside it hold every curve, evaluation and checkpoint.",
             todo="Run `workbench doctor --repair` on it to rebuild the database from them.",
+        )
+
+
+class Missing(Problem):
+    """A workspace without its database: a new and empty one would hide the runs that are there."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"The database of the workspace {path.parent} is missing, but the folders of its runs are there.",
+            kept="They hold every curve, evaluation and checkpoint.",
+            todo="Put it back, or run `workbench doctor --repair` on it to rebuild it from them.",
         )
 
 
@@ -182,7 +193,7 @@ class InPlace:
         return facts.st_dev, facts.st_ino
 
 
-def _gets_a_size(path: Path) -> bool:
+def has_size(path: Path) -> bool:
     """Whether the file holds anything, at once or soon: another program may be making it at this moment."""
     until = monotonic() + IN_THE_MAKING
     while path.stat().st_size == 0:
@@ -192,12 +203,18 @@ def _gets_a_size(path: Path) -> bool:
     return True
 
 
+def _has_folders(runs: Path) -> bool:
+    return runs.is_dir() and any(each.is_dir() for each in runs.iterdir())
+
+
 def _look_before_opening(path: Path, create: bool) -> None:
     if not path.exists():
-        if create:
+        if create and not _has_folders(path.parent / "runs"):
             return
+        if create:
+            raise Missing(path)
         raise Problem(f"{path.parent} is not a workspace: it holds no {path.name}.", todo="Choose or make another.")
-    if not create and not _gets_a_size(path):
+    if not create and not has_size(path):
         raise Damaged(path)
     if not os.access(path, os.R_OK):
         raise Problem(f"The workspace {path.parent} may not be read.", todo="Ask for the right to read it.")

@@ -1,4 +1,4 @@
-"""A run's `journal.jsonl`: all that the database says of the run, one JSON object a line, written before each commit."""
+"""A run's `journal.jsonl`: what the database says of the run, one JSON object a line, written before each commit."""
 
 import contextlib
 import json

@@ -22,6 +22,7 @@ from workbench.workspace.dataset_copy import keep_experiment
 from workbench.workspace.deletion import delete_run
 from workbench.workspace.migrations import migrate
 from workbench.workspace.rows import LIVE, Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
+from workbench.workspace.run_folders import next_number
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -231,12 +232,11 @@ class Workspace:
         values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, now())
         with self.writing() as db:
             colour = db.execute("select count(*) from runs").fetchone()[0]
-            run_id = new_id(
-                db.execute(
-                    "insert into runs (name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
-                    "experiment_id) values (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?)",
-                    (*values, config.training.epochs, colour, experiment),
-                )
+            run_id = next_number(db, self.path / "runs")
+            db.execute(
+                "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
+                "experiment_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?)",
+                (run_id, *values, config.training.epochs, colour, experiment),
             )
             self._owned(db, run_id)
         self.folder(run_id).mkdir(parents=True, exist_ok=True)
@@ -245,7 +245,7 @@ class Workspace:
         if experiment is not None:
             with self.reading() as db:
                 keep_experiment(db, experiment, self.folder(run_id))
-        return int(run_id)
+        return run_id
 
     def take_over(self, run_id: int) -> None:
         """Mark a run as this process's own, before it is resumed."""
