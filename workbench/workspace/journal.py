@@ -3,7 +3,7 @@
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -67,6 +67,7 @@ class Entry(BaseModel):
     run: RunState | None = None
     environment: dict[str, Any] | None = None
     evaluation: EvaluationFacts | None = None
+    taken_back: int | None = Field(None, exclude=True)  # the epoch of an evaluation that the run forgot later
 
 
 class Journal:
@@ -116,11 +117,34 @@ def point_lines(points: Sequence[tuple[str, int, float | None]]) -> list[str]:
 
 
 def entries(folder: Path) -> Iterator[Entry | None]:
-    """Every entry of a run's journal, in order; None for each line that cannot be read. Holds one line at a time.
+    """What a run's journal says, in order, without what a later line takes back; None for a line that cannot be read.
+
+    Holds one line at a time.
 
     Raises:
         Problem: it is a link, or neither a file nor missing. OSError: it cannot be read.
     """
+    forgets = [(number, line) for number, line in enumerate(_lines(folder)) if line and b'"forget"' in line]
+    limits = [(number, entry.forget) for number, entry in _parsed(forgets) if entry and entry.forget is not None]
+    for number, entry in _parsed(enumerate(_lines(folder))):
+        while limits and limits[0][0] <= number:
+            limits.pop(0)
+        if entry is not None and limits:
+            _take_back(entry, min(step for _, step in limits))
+        yield entry
+
+
+def _take_back(entry: Entry, last: int) -> None:
+    """What was recorded after the step from which the run was resumed later."""
+    entry.scalars = [point for point in entry.scalars if point[1] <= last]
+    if entry.step > last:
+        entry.charts = None
+    if entry.evaluation is not None and entry.evaluation.step > last:
+        entry.taken_back, entry.evaluation = entry.evaluation.epoch, None
+
+
+def _lines(folder: Path) -> Iterator[bytes | None]:
+    """Lines that are not empty; None for one that is too long to be ours."""
     path = regular(folder / NAME)
     if not path.exists():
         return
@@ -131,11 +155,12 @@ def entries(folder: Path) -> Iterator[Entry | None]:
                     pass
                 yield None
             elif line.strip():
-                yield _entry(line)
+                yield line
 
 
-def _entry(line: bytes) -> Entry | None:
-    try:
-        return Entry.model_validate(json.loads(line))
-    except (ValueError, RecursionError):  # no JSON, or not of this form
-        return None
+def _parsed(lines: Iterable[tuple[int, bytes | None]]) -> Iterator[tuple[int, Entry | None]]:
+    for number, line in lines:
+        try:
+            yield number, None if line is None else Entry.model_validate(json.loads(line))
+        except (ValueError, RecursionError):  # no JSON, or not of this form
+            yield number, None

@@ -3,16 +3,18 @@
 import contextlib
 import json
 import os
+import socket
 import tomllib
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import nan
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from workbench.config import RunConfig
 from workbench.events import Evaluated
@@ -29,6 +31,11 @@ from workbench.workspace.workspace import Workspace, add_artefact, now
 LARGEST_CONFIG = 1 << 20  # bytes
 COLUMNS = {"sample_ids": "iu", "labels": "iu", "ap": "f", "first_hit": "iu", "r": "iu"}  # of a ranking: [n] and kinds
 TABLES = {"neighbours": "iu", "similarities": "iu"}  # [n, k]
+HAS_POINT = (
+    "exists (select 1 from scalar_points where run_id = ? and metric_id = (select id from metrics where name = ?) "
+    "and step = ?)"
+)
+NOT_ENDED = (*LIVE, "interrupted")
 UNTOLD = "Brought back by a repair; its journal does not say how it ended."
 # What damaged files raise. What the new database raises (a full disk) is none of them and ends the repair.
 UNREADABLE = (
@@ -43,11 +50,14 @@ class Rebuilt:
     """What came back, and what did not."""
 
     back: list[int] = field(default_factory=list)
+    completed: list[int] = field(default_factory=list)  # had a row, with less than their journal says
     left: dict[str, str] = field(default_factory=dict)  # name of a folder that is no run of the workspace, and why
     missing: dict[int, list[str]] = field(default_factory=dict)  # of runs that came back in part
 
     def __str__(self) -> str:
         parts = [f"{len(self.back)} runs came back with their curves and evaluations."]
+        if self.completed:
+            parts.append(f"Completed from their journals: runs {', '.join(map(str, self.completed))}.")
         parts += [f"Of run {run_id} is missing: {'; '.join(what)}." for run_id, what in self.missing.items()]
         parts += [
             f"runs/{name} could not be brought back and is left as it is: {why}." for name, why in self.left.items()
@@ -56,7 +66,7 @@ class Rebuilt:
 
 
 def rebuild(workspace: Workspace, runs: Path | None = None) -> Rebuilt:
-    """Bring back every run of `runs`, by default the workspace's folder of that name, that has no row.
+    """Bring back every run of `runs`, by default the workspace's folder of that name, that has no row, or a part of it.
 
     Each is a transaction of its own. What cannot be read is left out and named; no file is changed.
     Tags, colours and new names live in the database alone (see salvage.py).
@@ -84,7 +94,52 @@ def rebuild(workspace: Workspace, runs: Path | None = None) -> Rebuilt:
         rebuilt.back.append(run_id)
         if missing:
             rebuilt.missing[run_id] = missing
+    with workspace.reading() as db:
+        behind = sorted(set(behind_journal(db, runs)) - set(rebuilt.back))
+    for run_id in behind:
+        with workspace.writing() as db:
+            missing = _fill(db, runs / str(run_id), run_id)
+        rebuilt.completed.append(run_id)
+        if missing:
+            rebuilt.missing[run_id] = missing
     return rebuilt
+
+
+def behind_journal(db: Connection, runs: Path) -> list[int]:
+    """Runs with a row that lacks what their journal says, and that no living process of this machine works on.
+
+    A journal that cannot be read says nothing.
+    """
+    behind = []
+    for run_id, status, pid, host in db.execute("select id, status, pid, host from runs order by id").fetchall():
+        at_work = status in LIVE and host == socket.gethostname() and psutil.pid_exists(pid or -1)
+        try:
+            if not at_work and _lacks(db, runs / str(run_id), run_id, status):
+                behind.append(run_id)
+        except (Problem, OSError):
+            continue
+    return behind
+
+
+def _lacks(db: Connection, folder: Path, run_id: int, status: str) -> bool:
+    counted, said, evaluations = 0, status, set()
+    for entry in filter(None, journal.entries(folder)):
+        counted += len(entry.scalars)
+        if entry.evaluation is not None:
+            evaluations.add((entry.evaluation.epoch, entry.evaluation.distance))
+        if entry.run is not None and "status" in entry.run.model_fields_set:
+            said = entry.run.status
+    stored = set(db.execute("select epoch, distance from evaluations where run_id = ?", (run_id,)))
+    if evaluations - stored or (status in NOT_ENDED and said not in NOT_ENDED):
+        return True
+    if counted <= db.execute("select count(*) from scalar_points where run_id = ?", (run_id,)).fetchone()[0]:
+        return False
+    sql = f"select {HAS_POINT}"
+    return not all(
+        db.execute(sql, (run_id, name, step)).fetchone()[0]
+        for entry in filter(None, journal.entries(folder))
+        for name, step, _ in entry.scalars
+    )
 
 
 def shown(name: str) -> str:
@@ -94,7 +149,6 @@ def shown(name: str) -> str:
 
 def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str) -> list[str]:
     """The run with all that can be read; returns what cannot."""
-    missing: list[str] = []
     made = datetime.fromtimestamp((folder / "config.toml").stat().st_mtime, UTC).isoformat(timespec="seconds")
     values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, made)
     db.execute(
@@ -102,14 +156,20 @@ def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str
         "values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?)",
         (run_id, *values, config.training.epochs),
     )
+    missing: list[str] = []
     with _part(db, "the experiment that it belongs to", missing):
         db.execute("update runs set experiment_id = ? where id = ?", (restore_experiment(db, folder), run_id))
-    found: dict[int, journal.EvaluationFacts] = {}
+    return _fill(db, folder, run_id, missing)
+
+
+def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ()) -> list[str]:
+    """All that its folder says of a run and its rows do not; returns, after `before`, what cannot be read."""
+    missing, found = list(before), {}
     with _part(db, "its journal", missing):
-        _replay(db, folder, run_id, found, missing)
+        found = _replay(db, folder, run_id, missing)
     with _part(db, "its data set", missing):
         dataset = restore_dataset(db, folder)
-        db.execute("update runs set dataset_id = ? where id = ?", (dataset, run_id))
+        db.execute("update runs set dataset_id = ifnull(dataset_id, ?) where id = ?", (dataset, run_id))
         if found and dataset is None:
             missing.append("its data set")
     for epoch, facts in found.items():
@@ -122,6 +182,7 @@ def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str
     live = ", ".join("?" * len(LIVE))
     sql = f"update runs set status = 'interrupted', phase = '', problem = ? where id = ? and status in ({live})"
     db.execute(sql, (UNTOLD, run_id, *LIVE))
+    db.execute(f"update runs set environment = json_remove(environment, '$.{REPAIRED}') where id = ?", (run_id,))
     if missing:
         note = json.dumps({"at": now(), "missing": missing})
         sql = f"update runs set environment = json_set(environment, '$.{REPAIRED}', json(?)) where id = ?"
@@ -129,19 +190,16 @@ def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str
     return missing
 
 
-def _replay(
-    db: Connection, folder: Path, run_id: int, found: dict[int, journal.EvaluationFacts], missing: list[str]
-) -> None:
-    """The journal's lines, one by one, into the database; evaluations, by epoch, into `found`."""
-    bad, seen = 0, set()
+def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> dict[int, journal.EvaluationFacts]:
+    """The journal's lines, one by one, into the database; returns its evaluations by epoch."""
+    bad, seen, found = 0, set(), {}
     for entry in journal.entries(folder):
         if entry is None:
             bad += 1
             continue
         _entry(db, run_id, entry)
-        if entry.forget is not None:
-            for epoch in [epoch for epoch, facts in found.items() if facts.step > entry.forget]:
-                del found[epoch]
+        if entry.taken_back is not None:
+            seen.add(entry.taken_back)
         if entry.evaluation is not None:
             seen.add(entry.evaluation.epoch)
             found[entry.evaluation.epoch] = entry.evaluation
@@ -153,6 +211,7 @@ def _replay(
         missing.append(f"the evaluations of epochs {', '.join(untold)}, which are not in the journal")
     if not (folder / journal.NAME).exists() and (untold or (folder / "last.pt").exists()):
         missing.append("its journal")
+    return found
 
 
 def _entry(db: Connection, run_id: int, entry: journal.Entry) -> None:
@@ -160,15 +219,12 @@ def _entry(db: Connection, run_id: int, entry: journal.Entry) -> None:
         db.execute("insert or ignore into metrics (name) values (?)", (name,))
         db.execute(
             "insert into scalar_points (run_id, metric_id, step, value) "
-            "values (?, (select id from metrics where name = ?), ?, ?)",
-            (run_id, name, step, value),
+            f"select ?, (select id from metrics where name = ?), ?, ? where not {HAS_POINT}",
+            (run_id, name, step, value, run_id, name, step),
         )
     if entry.charts is not None:
         values = (run_id, entry.step, entry.charts)
         db.execute("insert or replace into charts (run_id, step, charts) values (?, ?, ?)", values)
-    if entry.forget is not None:
-        for table in ("charts", "scalar_points"):
-            db.execute(f"delete from {table} where run_id = ? and step > ?", (run_id, entry.forget))
     if entry.started is not None:
         db.execute("update runs set started = ifnull(started, ?) where id = ?", (entry.started, run_id))
     if entry.run is not None and entry.run.model_fields_set:
@@ -181,6 +237,9 @@ def _entry(db: Connection, run_id: int, entry: journal.Entry) -> None:
 
 def _evaluation(db: Connection, folder: Path, run_id: int, facts: journal.EvaluationFacts, missing: list[str]) -> None:
     epoch = facts.epoch
+    same = "select 1 from evaluations where run_id = ? and epoch = ? and distance = ? and step = ?"
+    if db.execute(same, (run_id, epoch, facts.distance, facts.step)).fetchone() is not None:
+        return
     embeddings = regular(folder / f"embeddings-{epoch}.npy")
     columns = _arrays(regular(folder / f"ranking-{epoch}.npz"))
     vectors = np.load(embeddings, mmap_mode="r", allow_pickle=False)

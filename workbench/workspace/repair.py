@@ -24,7 +24,7 @@ from workbench.workspace.connection import (
 )
 from workbench.workspace.migrations import READABLE_UP_TO
 from workbench.workspace.paths import regular
-from workbench.workspace.rebuild import rebuild, shown
+from workbench.workspace.rebuild import behind_journal, rebuild, shown
 from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.run_folders import folder_names, without_row
 from workbench.workspace.salvage import salvage
@@ -56,21 +56,24 @@ def repair(folder: Path) -> str:
             raise files.explain(error, folder / DATABASE) from None
     with closing(open_reader(folder / DATABASE)) as db:
         count = db.execute("select count(*) from runs").fetchone()[0]
-        lost = without_row(db, folder / "runs")
+        lost = without_row(db, folder / "runs") or behind_journal(db, folder / "runs")
     if not lost:
         return f"The database of {folder} is whole: {count} runs. Nothing was changed."
     with Workspace(folder) as workspace:
-        return f"The database of {folder} is whole; runs were missing in it. {rebuild(workspace)}"
+        return f"The database of {folder} is whole, but lacked what the runs' folders hold. {rebuild(workspace)}"
 
 
 def missing(db: Connection, folder: Path) -> list[str]:
     """Sentences on what a workspace has lost: folders without a row, rows without a folder, runs that came in part."""
     said = [f"runs/{shown(name)} is no run of the database" for name in without_row(db, folder / "runs")]
-    names = set(folder_names(folder / "runs"))
+    names, behind = set(folder_names(folder / "runs")), set(behind_journal(db, folder / "runs"))
     for number, environment in db.execute("select id, environment from runs order by id"):
         if str(number) not in names or not (folder / "runs" / str(number) / "config.toml").exists():
             said.append(f"the folder of run {number} is missing")
-        said += [f"of run {number} is missing: {'; '.join(what)}" for what in _noted(environment)]
+        if noted := _noted(environment):
+            said.append(f"of run {number} is missing: {'; '.join(noted)}")
+        elif number in behind:
+            said.append(f"the journal of run {number} says more than the database; `doctor --repair` completes it")
     return said
 
 
@@ -160,10 +163,9 @@ def _remove_remains(folder: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def _noted(environment: str) -> list[list[str]]:
-    """What repairs could not bring back of a run, as its environment says."""
+def _noted(environment: str) -> list[str]:
+    """What a repair could not bring back of a run, as its environment says."""
     try:
-        facts = json.loads(environment)
-        return [[str(each) for each in facts[REPAIRED]["missing"]]]
+        return [str(each) for each in json.loads(environment)[REPAIRED]["missing"]]
     except (ValueError, TypeError, LookupError, RecursionError):
         return []
