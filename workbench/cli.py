@@ -161,13 +161,13 @@ def list_entries(what: str, folder: Path | None) -> None:
 @click.option("--quiet", is_flag=True, help="Print problems only.")
 def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
     """Check versions, device, Qt and, with --workspace, a workspace."""
-    from workbench.doctor import look, look_at_workspace
+    from workbench.doctor import Finding, look
     from workbench.workspace.repair import repair as repair_workspace
 
     if repair:
-        place = folder or default_workspace()
-        click.echo(repair_workspace(place))
-        findings, quiet = look_at_workspace(place), True
+        said, lost = repair_workspace(folder or default_workspace())
+        click.echo(said)
+        findings = [Finding("Workspace", f"{each}.", good=False) for each in lost]
     else:
         findings = look(folder)
     for finding in findings:

@@ -32,7 +32,7 @@ def look(workspace: Path | None = None) -> list[Finding]:
     findings += [_package(name) for name in PACKAGES]
     findings += [_signals(), _sqlite(), _device(), _display()]
     if workspace is not None:
-        findings += look_at_workspace(workspace)
+        findings += _workspace(workspace)
     return findings
 
 
@@ -80,7 +80,7 @@ def _display() -> Finding:
     return Finding("Display", named or "none: the window cannot open, the command line can")
 
 
-def look_at_workspace(folder: Path) -> list[Finding]:
+def _workspace(folder: Path) -> list[Finding]:
     """Whether it can be opened, and what it has lost."""
     try:
         with Workspace(folder) as workspace:
@@ -89,6 +89,4 @@ def look_at_workspace(folder: Path) -> list[Finding]:
                 lost = missing(db, folder)
     except Problem as problem:
         return [Finding("Workspace", str(problem), good=False)]
-    if not lost:
-        return [Finding("Workspace", f"{count} runs; none is missing")]
-    return [Finding("Workspace", f"{count} runs"), *(Finding("Workspace", f"{words}.", good=False) for words in lost)]
+    return [Finding("Workspace", f"{count} runs"), *(Finding("Workspace", f"{each}.", good=False) for each in lost)]

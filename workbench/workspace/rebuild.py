@@ -78,19 +78,13 @@ def rebuild(workspace: Workspace, runs: Path | None = None) -> Rebuilt:
     with workspace.reading() as db:
         names = without_row(db, runs)
     for name in names:
-        run_id, folder = run_number(name), runs / name
         try:
-            if run_id is None:
-                raise ValueError("its name is no run's number")
-            if folder.is_symlink():
-                raise ValueError("it is a link")
-            text = _small_text(folder / "config.toml")
-            config = RunConfig.model_validate(tomllib.loads(text))
+            run_id, config, text = readable(runs / name)
         except UNREADABLE as error:
-            rebuilt.left[shown(name)] = _reason(error)
+            rebuilt.left[shown(name)] = reason(error)
             continue
         with workspace.writing() as db:
-            missing = _run(db, folder, run_id, config, text)
+            missing = _run(db, runs / name, run_id, config, text)
         rebuilt.back.append(run_id)
         if missing:
             rebuilt.missing[run_id] = missing
@@ -103,6 +97,19 @@ def rebuild(workspace: Workspace, runs: Path | None = None) -> Rebuilt:
         if missing:
             rebuilt.missing[run_id] = missing
     return rebuilt
+
+
+def readable(folder: Path) -> tuple[int, RunConfig, str]:
+    """A run's number, its config and the config's text. Raises one of UNREADABLE where a folder is not a run's."""
+    run_id = run_number(folder.name)
+    if run_id is None:
+        raise ValueError("its name is no run's number")
+    if folder.is_symlink():
+        raise ValueError("it is a link")
+    if regular(folder / "config.toml").stat().st_size > LARGEST_CONFIG:
+        raise ValueError("its config is too large")
+    text = (folder / "config.toml").read_text("utf-8")
+    return run_id, RunConfig.model_validate(tomllib.loads(text)), text
 
 
 def behind_journal(db: Connection, runs: Path) -> list[int]:
@@ -252,7 +259,9 @@ def _evaluation(db: Connection, folder: Path, run_id: int, facts: journal.Evalua
     proxies, path = None, folder / f"proxies-{epoch}.npz"
     with _part(db, f"the proxies of epoch {epoch}", missing):
         if regular(path).exists():
-            _arrays(path)
+            kept = _arrays(path)
+            if kept["vectors"].ndim != 2 or kept["labels"].shape != kept["vectors"].shape[:1]:
+                raise ValueError("vectors and labels have other lengths")
             proxies = path
     near, similarities = columns["neighbours"], columns["similarities"]
     store_evaluation(db, folder, run_id, event, near, similarities, embeddings, proxies)
@@ -286,17 +295,11 @@ def _part(db: Connection, what: str, missing: list[str]) -> Iterator[None]:
         yield
     except UNREADABLE as error:
         db.execute("rollback to part")
-        missing.append(f"{what} ({_reason(error)})")
+        missing.append(f"{what} ({reason(error)})")
     db.execute("release part")
 
 
-def _small_text(path: Path) -> str:
-    if regular(path).stat().st_size > LARGEST_CONFIG:
-        raise ValueError(f"{path.name} is too large")
-    return path.read_text("utf-8")
-
-
-def _reason(error: BaseException) -> str:
+def reason(error: BaseException) -> str:
     """Why, on one short line."""
     if isinstance(error, Problem):
         words = error.what

@@ -24,7 +24,7 @@ from workbench.workspace.connection import (
 )
 from workbench.workspace.migrations import READABLE_UP_TO
 from workbench.workspace.paths import regular
-from workbench.workspace.rebuild import behind_journal, rebuild, shown
+from workbench.workspace.rebuild import UNREADABLE, behind_journal, readable, reason, rebuild, shown
 from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.run_folders import folder_names, without_row
 from workbench.workspace.salvage import salvage
@@ -36,36 +36,50 @@ IF_DAMAGED = "If its first page is damaged, move it away and repair again: the r
 State = Literal["whole", "damaged", "missing"]
 
 
-def repair(folder: Path) -> str:
-    """Make a damaged or missing database again, and add runs that have a folder but no row; returns what was done.
+def repair(folder: Path) -> tuple[str, list[str]]:
+    """Make a damaged or missing database again, and add what the runs' folders hold and a whole one lacks.
 
     A new database is built beside the old one and moved into place when it is whole. The damaged one is kept under
-    another name, with its WAL. A good one is changed only where runs are missing in it; no run's folder is changed.
+    another name, with its WAL. A good one is changed only where it lacks something; no run's folder is changed.
+
+    Returns:
+        What was done, and sentences on what the workspace still lacks, as `missing` gives them.
 
     Raises:
         Problem: no workspace; or a database that is whole and not ours to mend (of a newer Workbench, of another
             program, locked, not readable); or one that cannot be written. Nothing was changed then.
     """
-    if not (folder / "runs").is_dir():
-        with Workspace(folder) as workspace:  # says what is wrong
-            return f"{folder} is whole: {len(workspace.runs())} runs. Nothing was changed."
-    if state(folder / DATABASE) != "whole":
+    database, runs = folder / DATABASE, folder / "runs"
+    found = state(database)
+    if found == "missing" and not runs.is_dir():
+        raise Problem(f"{folder} is not a workspace: it holds no {DATABASE} and no runs.", todo="Choose another.")
+    if found != "whole":
         try:
-            return _made_again(folder)
+            said = _made_again(folder)
         except OSError as error:
-            raise files.explain(error, folder / DATABASE) from None
-    with closing(open_reader(folder / DATABASE)) as db:
-        count = db.execute("select count(*) from runs").fetchone()[0]
-        lost = without_row(db, folder / "runs") or behind_journal(db, folder / "runs")
-    if not lost:
-        return f"The database of {folder} is whole: {count} runs. Nothing was changed."
-    with Workspace(folder) as workspace:
-        return f"The database of {folder} is whole, but lacked what the runs' folders hold. {rebuild(workspace)}"
+            raise files.explain(error, database) from None
+    else:
+        with closing(open_reader(database)) as db:
+            count = db.execute("select count(*) from runs").fetchone()[0]
+            lacks = behind_journal(db, runs) or any(_is_run(runs / name) for name in without_row(db, runs))
+        said = f"The database of {folder} is whole: {count} runs. Nothing was changed."
+        if lacks:
+            with Workspace(folder) as workspace:
+                said = f"The database of {folder} is whole, but lacked what folders of runs hold. {rebuild(workspace)}"
+    with closing(open_reader(database)) as db:
+        return said, missing(db, folder)
 
 
 def missing(db: Connection, folder: Path) -> list[str]:
     """Sentences on what a workspace has lost: folders without a row, rows without a folder, runs that came in part."""
-    said = [f"runs/{shown(name)} is no run of the database" for name in without_row(db, folder / "runs")]
+    said = []
+    for name in without_row(db, folder / "runs"):
+        why = "`doctor --repair` adds it"
+        try:
+            readable(folder / "runs" / name)
+        except UNREADABLE as error:
+            why = reason(error)
+        said.append(f"runs/{shown(name)} is no run of the database: {why}")
     names, behind = set(folder_names(folder / "runs")), set(behind_journal(db, folder / "runs"))
     for number, environment in db.execute("select id, environment from runs order by id"):
         if str(number) not in names or not (folder / "runs" / str(number) / "config.toml").exists():
@@ -97,7 +111,7 @@ def state(database: Path) -> State:
                 raise Problem(what, kept=UNCHANGED, todo=f"Update Workbench to open it. {IF_DAMAGED}")
             whole = tables and db.execute("pragma integrity_check(1)").fetchone()[0] == "ok"
             return "whole" if whole else "damaged"
-    except UnicodeDecodeError:  # damage in the text of the schema itself
+    except (Damaged, UnicodeDecodeError):  # the latter is damage in the text of the schema itself
         return "damaged"
     except DatabaseError as error:
         problem = explain(error, database)
@@ -153,6 +167,14 @@ def _move_aside(database: Path) -> str:
         if path.exists():
             path.rename(kept.with_name(kept.name + ending))
     return f"The damaged database is kept as {kept.name}." if kept.exists() else ""
+
+
+def _is_run(folder: Path) -> bool:
+    try:
+        readable(folder)
+    except UNREADABLE:
+        return False
+    return True
 
 
 def _remove_remains(folder: Path) -> None:
