@@ -5,14 +5,18 @@ import pytest
 from workbench import experiment
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
+from workbench.problem import Problem
 from workbench.training import trainer
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
 SHORT = TrainingParams(epochs=3, batch_size=64, optimiser="sgd", schedule="cosine", warmup_steps=9)
-OFTEN = EvaluationParams(probe_size=60, probe_every=4, anatomy_every=8, neighbours=5, ks=(1, 2))
+OFTEN = EvaluationParams(probe_size=60, probe_every=4, anatomy_every=8, neighbours=5)
 IN_CLASSES = Choice(name="classes_images", params={"images_per_class": 8})
-HELD_OUT = Choice(name="classes", params={"validation": 0.2})
+FEW_CLASSES = {
+    "split": Choice(name="classes", params={"validation": 0.2}), "sampler": IN_CLASSES,
+    "training": SHORT.model_copy(update={"batch_size": 32}),
+}  # fmt: skip
 PROJECTED = {"proxies": 2, "pool": 4, "check_every": 3, "patience": 1, "penalty": 0.01}
 CASES = {
     "ce": {"loss": Choice(name="ce", params={"dropout": 0.3}), "evaluation": OFTEN.model_copy(update={"nmi": True})},
@@ -21,12 +25,15 @@ CASES = {
         "training": SHORT.model_copy(update={"optimiser": "adam", "views": 2, "batch_size": 32}),
     },
     "xbm": {"loss": Choice(name="xbm", params={"memory": 150, "warm_up": 6}), "sampler": IN_CLASSES},
-    "snca": {"loss": Choice(name="snca", params={"memory": 150})},
+    "snca": {"loss": Choice(name="snca", params={"memory": 150}), "sampler": IN_CLASSES},
     "margin": {"loss": Choice(name="margin"), "sampler": IN_CLASSES},
     "rankmi": {"loss": Choice(name="rankmi"), "sampler": IN_CLASSES},
     "ice": {"loss": Choice(name="ice"), "sampler": IN_CLASSES},
-    "tsc": {"loss": Choice(name="tsc"), "training": SHORT.model_copy(update={"views": 2})},
-    "ccp": {"loss": Choice(name="ccp", params=PROJECTED), "sampler": IN_CLASSES, "split": HELD_OUT},
+    "tsc": {
+        "loss": Choice(name="tsc"), "augmentation": Choice(name="shift"),
+        "training": SHORT.model_copy(update={"views": 2}),
+    },
+    "ccp": {"loss": Choice(name="ccp", params=PROJECTED), **FEW_CLASSES},
     "samples": {"loss": Choice(name="ccp", params=PROJECTED | {"variant": "samples"}), "sampler": IN_CLASSES},
 }  # fmt: skip
 
@@ -112,12 +119,49 @@ def told(workspace):
     return {name: repr(each) for name, each in (whole | {"evaluations": evaluations}).items()}
 
 
-@pytest.mark.parametrize("step", [5, 14, 20, 37])
+@pytest.mark.parametrize("kill", [True, False], ids=["killed", "interrupted"])
+@pytest.mark.parametrize("step", [0, 5, 14, 20, 37])
+def test_ended_at_a_step_and_gone_on_with_it_tells_the_same(step, kill, workspace, left_alone, ended_at):
+    run_id = experiment.prepare_run(config("ce"), workspace)
+    ended_at(workspace, run_id, step, kill=kill)
+    go(workspace, run_id, resume=True)
+    assert told(workspace) == left_alone("ce")
+    began_anew = kill and step <= 14  # the first checkpoint comes with the end of the first epoch
+    assert ("it began anew" in workspace.run(run_id).note) == began_anew
+
+
 @pytest.mark.parametrize("case", CASES)
-def test_gone_on_with_after_a_kill_or_an_interruption_it_tells_the_same(
-    case, step, workspace, left_alone, ended_at
-):
+def test_ended_again_and_again_every_method_tells_the_same(case, workspace, left_alone, ended_at):
     run_id = experiment.prepare_run(config(case), workspace)
-    ended_at(workspace, run_id, step, kill=step == 20)
+    ended_at(workspace, run_id, 5, kill=False)
+    ended_at(workspace, run_id, 26, kill=True, resume=True)
+    ended_at(workspace, run_id, 37, kill=False, resume=True)
     go(workspace, run_id, resume=True)
     assert told(workspace) == left_alone(case)
+
+
+@pytest.mark.parametrize("harm", ["cut", "flipped", "gone"])
+def test_without_a_whole_last_checkpoint_it_goes_on_from_the_best_and_says_so(harm, workspace, left_alone, ended_at):
+    run_id = experiment.prepare_run(config("xbm"), workspace)
+    ended_at(workspace, run_id, 37, kill=False)
+    last = workspace.folder(run_id) / "last.pt"
+    whole = last.read_bytes()
+    last.unlink()
+    if harm != "gone":
+        half = len(whole) // 2
+        last.write_bytes(whole[:half] + (b"" if harm == "cut" else bytes([whole[half] ^ 1]) + whole[half + 1 :]))
+    go(workspace, run_id, resume=True)
+    assert told(workspace) == left_alone("xbm")
+    note = workspace.run(run_id).note
+    assert ("last.pt is not a whole checkpoint" in note and "went on from best.pt" in note) == (harm != "gone")
+
+
+def test_without_any_whole_checkpoint_nothing_is_forgotten(workspace, ended_at):
+    run_id = experiment.prepare_run(config("ce"), workspace)
+    ended_at(workspace, run_id, 20, kill=False)
+    for place in experiment.checkpoints(workspace, run_id):
+        place.write_bytes(b"cut")
+    before = told(workspace)
+    with pytest.raises(Problem, match=r"(?s)last\.pt is not a whole.*best\.pt is not a whole.*curves.*are kept"):
+        go(workspace, run_id, resume=True)
+    assert told(workspace) == before
