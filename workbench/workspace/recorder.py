@@ -226,12 +226,12 @@ class Recorder:
                 raise
             except Problem as problem:
                 log.info("The end of run %s cannot be recorded yet: %s", self.run_id, problem)
+                if not journalled:
+                    with contextlib.suppress(OSError):  # a full disk; the next try writes it
+                        self._write_journal()
+                        journalled = True
                 if monotonic() - since > (PATIENCE if isinstance(problem, Busy) else LAST_WORD):
                     raise
-            if not journalled:
-                with contextlib.suppress(OSError):  # a full disk; the next try writes it
-                    self._write_journal()
-                    journalled = True
             sleep(AGAIN)
 
     @contextlib.contextmanager
