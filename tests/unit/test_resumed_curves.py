@@ -5,8 +5,9 @@ import pytest
 from workbench import experiment
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
+from workbench.events import Waiting
 from workbench.problem import Problem
-from workbench.training import trainer
+from workbench.training import checkpoint, trainer
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -165,3 +166,29 @@ def test_without_any_whole_checkpoint_nothing_is_forgotten(workspace, ended_at):
     with pytest.raises(Problem, match=r"(?s)last\.pt is not a whole.*best\.pt is not a whole.*curves.*are kept"):
         go(workspace, run_id, resume=True)
     assert told(workspace) == before
+
+
+def test_a_checkpoint_that_the_disk_refused_is_written_when_the_person_goes_on(workspace, left_alone, monkeypatch):
+    save, refused = checkpoint.save, []
+
+    def full_at_first(path, state):
+        if not refused:
+            refused.append(path)
+            raise Problem("The disk is full.")
+        save(path, state)
+
+    def emit(event):
+        recorder(event)
+        if isinstance(event, Waiting):
+            run = workspace.run(run_id)
+            assert (run.status, run.problem) == ("waiting", "The disk is full.")
+            control.resume()
+
+    monkeypatch.setattr(checkpoint, "save", full_at_first)
+    run_id, control = experiment.prepare_run(config("ce"), workspace), Control(attended=True)
+    recorder = Recorder(workspace, run_id, control)
+    experiment.run(workspace, run_id, control, emit, recorder)
+    recorder.flush()
+    recorder.close()
+    assert refused[0].exists()
+    assert told(workspace) == left_alone("ce")
