@@ -15,6 +15,7 @@ from workbench.changed_config import read_config
 from workbench.commands import compare, exchange, report, sweep
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
+from workbench.events import Ended
 from workbench.problem import Problem
 from workbench.terminal import ProgressLine
 from workbench.workspace import Workspace, experiments
@@ -194,8 +195,7 @@ def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: b
         numbers = protocols.prepare(config, workspace)
         experiment = workspace.run(numbers[0]).experiment_id or 0
     for run_id in numbers:
-        goes_on = resume and (workspace.folder(run_id) / "last.pt").exists()
-        status = _run_one(config, workspace, run_id, resume=goes_on, report=report, quiet=quiet)
+        status = _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet)
         if status:
             return status
     protocols.conclude(workspace, experiment)
@@ -207,7 +207,8 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
     """Train on a worker thread with a progress line; returns the exit status."""
     from workbench.experiment import make_job
 
-    workspace.take_over(run_id)
+    if resume:
+        workspace.take_over(run_id)
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
     job = make_job(workspace, run_id, control, line, resume=resume)
 
@@ -224,12 +225,15 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
             pass
     finally:
         signal.signal(signal.SIGINT, before)
+    ended = job.ended or Ended("failed", f"Run {run_id} ended in an unknown way.")
     done = workspace.run(run_id)
-    ended = job.ended
-    status, problem = (done.status, done.problem) if ended is None else (ended.status, ended.problem)
-    line.finish(f"Run {run_id} {status}. {_scores(done)}".rstrip())
-    if status in ("failed", "cancelled"):
-        raise Problem(problem or f"Run {run_id} was cancelled.")
+    line.finish(f"Run {run_id} {ended.status}. {_scores(done)}".rstrip())
+    told = ended.problem or (f"Run {run_id} was cancelled." if ended.status == "cancelled" else "")
+    if job.untold is not None:
+        kept = "Its checkpoints are kept, and `--resume` goes on from the last one."
+        raise Problem(f"{told} The end of run {run_id} could not be recorded: {job.untold}".lstrip(), kept=kept)
+    if told:
+        raise Problem(told)
     if control.interrupted:
         click.echo(f"Go on with: workbench run CONFIG --workspace {workspace.path} --resume", err=True)
         return INTERRUPTED
@@ -245,8 +249,8 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
 def _unfinished(workspace: Workspace, config: RunConfig) -> int:
     text = config.to_toml()
     for each in workspace.runs():
-        if each.config == text and each.status in ("stopped", "failed", "interrupted"):
-            return each.id
+        if each.config == text and each.status not in ("done", "cancelled"):
+            return each.id  # one that still works is refused when it is taken over, with the name of its owner
     raise Problem(
         f"There is no unfinished run of this config in {workspace.path}.", todo="Leave --resume out to start one."
     )

@@ -35,7 +35,6 @@ PROMISE = "doctor --repair brings back every run whose folder is whole, names wh
 ROUNDS, SLICE = 100, 12
 RUNS, SAMPLES = 3, 24
 HANG = 60  # seconds
-DEAD = 999_999_999  # number of no process
 
 Rng = random.Random
 Facts = dict[str, Any]
@@ -141,8 +140,6 @@ def _store(workspace: Workspace, number: int, rng: np.random.Generator) -> None:
     names, ids = ("a", "b", "c", "d"), np.arange(SAMPLES, dtype=np.int64) * 1_000_003 + 2**40
     images = Images([f"{row}.png" for row in range(SAMPLES)], labels, names, ids, f"set {number % 2}")
     run_id = workspace.create_run(RunConfig(name=f"run {number}"))
-    with workspace.writing() as db:
-        db.execute("update runs set pid = ? where id = ?", (DEAD, run_id))
     recorder = Recorder(workspace, run_id)
     recorder(Status("Loading"))
     recorder.dataset(workspace.register_dataset(images, None))

@@ -9,6 +9,7 @@ from workbench import files
 from workbench.exchange import config, embeddings, scalars, tensorboard
 from workbench.exchange.packages import missing
 from workbench.exchange.source import BEST, Epoch, Source, Tell, source_of
+from workbench.experiment import checkpoints
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 
@@ -72,12 +73,11 @@ def refusal(name: str, source: Source) -> str:
     wanted, run = FORMATS[name], source.run
     if lacking := missing(wanted.title.rpartition(" ")[2], wanted.extra, wanted.packages):
         return lacking
-    folder = source.workspace.folder(run.id)
     there = {
         "": True,
         "curves": bool(source.workspace.scalar_names(run.id)),
         "evaluation": source.evaluation is not None,
-        "checkpoint": (folder / "best.pt").exists() or (folder / "last.pt").exists(),
+        "checkpoint": bool(checkpoints(source.workspace, run.id)),
     }[wanted.needs]
     if there:
         return ""

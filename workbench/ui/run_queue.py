@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.control import Control
 from workbench.events import Emit, Ended, Event
-from workbench.problem import Problem
+from workbench.problem import Problem, RunTaken
 from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
 
@@ -170,7 +170,8 @@ class RunQueue(QObject):
         self._opening = None
         assert self._running is not None
         run_id = self._running.run_id
-        self._workspace.set_status(run_id, "failed", str(problem))
+        if not isinstance(problem, RunTaken):  # then the row is another's
+            self._workspace.set_status(run_id, "failed", str(problem))
         self._run_ended(run_id, Ended("failed", str(problem)))
 
     def _look_for_silent_end(self) -> None:

@@ -121,9 +121,7 @@ def explain(error: Exception, path: Path) -> Problem:
             todo="Free some space and go on.",
         )
     if "locked" in said or "busy" in said:
-        return Problem(
-            f"The workspace {path.parent} is being written by another program.", todo="Try again in a moment."
-        )
+        return Busy(f"The workspace {path.parent} is being written by another program.", todo="Try again in a moment.")
     if "readonly" in said or "read-only" in said or "unable to open" in said:
         return Problem(
             f"The workspace {path.parent} cannot be written.",
@@ -133,6 +131,10 @@ def explain(error: Exception, path: Path) -> Problem:
     if any(words in said for words in ("malformed", "damaged", "not a database", "unsupported file format")):
         return Damaged(path)
     return Problem(f"The workspace {path.parent} could not be read ({error}).")
+
+
+class Busy(Problem):
+    """Another program holds the database for longer than WAIT."""
 
 
 class Damaged(Problem):

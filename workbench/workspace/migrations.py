@@ -163,6 +163,12 @@ def m009_report_templates(db: Database) -> None:
     )
 
 
+@migration()
+def m012_owned_runs(db: Database) -> None:
+    db.execute("alter table runs add column born real")
+    db.execute("alter table runs add column owner text")
+
+
 def migrate(connection: Connection, path: Path | None = None) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
     db = Database(connection)

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import socket
 import tomllib
 import zipfile
 import zlib
@@ -14,12 +13,11 @@ from math import nan
 from pathlib import Path
 
 import numpy as np
-import psutil
 
 from workbench.config import RunConfig
 from workbench.events import Evaluated
 from workbench.problem import Problem
-from workbench.workspace import journal
+from workbench.workspace import journal, ownership
 from workbench.workspace.connection import Connection, sqlite3
 from workbench.workspace.dataset_copy import restore_dataset, restore_experiment
 from workbench.workspace.paths import regular
@@ -118,14 +116,21 @@ def behind_journal(db: Connection, runs: Path) -> list[int]:
     A journal that cannot be read says nothing.
     """
     behind = []
-    for run_id, status, pid, host in db.execute("select id, status, pid, host from runs order by id").fetchall():
-        at_work = status in LIVE and host == socket.gethostname() and psutil.pid_exists(pid or -1)
+    for run_id, status in db.execute("select id, status from runs order by id").fetchall():
         try:
-            if not at_work and _lacks(db, runs / str(run_id), run_id, status):
+            if not _at_work(db, run_id, status) and _lacks(db, runs / str(run_id), run_id, status):
                 behind.append(run_id)
         except (Problem, OSError):
             continue
     return behind
+
+
+def _at_work(db: Connection, run_id: int, status: str) -> bool:
+    try:
+        owner = ownership.owner_of(db, "runs", run_id)
+    except sqlite3.OperationalError:  # of an older version, without the columns; it writes its journal last
+        return False
+    return status in LIVE and owner is not None and owner.alive
 
 
 def _lacks(db: Connection, folder: Path, run_id: int, status: str) -> bool:

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import socket
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,17 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import psutil
 
 from workbench import files
 from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
-from workbench.workspace import reading
+from workbench.workspace import ownership, reading
 from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, told, writing
 from workbench.workspace.dataset_copy import keep_experiment
 from workbench.workspace.deletion import delete_run
 from workbench.workspace.migrations import migrate
-from workbench.workspace.rows import LIVE, Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
+from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 from workbench.workspace.run_folders import next_number
 
 if TYPE_CHECKING:
@@ -238,7 +236,7 @@ class Workspace:
                 "experiment_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?)",
                 (run_id, *values, config.training.epochs, colour, experiment),
             )
-            self._owned(db, run_id)
+            ownership.own(db, "runs", run_id)
         self.folder(run_id).mkdir(parents=True, exist_ok=True)
         with files.atomic_write(self.folder(run_id) / "config.toml") as file:
             file.write(text.encode())
@@ -248,9 +246,14 @@ class Workspace:
         return run_id
 
     def take_over(self, run_id: int) -> None:
-        """Mark a run as this process's own, before it is resumed."""
+        """Make a run that nobody works on this process's own, queued to be resumed. Raises Problem naming the owner."""
         with self.writing() as db:
-            self._owned(db, run_id)
+            ownership.take_run(db, run_id)
+
+    def beat(self) -> None:
+        """Give a sign of life of every run that this process has, for those who look from another machine."""
+        with self.writing() as db:
+            ownership.beat(db)
 
     def rename(self, run_id: int, name: str) -> None:
         self._set(run_id, "name", name)
@@ -274,9 +277,11 @@ class Workspace:
 
     def trash(self, run_id: int) -> None:
         """Put a run into the trash; nothing is deleted. Raises Problem while it is running."""
-        if self.run(run_id).status in ("running", "waiting"):
-            raise Problem("This run is still working.", todo="Stop or cancel it first.")
-        self._set(run_id, "trashed", now())
+        self.run(run_id)
+        with self.writing() as db:
+            ownership.mark_dead_runs(db)
+            ownership.refuse_while_working(db, run_id, ("running", "waiting"))
+            db.execute("update runs set trashed = ? where id = ?", (now(), run_id))
 
     def restore(self, run_id: int) -> None:
         self._set(run_id, "trashed", None)
@@ -300,15 +305,12 @@ class Workspace:
         return len(gone)
 
     def sweep_dead_runs(self) -> list[int]:
-        """Mark runs whose process of this machine is gone as interrupted; returns their numbers."""
-        dead = [
-            run.id
-            for run in self.runs()
-            if run.status in LIVE and run.host == socket.gethostname() and not psutil.pid_exists(run.pid or -1)
-        ]
-        for run_id in dead:
-            self.set_status(run_id, "interrupted", "The program that ran it ended. What was saved is kept.")
-        return dead
+        """Mark runs whose owner is gone (see ownership.py) as interrupted; returns their numbers."""
+        with self.reading() as db:
+            if self.read_only or not ownership.dead_runs(db):
+                return []
+        with self.writing() as db:
+            return ownership.mark_dead_runs(db)
 
     def register_dataset(self, image_set: "ImageSet", pixels: Path | None) -> int:
         """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
@@ -409,10 +411,6 @@ class Workspace:
                 f"The folder {self.path} cannot be made ({error.strerror}).",
                 todo="Choose a folder where you may write.",
             ) from None
-
-    def _owned(self, db: Connection, run_id: int) -> None:
-        owner = (os.getpid(), socket.gethostname(), run_id)
-        db.execute("update runs set pid = ?, host = ? where id = ?", owner)
 
     def _set(self, run_id: int, column: str, value: object) -> None:
         with self.writing() as db:

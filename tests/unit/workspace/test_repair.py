@@ -39,8 +39,6 @@ def made(tmp_path_factory):
             checkpoint.write_bytes(b"weights")
             recorder(Saved("last", checkpoint, 2, 20))
             recorder(Ended("done"))
-        with workspace.writing() as db:
-            db.execute("update runs set pid = 999999999")  # its process is gone
     return workspace.path
 
 
