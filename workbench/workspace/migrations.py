@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
+from workbench.workspace import checksums
 from workbench.workspace.connection import Connection, DatabaseError, explain, writing
 from workbench.workspace.packed import NEIGHBOURS_VIEW
 
@@ -163,6 +164,11 @@ def m009_report_templates(db: Database) -> None:
     )
 
 
+@migration()
+def m011_checksums(db: Database) -> None:
+    checksums.make_tables(db.conn)
+
+
 def migrate(connection: Connection, path: Path | None = None) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
     db = Database(connection)
@@ -183,4 +189,5 @@ def migrate(connection: Connection, path: Path | None = None) -> None:
             raise explain(error, path) from error
     with writing(connection):
         migration.apply(db)
+        checksums.seal_anew(connection)
         connection.execute(f"pragma user_version = {READABLE_UP_TO}")

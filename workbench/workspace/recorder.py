@@ -25,10 +25,12 @@ from workbench.events import (
     score_of,
 )
 from workbench.problem import Problem
+from workbench.workspace import checksums
 from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.dataset_copy import keep_dataset
 from workbench.workspace.numbers import metrics_json, points_json
 from workbench.workspace.packed import packed
+from workbench.workspace.rows import LIVE, Queries
 from workbench.workspace.workspace import Workspace, add_artefact, now
 
 COMMIT_EVERY = 0.2  # seconds; a killed run loses at most this much of its curve
@@ -188,6 +190,8 @@ class Recorder:
         )
         columns = ", ".join(f'"{column}" = ?' for column in self._changes)
         db.execute(f"update runs set {columns} where id = ?", (*self._changes.values(), self.run_id))
+        if self._changes.get("status", "running") not in LIVE:
+            checksums.seal_curves(db, self.run_id)
 
     def _write_journal(self) -> None:
         if self._scalars:
@@ -269,24 +273,30 @@ def store_evaluation(
     embeddings_id = add_artefact(db, folder, run_id, "embeddings", embeddings, event.step)
     proxies_id = None if proxies is None else add_artefact(db, folder, run_id, "proxies", proxies, event.step)
     evaluation_id = new_id(db.execute(
-        "insert into evaluations (run_id, epoch, step, embeddings_id, proxies_id, distance, score, metrics, created) "
-        "values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "insert into evaluations (run_id, epoch, step, embeddings_id, proxies_id, distance, score, metrics, created, "
+        "ranking) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             run_id, event.epoch, event.step, embeddings_id, proxies_id, event.distance,
             score_of(event.metrics),
-            metrics_json(event.metrics), now(),
+            metrics_json(event.metrics), now(), files.digest(folder / f"ranking-{event.epoch}.npz"),
         ),
     ))  # fmt: skip
-    right = (event.first_hit == 1).astype(int)
+    right, near, similar = (event.first_hit == 1).astype(int), packed(neighbours), packed(similarities)
     columns = (
         event.sample_ids.tolist(), range(len(event.labels)), event.labels.tolist(),
         [None if math.isnan(ap) else ap for ap in event.ap.tolist()],
-        event.first_hit.tolist(), event.r.tolist(), right.tolist(),
-        packed(neighbours), packed(similarities),
+        event.first_hit.tolist(), event.r.tolist(), right.tolist(), near, similar,
     )  # fmt: skip
     db.executemany(
         'insert into queries (evaluation_id, sample_id, place, label, ap, first_hit, r, "right", neighbours, '
         "similarities) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ((evaluation_id, *row) for row in zip(*columns, strict=True)),
     )
+    head = np.zeros(len(right), checksums.HEAD)
+    head["place"], head["right"] = np.arange(len(right)), right
+    for name in ("sample_id", "label", "ap", "first_hit", "r"):
+        head[name] = getattr(event, {"sample_id": "sample_ids", "label": "labels"}.get(name, name))
+    queries = Queries(event.sample_ids, event.labels, event.ap, event.first_hit, event.r, right)
+    sums = checksums.query_sums(head, near, similar)
+    checksums.store_sums(db, evaluation_id, checksums.columns_sum(queries), sums)
     return int(evaluation_id)
