@@ -1,4 +1,4 @@
-"""Files of a run that hold arrays, read whole or refused: their hashes, sizes and shapes are checked at this one place."""
+"""Files of a run that hold arrays, read whole or refused: hashes, sizes and shapes are checked at this one place."""
 
 import math
 import os
@@ -34,7 +34,7 @@ def hash_of(path: Path) -> str:
 
 
 def check_hash(path: Path, stored: str | None) -> None:
-    """Raises Problem when the file is missing or is not what was stored; None, of an older Workbench, is not checked."""
+    """Raises Problem when the file is missing or is not what was stored; None (an older Workbench) is not checked."""
     try:
         if stored is None or hash_of(path) == stored:
             path.stat()

@@ -1,9 +1,9 @@
 """Checksums of rows: a flipped bit on the disk is found before what it changed is shown.
 
-Small tables have a column `checksum` (CRC-32 of the whole row as JSON). A trigger empties it whenever a row changes, also
-when another program changes it, and Workspace.writing fills what is empty before it commits. Large tables have sums
-apart: one number for each row of `queries` and `samples`, one for each curve of a run that has ended. No sum means
-"not checked", as after a write by an older Workbench.
+Small tables have a column `checksum` (CRC-32 of the whole row as JSON). A trigger empties it whenever a row changes,
+whatever program changes it, and Workspace.writing fills what is empty before it commits. Large tables have sums apart:
+one number for each row of `queries` and `samples`, one for each curve of a run that has ended. No sum means "not
+checked", as after a write by an older Workbench.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from workbench.workspace.connection import Connection, Damaged, file_of
-from workbench.workspace.rows import LIVE, Queries
+from workbench.workspace.rows import Queries
 
 # What names a row in words for a person, by table.
 SEALED = {
@@ -75,7 +75,7 @@ def make_tables(db: Connection) -> None:
 def seal(db: Connection) -> None:
     """Give every row of a small table its checksum that has none; belongs at the end of each transaction."""
     unchecked = " union all ".join(
-        f"select '{table}' where exists (select 1 from {table} where checksum is null)" for table in _sealed(db)
+        f"select '{table}' where exists (select 1 from {table} where checksum is null)" for table in sealed_tables(db)
     )
     for (table,) in db.execute(unchecked).fetchall():
         same_row = " and ".join(f"{column} = ?" for column in SEALED[table].split(", "))
@@ -85,38 +85,36 @@ def seal(db: Connection) -> None:
         )
 
 
-def seal_anew(db: Connection) -> None:
-    """Checksums of everything, after a step of the schema has changed tables."""
-    for table in _sealed(db):
-        db.execute(f"update {table} set checksum = null")
-    seal(db)
-    db.execute("delete from schema_sums")
-    db.executemany("insert into schema_sums (name, checksum) values (?, ?)", _schema(db))
-    sql = "select id from evaluations where id not in (select evaluation_id from evaluation_sums)"
-    for (evaluation_id,) in db.execute(sql).fetchall():
-        seal_evaluation(db, evaluation_id)
-    sql = "select id from datasets where id not in (select dataset_id from sample_sums)"
-    for (dataset_id,) in db.execute(sql).fetchall():
-        seal_samples(db, dataset_id)
-    sql = f"select id from runs where status not in {LIVE} and id not in (select run_id from curve_sums)"
-    for (run_id,) in db.execute(sql).fetchall():
-        seal_curves(db, run_id)
-
-
 def damaged_rows(db: Connection, tables: Iterable[str] | None = None, where: str = "", values: Any = ()) -> list[str]:
     """What is not as it was written, in words: rows of small tables (all but LATER), and the schema itself."""
     found = [
         f"{table}, row {', '.join(str(part) for part in key)}"
-        for table in _sealed(db)
+        for table in sealed_tables(db)
         if (table in tables if tables else table not in LATER)
         for key, stored, now in _rows(db, table, where or "where checksum is not null", values)
         if stored not in (None, now)
     ]
     if tables is None:
-        now = dict(_schema(db))
+        now = dict(schema_objects(db))
         stored = db.execute("select name, checksum from schema_sums").fetchall()
         found += [f"the definition of {name}" for name, checksum in stored if now.get(name) != checksum]
     return found
+
+
+def check_small(db: Connection) -> None:
+    """Raises Damaged when a row of a small table, or the schema, is not as it was written."""
+    if has_sums(db):
+        _refuse(db, damaged_rows(db))
+
+
+def check_charts(db: Connection, run_id: int, step: int) -> None:
+    """Raises Damaged when what a method drew at a step is not as it was written."""
+    _refuse(db, damaged_rows(db, ["charts"], "where run_id = ? and step = ?", (run_id, step)))
+
+
+def _refuse(db: Connection, found: list[str]) -> None:
+    if found:
+        raise damaged(db, "; ".join(found[:3]) + (" ..." if len(found) > 3 else ""))
 
 
 def has_sums(db: Connection) -> bool:
@@ -129,7 +127,7 @@ def damaged(db: Connection, what: str) -> Damaged:
     return Damaged(file_of(db), what)
 
 
-def _sealed(db: Connection) -> list[str]:
+def sealed_tables(db: Connection) -> list[str]:
     """The small tables that have checksums."""
     names = {name for (name,) in db.execute("select name from sqlite_master where type = 'index'")}
     return [table for table in SEALED if f"{table}_unchecked" in names]
@@ -152,7 +150,7 @@ def _rows(db: Connection, table: str, where: str, values: Any = ()) -> list[tupl
     ]
 
 
-def _schema(db: Connection) -> list[tuple[str, int]]:
+def schema_objects(db: Connection) -> list[tuple[str, int]]:
     rows = db.execute("select type || ' ' || name, tbl_name || ' ' || sql from sqlite_master where sql is not null")
     return [(name, zlib.crc32(text.encode())) for name, text in rows.fetchall()]
 
@@ -188,15 +186,6 @@ def store_sums(db: Connection, evaluation_id: int, columns: int, rows: np.ndarra
     db.execute(sql, (evaluation_id, columns, rows.astype(SUMS).tobytes()))
 
 
-def seal_evaluation(db: Connection, evaluation_id: int) -> None:
-    """Checksums for the rows of an evaluation as they stand."""
-    from workbench.workspace.reading import queries
-
-    places, sums = _query_rows(db, evaluation_id, "", ())
-    if len(places) and places.tolist() == list(range(len(places))):
-        store_sums(db, evaluation_id, columns_sum(queries(db, evaluation_id)), sums)
-
-
 def check_columns(db: Connection, evaluation_id: int, queries: Queries) -> None:
     """Raises Damaged when these are not the columns that were stored."""
     row = db.execute("select columns from evaluation_sums where evaluation_id = ?", (evaluation_id,)).fetchone()
@@ -210,13 +199,11 @@ def check_queries(db: Connection, evaluation_id: int, sample_ids: Sequence[int] 
     if stored is None:
         return
     only = "" if sample_ids is None else "and sample_id in (select value from json_each(?))"
-    places, sums = _query_rows(db, evaluation_id, only, () if sample_ids is None else (json.dumps(list(sample_ids)),))
+    places, sums = query_rows(db, evaluation_id, only, () if sample_ids is None else (json.dumps(list(sample_ids)),))
     _compare(db, stored[0], places, sums, sample_ids is None, f"of evaluation {evaluation_id}: queries")
 
 
-def _query_rows(
-    db: Connection, evaluation_id: int, only: str, values: tuple[Any, ...]
-) -> tuple[np.ndarray, np.ndarray]:
+def query_rows(db: Connection, evaluation_id: int, only: str, values: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
     sql = f"select {HEAD_COLUMNS}, neighbours, similarities from queries where evaluation_id = ? {only} order by place"
     rows = db.execute(sql, (evaluation_id, *values)).fetchall()
     head = np.array([row[:7] for row in rows], HEAD) if rows else np.empty(0, HEAD)
@@ -224,14 +211,6 @@ def _query_rows(
 
 
 # Samples of data sets
-
-
-def seal_samples(db: Connection, dataset_id: int) -> None:
-    """Checksums for the samples of a data set as they stand."""
-    rows, sums = _sums_of_samples(sample_rows(db, dataset_id))
-    if rows.tolist() == list(range(len(rows))):
-        sql = "insert or replace into sample_sums (dataset_id, rows) values (?, ?)"
-        db.execute(sql, (dataset_id, sums.tobytes()))
 
 
 def check_samples(db: Connection, dataset_id: int | None, among: Sequence[int], column: str = '"row"') -> None:
@@ -244,7 +223,7 @@ def check_sample_rows(db: Connection, dataset_id: int | None, rows: list[Any], e
     """Raises Damaged when rows that `sample_rows` read are not as they were stored."""
     stored = db.execute("select rows from sample_sums where dataset_id = ?", (dataset_id,)).fetchone()
     if stored is not None:
-        _compare(db, stored[0], *_sums_of_samples(rows), every, f"of data set {dataset_id}: samples")
+        _compare(db, stored[0], *sums_of_samples(rows), every, f"of data set {dataset_id}: samples")
 
 
 def sample_rows(db: Connection, dataset_id: int | None, only: str = "", values: tuple[Any, ...] = ()) -> list[Any]:
@@ -253,7 +232,7 @@ def sample_rows(db: Connection, dataset_id: int | None, only: str = "", values: 
     return db.execute(sql, (dataset_id, *values)).fetchall()
 
 
-def _sums_of_samples(rows: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+def sums_of_samples(rows: list[Any]) -> tuple[np.ndarray, np.ndarray]:
     found = (zlib.crc32("\0".join(map(str, row)).encode("utf-8", "surrogatepass")) for row in rows)
     return np.fromiter((row[0] for row in rows), np.int64, len(rows)), np.fromiter(found, SUMS, len(rows))
 
@@ -275,18 +254,6 @@ def curve_sum(steps: np.ndarray, values: np.ndarray) -> int:
     """CRC-32 of one curve: steps [n] int64 and values [n] float64 in the order in which they are read."""
     whole = np.where(np.isnan(values), np.nan, values)
     return zlib.crc32(whole.astype("<f8").tobytes(), zlib.crc32(steps.astype("<i8").tobytes()))
-
-
-def seal_curves(db: Connection, run_id: int) -> None:
-    """Checksums for the curves of a run as they stand, when it has ended."""
-    from workbench.workspace.reading import scalar_names, scalars
-
-    for name in scalar_names(db, run_id):
-        db.execute(
-            "insert or replace into curve_sums (run_id, metric_id, checksum) "
-            "values (?, (select id from metrics where name = ?), ?)",
-            (run_id, name, curve_sum(*scalars(db, run_id, name))),
-        )
 
 
 def check_curve(db: Connection, run_id: int, name: str, steps: np.ndarray, values: np.ndarray) -> None:

@@ -103,6 +103,8 @@ def told(connection: Connection) -> Iterator[Connection]:
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
         raise explain(error, file_of(connection)) from error
+    except ValueError as error:  # text where a number belongs, broken JSON
+        raise Damaged(file_of(connection), str(error).partition("\n")[0]) from error
 
 
 def new_id(cursor: "sqlite3.Cursor") -> int:

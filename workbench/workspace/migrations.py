@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
-from workbench.workspace import checksums
+from workbench.workspace import checksums, sealing
 from workbench.workspace.connection import Connection, DatabaseError, explain, writing
 from workbench.workspace.packed import NEIGHBOURS_VIEW
 
@@ -189,5 +189,5 @@ def migrate(connection: Connection, path: Path | None = None) -> None:
             raise explain(error, path) from error
     with writing(connection):
         migration.apply(db)
-        checksums.seal_anew(connection)
+        sealing.seal_anew(connection)
         connection.execute(f"pragma user_version = {READABLE_UP_TO}")

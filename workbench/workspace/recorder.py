@@ -25,7 +25,7 @@ from workbench.events import (
     score_of,
 )
 from workbench.problem import Problem
-from workbench.workspace import checksums
+from workbench.workspace import checksums, sealing
 from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.dataset_copy import keep_dataset
 from workbench.workspace.numbers import metrics_json, points_json
@@ -191,7 +191,7 @@ class Recorder:
         columns = ", ".join(f'"{column}" = ?' for column in self._changes)
         db.execute(f"update runs set {columns} where id = ?", (*self._changes.values(), self.run_id))
         if self._changes.get("status", "running") not in LIVE:
-            checksums.seal_curves(db, self.run_id)
+            sealing.seal_curves(db, self.run_id)
 
     def _write_journal(self) -> None:
         if self._scalars:

@@ -16,7 +16,7 @@ import psutil
 from workbench import files
 from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
-from workbench.workspace import arrays, checksums, reading
+from workbench.workspace import arrays, checksums, reading, sealing
 from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, told, writing
 from workbench.workspace.dataset_copy import keep_experiment
 from workbench.workspace.deletion import delete_run
@@ -69,7 +69,8 @@ class Workspace:
                 raise
         self._reader = self._db if self.read_only else open_reader(self.database)
         try:
-            self._check_rows()
+            with self.reading() as db:
+                checksums.check_small(db)
         except BaseException:
             self.close()
             raise
@@ -127,7 +128,7 @@ class Workspace:
         """What the run's method drew at that step. Raises Problem when it drew nothing then."""
         with self.reading() as db:
             row = db.execute("select charts from charts where run_id = ? and step = ?", (run_id, step)).fetchone()
-            self._refuse(db, checksums.damaged_rows(db, ["charts"], "where run_id = ? and step = ?", (run_id, step)))
+            checksums.check_charts(db, run_id, step)
         if row is None:
             raise Problem(f"Run {run_id} has no charts at step {step}.")
         return [from_plain(each) for each in json.loads(row[0])]
@@ -277,7 +278,7 @@ class Workspace:
         with self.writing() as db:
             db.execute("update runs set status = ?, problem = ? where id = ?", (status, problem, run_id))
             if status not in LIVE:
-                checksums.seal_curves(db, run_id)
+                sealing.seal_curves(db, run_id)
 
     def trash(self, run_id: int) -> None:
         """Put a run into the trash; nothing is deleted. Raises Problem while it is running."""
@@ -352,7 +353,7 @@ class Workspace:
                     for row in range(len(ids))
                 ),
             )
-            checksums.seal_samples(db, dataset_id)
+            sealing.seal_samples(db, dataset_id)
             return int(dataset_id)
 
     def add_artefact(self, run_id: int, kind: str, path: Path, step: int | None = None) -> int:
@@ -433,17 +434,6 @@ class Workspace:
         with self.reading() as db:
             row = db.execute(f"{sql} where e.id = ?", (evaluation_id,)).fetchone()
         return None if row is None else (self.folder(row[0]) / row[1], row[2])
-
-    def _check_rows(self) -> None:
-        """Raises Damaged when a row of a small table is not as it was written."""
-        with self.reading() as db:
-            if checksums.has_sums(db):
-                self._refuse(db, checksums.damaged_rows(db))
-
-    @staticmethod
-    def _refuse(db: Connection, found: list[str]) -> None:
-        if found:
-            raise checksums.damaged(db, "; ".join(found[:3]) + (" ..." if len(found) > 3 else ""))
 
 
 def add_artefact(db: Connection, folder: Path, run_id: int, kind: str, path: Path, step: int | None) -> int:
