@@ -126,6 +126,13 @@ def in_threads(work: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
         pool.shutdown(cancel_futures=True)
 
 
+@contextlib.contextmanager
+def meanwhile(work: Callable[[], A]) -> Iterator[Callable[[], A]]:
+    """`work` on a thread beside the body, which gets a function that waits for it and gives its result, or raises."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(work).result
+
+
 def start_daemon(name: str, work: Callable[[], None]) -> None:
     """Run `work` on a thread that never holds up the program's end: warming up and listening."""
     threading.Thread(target=work, name=name, daemon=True).start()

@@ -1,5 +1,6 @@
 """Files of a run that hold arrays, read whole or refused: hashes, sizes and shapes are checked at this one place."""
 
+import contextlib
 import math
 import os
 import zipfile
@@ -31,6 +32,12 @@ def hash_of(path: Path) -> str:
     if found is None:
         found = _hashed[key] = files.digest(path)
     return found
+
+
+def hash_ahead(path: Path) -> None:
+    """Hash a file that is about to be read, on another thread; what is wrong with it is told when it is read."""
+    with contextlib.suppress(OSError):
+        hash_of(path)
 
 
 def check_hash(path: Path, stored: str | None) -> None:

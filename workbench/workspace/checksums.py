@@ -165,10 +165,8 @@ def query_sums(head: np.ndarray, neighbours: Sequence[bytes | str], similarities
     whole, width, crc = head.tobytes(), HEAD.itemsize, zlib.crc32
     if len(neighbours) and isinstance(neighbours[0], str):
         neighbours, similarities = ([str(text).encode() for text in texts] for texts in (neighbours, similarities))
-    found = (
-        crc(similar, crc(near, crc(whole[at : at + width])))  # type: ignore[arg-type]
-        for at, near, similar in zip(range(0, len(whole), width), neighbours, similarities, strict=True)
-    )
+    heads = (whole[at : at + width] for at in range(0, len(whole), width))
+    found = map(crc, similarities, map(crc, neighbours, map(crc, heads)))  # type: ignore[arg-type]
     return np.fromiter(found, SUMS, len(head))
 
 
@@ -196,7 +194,7 @@ def check_columns(db: Connection, evaluation_id: int, queries: Queries) -> None:
 def check_queries(db: Connection, evaluation_id: int, sample_ids: Sequence[int] | None = None) -> None:
     """Raises Damaged when one of these queries (None: any), its scores or its neighbours are not as stored."""
     stored = db.execute("select rows from evaluation_sums where evaluation_id = ?", (evaluation_id,)).fetchone()
-    if stored is None:
+    if stored is None or (sample_ids is not None and not len(sample_ids)):
         return
     only = "" if sample_ids is None else "and sample_id in (select value from json_each(?))"
     places, sums = query_rows(db, evaluation_id, only, () if sample_ids is None else (json.dumps(list(sample_ids)),))

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from workbench import files
+from workbench import files, jobs
 from workbench.control import Control
 from workbench.events import (
     Charted,
@@ -264,23 +264,36 @@ def store_evaluation(
     proxies: Path | None,
 ) -> int:
     """The rows of one evaluation in the transaction at hand; an earlier one of the same epoch is replaced."""
+    ranking = folder / f"ranking-{event.epoch}.npz"
     same = "run_id = ? and epoch = ? and distance = ?"
     db.execute(
         f"delete from projections where evaluation_id in (select id from evaluations where {same})",
         (run_id, event.epoch, event.distance),
     )
     db.execute(f"delete from evaluations where {same}", (run_id, event.epoch, event.distance))
-    embeddings_id = add_artefact(db, folder, run_id, "embeddings", embeddings, event.step)
+    embeddings_id = add_artefact(db, folder, run_id, "embeddings", embeddings, event.step, digest="")
     proxies_id = None if proxies is None else add_artefact(db, folder, run_id, "proxies", proxies, event.step)
     evaluation_id = new_id(db.execute(
-        "insert into evaluations (run_id, epoch, step, embeddings_id, proxies_id, distance, score, metrics, created, "
-        "ranking) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "insert into evaluations (run_id, epoch, step, embeddings_id, proxies_id, distance, score, metrics, created) "
+        "values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             run_id, event.epoch, event.step, embeddings_id, proxies_id, event.distance,
             score_of(event.metrics),
-            metrics_json(event.metrics), now(), files.digest(folder / f"ranking-{event.epoch}.npz"),
+            metrics_json(event.metrics), now(),
         ),
     ))  # fmt: skip
+    with jobs.meanwhile(lambda: [files.digest(path) for path in (embeddings, ranking)]) as digests:
+        _store_queries(db, evaluation_id, event, neighbours, similarities)
+    of_embeddings, of_ranking = digests()
+    db.execute("update artefacts set blake2b = ? where id = ?", (of_embeddings, embeddings_id))
+    db.execute("update evaluations set ranking = ? where id = ?", (of_ranking, evaluation_id))
+    return int(evaluation_id)
+
+
+def _store_queries(
+    db: Connection, evaluation_id: int, event: Evaluated, neighbours: np.ndarray, similarities: np.ndarray
+) -> None:
+    """A row for each query, and their checksums."""
     right, near, similar = (event.first_hit == 1).astype(int), packed(neighbours), packed(similarities)
     columns = (
         event.sample_ids.tolist(), range(len(event.labels)), event.labels.tolist(),
@@ -299,4 +312,3 @@ def store_evaluation(
     queries = Queries(event.sample_ids, event.labels, event.ap, event.first_hit, event.r, right)
     sums = checksums.query_sums(head, near, similar)
     checksums.store_sums(db, evaluation_id, checksums.columns_sum(queries), sums)
-    return int(evaluation_id)

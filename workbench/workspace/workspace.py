@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import psutil
 
-from workbench import files
+from workbench import files, jobs
 from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
 from workbench.workspace import arrays, checksums, reading, sealing
@@ -146,7 +146,9 @@ class Workspace:
 
     def embeddings(self, evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sample ids [n] int64, labels [n] int64 and embeddings [n, d] float32 (a read-only memory map)."""
-        queries = self.queries(evaluation_id)
+        path, _ = self._artefact(evaluation_id, "embeddings_id") or (Path(), "")
+        with jobs.meanwhile(lambda: arrays.hash_ahead(path)):
+            queries = self.queries(evaluation_id)
         return queries.sample_ids, queries.labels, self.vectors(evaluation_id)
 
     def vectors(self, evaluation_id: int) -> np.ndarray:
@@ -436,14 +438,16 @@ class Workspace:
         return None if row is None else (self.folder(row[0]) / row[1], row[2])
 
 
-def add_artefact(db: Connection, folder: Path, run_id: int, kind: str, path: Path, step: int | None) -> int:
-    """One row for one whole file; a file written again keeps its number."""
+def add_artefact(
+    db: Connection, folder: Path, run_id: int, kind: str, path: Path, step: int | None, digest: str | None = None
+) -> int:
+    """One row for one whole file; a file written again keeps its number. It is hashed here unless `digest` is given."""
     stored = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
-    values = (run_id, kind, stored, path.stat().st_size, files.digest(path), step, now())
+    values = (run_id, kind, stored, path.stat().st_size, files.digest(path) if digest is None else digest)
     db.execute(
         "insert into artefacts (run_id, kind, path, bytes, blake2b, step, created) values (?, ?, ?, ?, ?, ?, ?) "
         "on conflict (run_id, path) do update set bytes = excluded.bytes, blake2b = excluded.blake2b, "
         "step = excluded.step, created = excluded.created",
-        values,
+        (*values, step, now()),
     )
     return int(db.execute("select id from artefacts where run_id = ? and path = ?", (run_id, stored)).fetchone()[0])
