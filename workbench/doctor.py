@@ -9,9 +9,12 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from workbench.events import Ended, Status
 from workbench.problem import Problem
+from workbench.terminal import ProgressLine
 from workbench.workspace.connection import sqlite3
 from workbench.workspace.rebuild import rebuild
+from workbench.workspace.verification import verify
 from workbench.workspace.workspace import DATABASE, Workspace
 
 PACKAGES = (
@@ -34,7 +37,7 @@ def look(workspace: Path | None = None) -> list[Finding]:
     findings += [_package(name) for name in PACKAGES]
     findings += [_signals(), _sqlite(), _device(), _display()]
     if workspace is not None:
-        findings.append(_workspace(workspace))
+        findings += _workspace(workspace)
     return findings
 
 
@@ -101,12 +104,20 @@ def _display() -> Finding:
     return Finding("Display", named or "none: the window cannot open, the command line can")
 
 
-def _workspace(folder: Path) -> Finding:
+def _workspace(folder: Path) -> list[Finding]:
+    """All of it is read; on a terminal a line tells how far that is."""
+    line = ProgressLine(0)
     try:
         with Workspace(folder) as workspace:
             runs = workspace.runs()
             missing = [run.id for run in runs if not (workspace.folder(run.id) / "config.toml").exists()]
             sizes = json.dumps(missing) if missing else "none"
-            return Finding("Workspace", f"{len(runs)} runs; folders missing: {sizes}", good=not missing)
+            found = verify(workspace, lambda text, done, total: line(Status(text, done, total)))
+            damaged = sum(not each.good for each in found) or "none"
+            said = f"{len(runs)} runs; folders missing: {sizes}; damaged: {damaged}"
+            whole = Finding("Workspace", said, not missing and all(each.good for each in found))
+            return [whole, *(Finding(each.what, each.said, each.good) for each in found)]
     except Problem as problem:
-        return Finding("Workspace", str(problem), good=False)
+        return [Finding("Workspace", str(problem), good=False)]
+    finally:
+        line(Ended("done"))

@@ -112,3 +112,9 @@ def _check_header(file: IO[bytes], size: int) -> None:
 def _unreadable(path: Path, error: BaseException) -> Problem:
     said = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
     return Problem(f"The file {path} cannot be read ({said}).", kept=KEPT, todo=TODO)
+
+
+def broken_member(path: Path) -> str | None:
+    """The first part of a zip file whose own sum is wrong, or None. Raises what UNREADABLE names."""
+    with zipfile.ZipFile(path) as archive:
+        return archive.testzip()
