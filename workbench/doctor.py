@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from workbench.events import Ended, Status
 from workbench.problem import Problem
+from workbench.terminal import ProgressLine
 from workbench.workspace.connection import sqlite3
 from workbench.workspace.repair import missing
+from workbench.workspace.verification import verify
 from workbench.workspace.workspace import Workspace
 
 PACKAGES = (
@@ -81,12 +84,18 @@ def _display() -> Finding:
 
 
 def _workspace(folder: Path) -> list[Finding]:
-    """Whether it can be opened, and what it has lost."""
+    """All of it is read; on a terminal a line tells how far that is."""
+    line = ProgressLine(0)
     try:
         with Workspace(folder) as workspace:
             count = len(workspace.runs())
             with workspace.reading() as db:
-                lost = missing(db, folder)
+                lost = [Finding("Workspace", f"{each}.", good=False) for each in missing(db, folder)]
+            found = verify(workspace, lambda text, done, total: line(Status(text, done, total)))
+            damaged = sum(not each.good for each in found) or "none"
+            whole = Finding("Workspace", f"{count} runs; damaged: {damaged}", all(each.good for each in found))
+            return [whole, *lost, *(Finding(each.what, each.said, each.good) for each in found)]
     except Problem as problem:
         return [Finding("Workspace", str(problem), good=False)]
-    return [Finding("Workspace", f"{count} runs"), *(Finding("Workspace", f"{each}.", good=False) for each in lost)]
+    finally:
+        line(Ended("done"))

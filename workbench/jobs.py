@@ -7,13 +7,14 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from workbench.control import Cancelled, Control
 from workbench.events import Emit, Ended
@@ -22,6 +23,8 @@ from workbench.problem import Problem
 log = logging.getLogger(__name__)
 Work = Callable[[Control, Emit], None]
 Answer = dict[str, Any]
+A = TypeVar("A")
+B = TypeVar("B")
 NICE = 10  # of a job's threads; the window's is 0
 GRACE = 5.0  # seconds that a process gets to end by itself
 
@@ -141,6 +144,25 @@ def repeating(name: str, every: float, work: Callable[[], None]) -> Iterator[Non
     finally:
         over.set()
         thread.join()
+
+
+def in_threads(work: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
+    """What `work` gives for each item, in their order, made by as many threads as there are cores, four at most.
+
+    For work that frees the interpreter. All threads have ended when the iterator has, however it does.
+    """
+    pool = ThreadPoolExecutor(min(4, os.cpu_count() or 1))
+    try:
+        yield from pool.map(work, items)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def meanwhile(work: Callable[[], A]) -> Iterator[Callable[[], A]]:
+    """`work` on a thread beside the body, which gets a function that waits for it and gives its result, or raises."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(work).result
 
 
 def start_daemon(name: str, work: Callable[[], None]) -> None:

@@ -8,6 +8,7 @@ from time import monotonic, sleep, time
 from typing import TYPE_CHECKING
 
 from workbench.problem import Problem
+from workbench.workspace import write_ahead
 
 if TYPE_CHECKING:
     import sqlite3
@@ -91,7 +92,7 @@ def writing(connection: Connection) -> Iterator[Connection]:
             connection.execute("rollback")
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
-        raise explain(error, _file_of(connection)) from error
+        raise explain(error, file_of(connection)) from error
 
 
 @contextlib.contextmanager
@@ -102,7 +103,9 @@ def told(connection: Connection) -> Iterator[Connection]:
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
-        raise explain(error, _file_of(connection)) from error
+        raise explain(error, file_of(connection)) from error
+    except ValueError as error:  # text where a number belongs, broken JSON
+        raise Damaged(file_of(connection), str(error).partition("\n")[0]) from error
 
 
 def new_id(cursor: "sqlite3.Cursor") -> int:
@@ -128,7 +131,8 @@ def explain(error: Exception, path: Path) -> Problem:
             kept="It was not changed.",
             todo="Choose a folder where you may write.",
         )
-    if any(words in said for words in ("malformed", "damaged", "not a database", "unsupported file format")):
+    broken = ("malformed", "damaged", "not a database", "unsupported file format", "could not decode")
+    if any(words in said for words in broken):
         return Damaged(path)
     return Problem(f"The workspace {path.parent} could not be read ({error}).")
 
@@ -138,11 +142,11 @@ class Busy(Problem):
 
 
 class Damaged(Problem):
-    """The database is not whole; the runs' folders still are."""
+    """The database is not whole; the runs' folders still are. `found` names what is not as it was written."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, found: str = "") -> None:
         super().__init__(
-            f"The database of the workspace {path.parent} is damaged.",
+            f"The database of the workspace {path.parent} is damaged" + (f" ({found})." if found else "."),
             kept="The runs' folders beside it hold every curve, evaluation and checkpoint.",
             todo="Run `workbench doctor --repair` on it to rebuild the database from them.",
         )
@@ -220,6 +224,8 @@ def _look_before_opening(path: Path, create: bool) -> None:
         raise Damaged(path)
     if not os.access(path, os.R_OK):
         raise Problem(f"The workspace {path.parent} may not be read.", todo="Ask for the right to read it.")
+    if write_ahead.cut_short(path):
+        raise Damaged(path, f"{path.name}-wal holds changes that cannot be read any more")
 
 
 def _check(connection: Connection, path: Path) -> None:
@@ -239,5 +245,6 @@ def _set_pragmas(connection: Connection) -> None:
     connection.execute("pragma trusted_schema = off")
 
 
-def _file_of(connection: Connection) -> Path:
+def file_of(connection: Connection) -> Path:
+    """The database of a connection."""
     return Path(connection.execute("pragma database_list").fetchone()[2] or "memory")

@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
+from workbench.workspace import checksums, sealing
 from workbench.workspace.connection import Connection, DatabaseError, explain, writing
 from workbench.workspace.packed import NEIGHBOURS_VIEW
 
@@ -164,6 +165,11 @@ def m009_report_templates(db: Database) -> None:
 
 
 @migration()
+def m011_checksums(db: Database) -> None:
+    checksums.make_tables(db.conn)
+
+
+@migration()
 def m012_owned_runs(db: Database) -> None:
     db.execute("alter table runs add column born real")
     db.execute("alter table runs add column owner text")
@@ -189,4 +195,5 @@ def migrate(connection: Connection, path: Path | None = None) -> None:
             raise explain(error, path) from error
     with writing(connection):
         migration.apply(db)
+        sealing.seal_anew(connection)
         connection.execute(f"pragma user_version = {READABLE_UP_TO}")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.problem import Problem
+from workbench.workspace import checksums
 from workbench.workspace.connection import Connection
 from workbench.workspace.packed import unpacked
 from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
@@ -66,7 +67,9 @@ def scalar_names(db: Connection, run_id: int) -> list[str]:
         "select name from metrics where exists "
         "(select 1 from scalar_points where run_id = ? and metric_id = metrics.id limit 1)"
     )
-    return sorted(name for (name,) in db.execute(sql, (run_id,)))
+    names = sorted(name for (name,) in db.execute(sql, (run_id,)))
+    checksums.check_names(db, run_id, names)
+    return names
 
 
 def scalars(db: Connection, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -77,6 +80,7 @@ def scalars(db: Connection, run_id: int, name: str) -> tuple[np.ndarray, np.ndar
     rows = db.execute(sql, (run_id, name)).fetchall()
     steps = np.fromiter((step for step, _ in rows), np.int64, len(rows))
     values = np.fromiter((nan if value is None else value for _, value in rows), np.float64, len(rows))
+    checksums.check_curve(db, run_id, name, steps, values)
     return steps, values
 
 
@@ -113,7 +117,7 @@ def thinned_scalars(db: Connection, run_id: int, name: str, most: int) -> tuple[
     stride = 1 if count <= most else -(-(last - first + 1) // most)
     steps, values = db.execute(THINNED, asked | {"stride": stride}).fetchone()
     found = _numbers(steps, np.int64)
-    order = np.argsort(found)  # SQL promises none
+    order = np.argsort(found, kind="stable")  # SQL promises none
     return found[order], _numbers(values, np.float64)[order], stride
 
 
@@ -153,7 +157,7 @@ def queries(db: Connection, evaluation_id: int) -> Queries:
     sql = f"select {', '.join(f'group_concat({field})' for field in fields)} from queries where evaluation_id = ?"
     places, sample_ids, labels, ap, first_hit, r, right = db.execute(sql, (evaluation_id,)).fetchone()
     order = np.argsort(_numbers(places, np.int64))  # sooner done here than in SQL
-    return Queries(
+    found = Queries(
         sample_ids=_numbers(sample_ids, np.int64)[order],
         labels=_numbers(labels, np.int64)[order],
         ap=_numbers(ap, np.float32)[order],
@@ -161,6 +165,8 @@ def queries(db: Connection, evaluation_id: int) -> Queries:
         r=_numbers(r, np.int32)[order],
         right=_numbers(right, np.int8)[order].astype(bool),
     )
+    checksums.check_columns(db, evaluation_id, found)
+    return found
 
 
 def _numbers(text: str | None, dtype: type) -> np.ndarray:
@@ -173,6 +179,9 @@ def query(db: Connection, evaluation_id: int, sample_id: int) -> Query:
     row = db.execute(sql, (evaluation_id, sample_id)).fetchone()
     if row is None:
         raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
+    checksums.check_queries(db, evaluation_id, [sample_id])
+    sql = "select r.dataset_id from evaluations e join runs r on r.id = e.run_id where e.id = ?"
+    checksums.check_samples(db, db.execute(sql, (evaluation_id,)).fetchone()[0], [sample_id], "id")
     label, class_name, path, ap, first_hit, r = row
     return Query(sample_id, label, class_name, path, nan if ap is None else ap, first_hit, r)
 
@@ -187,7 +196,9 @@ def neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[Neigh
     ).fetchone()
     if row is None:
         raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
+    checksums.check_queries(db, evaluation_id, [sample_id])
     rows, similarities, label, dataset_id = unpacked(row[0]), unpacked(row[1]), row[2], row[3]
+    checksums.check_samples(db, dataset_id, rows)
     # One row of one text: every row is a wait for the interpreter beside a training thread.
     sql = (
         'select json_group_array(json_array("row", id, label, class)) from samples '
@@ -221,14 +232,14 @@ def dataset(db: Connection, dataset_id: int) -> Dataset:
 
 
 def samples(db: Connection, dataset_id: int) -> Samples:
-    sql = 'select id, "row", label, path, official from samples where dataset_id = ? order by "row"'
-    rows = db.execute(sql, (dataset_id,)).fetchall()
+    rows = checksums.sample_rows(db, dataset_id)
+    checksums.check_sample_rows(db, dataset_id, rows)
     return Samples(
-        ids=np.fromiter((row[0] for row in rows), np.int64, len(rows)),
-        rows=np.fromiter((row[1] for row in rows), np.int64, len(rows)),
+        ids=np.fromiter((row[1] for row in rows), np.int64, len(rows)),
+        rows=np.fromiter((row[0] for row in rows), np.int64, len(rows)),
         labels=np.fromiter((row[2] for row in rows), np.int64, len(rows)),
         paths=[row[3] for row in rows],
-        official=[row[4] for row in rows],
+        official=[row[5] for row in rows],
     )
 
 

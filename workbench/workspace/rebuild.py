@@ -17,7 +17,7 @@ import numpy as np
 from workbench.config import RunConfig
 from workbench.events import Evaluated
 from workbench.problem import Problem
-from workbench.workspace import journal, ownership
+from workbench.workspace import journal, ownership, sealing
 from workbench.workspace.connection import Connection, sqlite3
 from workbench.workspace.dataset_copy import restore_dataset, restore_experiment
 from workbench.workspace.paths import regular
@@ -194,6 +194,7 @@ def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ())
     live = ", ".join("?" * len(LIVE))
     sql = f"update runs set status = 'interrupted', phase = '', problem = ? where id = ? and status in ({live})"
     db.execute(sql, (UNTOLD, run_id, *LIVE))
+    sealing.seal_curves(db, run_id)
     db.execute(f"update runs set environment = json_remove(environment, '$.{REPAIRED}') where id = ?", (run_id,))
     if missing:
         note = json.dumps({"at": now(), "missing": missing})

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench import files
+from workbench import files, jobs
 from workbench.control import Control, insist
 from workbench.events import (
     Charted,
@@ -30,12 +30,13 @@ from workbench.events import (
     score_of,
 )
 from workbench.problem import Problem, RunTaken
-from workbench.workspace import ownership
+from workbench.workspace import checksums, ownership, sealing
 from workbench.workspace.connection import Busy, Connection, Gone, InPlace, new_id
 from workbench.workspace.dataset_copy import keep_dataset
 from workbench.workspace.journal import Journal, point_lines
 from workbench.workspace.numbers import metrics_json
 from workbench.workspace.packed import packed
+from workbench.workspace.rows import LIVE, Queries
 from workbench.workspace.workspace import Workspace, add_artefact, now
 
 COMMIT_EVERY = 0.2  # seconds; a killed run loses at most this much of its curve
@@ -288,6 +289,8 @@ class Recorder:
         )
         columns = ", ".join(f'"{column}" = ?' for column in self._changes)
         db.execute(f"update runs set {columns} where id = ?", (*self._changes.values(), self.run_id))
+        if self._changes.get("status", "running") not in LIVE:
+            sealing.seal_curves(db, self.run_id)
 
     def _write_journal(self) -> None:
         charts = [json.dumps({"charts": charts, "step": step}) for step, charts in self._charts.items()]
@@ -377,13 +380,14 @@ def store_evaluation(
     proxies: Path | None,
 ) -> int:
     """The rows of one evaluation in the transaction at hand; an earlier one of the same epoch is replaced."""
+    ranking = folder / f"ranking-{event.epoch}.npz"
     same = "run_id = ? and epoch = ? and distance = ?"
     db.execute(
         f"delete from projections where evaluation_id in (select id from evaluations where {same})",
         (run_id, event.epoch, event.distance),
     )
     db.execute(f"delete from evaluations where {same}", (run_id, event.epoch, event.distance))
-    embeddings_id = add_artefact(db, folder, run_id, "embeddings", embeddings, event.step)
+    embeddings_id = add_artefact(db, folder, run_id, "embeddings", embeddings, event.step, digest="")
     proxies_id = None if proxies is None else add_artefact(db, folder, run_id, "proxies", proxies, event.step)
     evaluation_id = new_id(db.execute(
         "insert into evaluations (run_id, epoch, step, embeddings_id, proxies_id, distance, score, metrics, created) "
@@ -394,16 +398,33 @@ def store_evaluation(
             metrics_json(event.metrics), now(),
         ),
     ))  # fmt: skip
-    right = (event.first_hit == 1).astype(int)
+    with jobs.meanwhile(lambda: [files.digest(path) for path in (embeddings, ranking)]) as digests:
+        _store_queries(db, evaluation_id, event, neighbours, similarities)
+    of_embeddings, of_ranking = digests()
+    db.execute("update artefacts set blake2b = ? where id = ?", (of_embeddings, embeddings_id))
+    db.execute("update evaluations set ranking = ? where id = ?", (of_ranking, evaluation_id))
+    return int(evaluation_id)
+
+
+def _store_queries(
+    db: Connection, evaluation_id: int, event: Evaluated, neighbours: np.ndarray, similarities: np.ndarray
+) -> None:
+    """A row for each query, and their checksums."""
+    right, near, similar = (event.first_hit == 1).astype(int), packed(neighbours), packed(similarities)
     columns = (
         event.sample_ids.tolist(), range(len(event.labels)), event.labels.tolist(),
         [None if math.isnan(ap) else ap for ap in event.ap.tolist()],
-        event.first_hit.tolist(), event.r.tolist(), right.tolist(),
-        packed(neighbours), packed(similarities),
+        event.first_hit.tolist(), event.r.tolist(), right.tolist(), near, similar,
     )  # fmt: skip
     db.executemany(
         'insert into queries (evaluation_id, sample_id, place, label, ap, first_hit, r, "right", neighbours, '
         "similarities) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ((evaluation_id, *row) for row in zip(*columns, strict=True)),
     )
-    return int(evaluation_id)
+    head = np.zeros(len(right), checksums.HEAD)
+    head["place"], head["right"] = np.arange(len(right)), right
+    for name in ("sample_id", "label", "ap", "first_hit", "r"):
+        head[name] = getattr(event, {"sample_id": "sample_ids", "label": "labels"}.get(name, name))
+    queries = Queries(event.sample_ids, event.labels, event.ap, event.first_hit, event.r, right)
+    sums = checksums.query_sums(head, near, similar)
+    checksums.store_sums(db, evaluation_id, checksums.columns_sum(queries), sums)

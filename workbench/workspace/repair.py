@@ -28,6 +28,7 @@ from workbench.workspace.rebuild import UNREADABLE, behind_journal, readable, re
 from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.run_folders import folder_names, without_row
 from workbench.workspace.salvage import salvage
+from workbench.workspace.verification import damaged_rows
 from workbench.workspace.workspace import DATABASE, Workspace
 
 BESIDE = ("-wal", "-shm")
@@ -110,7 +111,9 @@ def state(database: Path) -> State:
                 what = f"The database {database} was made by a newer Workbench."
                 raise Problem(what, kept=UNCHANGED, todo=f"Update Workbench to open it. {IF_DAMAGED}")
             whole = tables and db.execute("pragma integrity_check(1)").fetchone()[0] == "ok"
-            return "whole" if whole else "damaged"
+            if not whole or not all(each.good for each in damaged_rows(db, lambda text, done, total: None)):
+                return "damaged"
+            return "whole"
     except (Damaged, UnicodeDecodeError):  # the latter is damage in the text of the schema itself
         return "damaged"
     except DatabaseError as error:

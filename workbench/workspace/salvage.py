@@ -15,6 +15,7 @@ KINDS: dict[str, tuple[type, ...]] = {"INTEGER": (int,), "REAL": (int, float), "
 JSON = ("result", "parameters", "setting", "samples", "arrangement", "environment")  # columns
 OF_PERSON = ("name", "note", "colour", "trashed", "created")  # columns of a run that no folder holds
 OF_RUN = ("id", *OF_PERSON, "config", "seed", "dataset", "loss", "backbone", "epochs")
+SUM = "checksum"  # column: of the row as it was; the new one gets its own
 WORKER = {"holds": 0, "pid": None, "host": None, "born": None, "beat": None}  # of a sweep: it works no more
 
 
@@ -66,7 +67,11 @@ class _Copy:
         """As many rows as can be read, with the columns that both databases have."""
         kinds = {row[1]: (row[2].upper(), row[3]) for row in self._new.execute(f'pragma table_info("{table}")')}
         try:
-            names = [row[1] for row in self._old.execute(f'pragma table_info("{table}")') if row[1] in kinds]
+            names = [
+                row[1]
+                for row in self._old.execute(f'pragma table_info("{table}")')
+                if row[1] in kinds and row[1] != SUM
+            ]
             chosen = ", ".join(f'"{name}"' for name in names)
             for values in self._old.execute(f'select {chosen} from "{table}"') if names else ():
                 row = dict(zip(names, values, strict=True))

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench import files
+from workbench import files, jobs
 from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
-from workbench.workspace import ownership, reading
+from workbench.workspace import arrays, checksums, ownership, reading, sealing
 from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, told, writing
 from workbench.workspace.dataset_copy import keep_experiment
 from workbench.workspace.deletion import delete_run
 from workbench.workspace.migrations import migrate
-from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
+from workbench.workspace.rows import LIVE, Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 from workbench.workspace.run_folders import next_number
 
 if TYPE_CHECKING:
@@ -67,6 +67,12 @@ class Workspace:
                 self._db.close()
                 raise
         self._reader = self._db if self.read_only else open_reader(self.database)
+        try:
+            with self.reading() as db:
+                checksums.check_small(db)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close the connection; the object is of no use afterwards."""
@@ -121,6 +127,7 @@ class Workspace:
         """What the run's method drew at that step. Raises Problem when it drew nothing then."""
         with self.reading() as db:
             row = db.execute("select charts from charts where run_id = ? and step = ?", (run_id, step)).fetchone()
+            checksums.check_charts(db, run_id, step)
         if row is None:
             raise Problem(f"Run {run_id} has no charts at step {step}.")
         return [from_plain(each) for each in json.loads(row[0])]
@@ -138,29 +145,28 @@ class Workspace:
 
     def embeddings(self, evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sample ids [n] int64, labels [n] int64 and embeddings [n, d] float32 (a read-only memory map)."""
-        with self.reading() as db:
-            rows = db.execute(
-                "select sample_id, label from queries where evaluation_id = ? order by place", (evaluation_id,)
-            ).fetchall()
-        vectors = self.vectors(evaluation_id)
-        ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-        return ids, np.fromiter((row[1] for row in rows), np.int64, len(rows)), vectors
+        path, _ = self._artefact(evaluation_id, "embeddings_id") or (Path(), "")
+        with jobs.meanwhile(lambda: arrays.hash_ahead(path)):
+            queries = self.queries(evaluation_id)
+        return queries.sample_ids, queries.labels, self.vectors(evaluation_id)
 
     def vectors(self, evaluation_id: int) -> np.ndarray:
         """The embeddings alone, [n, d] float32 (a read-only memory map)."""
-        path = self._artefact(evaluation_id, "embeddings_id")
-        if path is None:
+        found = self._artefact(evaluation_id, "embeddings_id")
+        if found is None:
             raise Problem(f"There is no evaluation {evaluation_id} in {self.path}.")
-        vectors: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-        return vectors
+        vectors, sql = arrays.read_array(*found), "select count(*) from queries where evaluation_id = ?"
+        with self.reading() as db:
+            count = db.execute(sql, (evaluation_id,)).fetchone()[0]
+        return arrays.check_count(found[0], vectors, count, "embeddings")
 
     def proxies(self, evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Class proxies at that evaluation: vectors [p, d] float32 and labels [p] int64; None for losses without."""
-        path = self._artefact(evaluation_id, "proxies_id")
-        if path is None:
+        found = self._artefact(evaluation_id, "proxies_id")
+        if found is None:
             return None
-        with np.load(path, allow_pickle=False) as stored:
-            return stored["vectors"], stored["labels"]
+        stored = arrays.read_arrays(found[0], ("vectors", "labels"), found[1])
+        return stored["vectors"], arrays.check_count(found[0], stored["labels"], len(stored["vectors"]), "labels")
 
     def queries(self, evaluation_id: int) -> Queries:
         with self.reading() as db:
@@ -206,13 +212,15 @@ class Workspace:
         """Points [n, 2] float32 in the order of the embeddings, and proxies [p, 2] or None."""
         with self.reading() as db:
             row = db.execute(
-                "select a.run_id, a.path from projections p join artefacts a on a.id = p.coordinates_id where p.id = ?",
+                "select a.run_id, a.path, a.blake2b, (select count(*) from queries where evaluation_id = "
+                "p.evaluation_id) from projections p join artefacts a on a.id = p.coordinates_id where p.id = ?",
                 (projection_id,),
             ).fetchone()
         if row is None:
             raise Problem(f"There is no map {projection_id} in {self.path}.")
-        with np.load(self._existing(row[0], row[1]), allow_pickle=False) as stored:
-            return stored["points"], stored.get("proxies")
+        path = self.folder(row[0]) / row[1]
+        stored = arrays.read_arrays(path, ("points", "proxies?"), row[2])
+        return arrays.check_count(path, stored["points"], row[3], "points"), stored.get("proxies")
 
     def artefacts(self, run_id: int, kind: str) -> list[Path]:
         """Files of one kind ('checkpoint', 'report', ...) of a run, oldest first."""
@@ -274,6 +282,8 @@ class Workspace:
         """Set a run's state from outside of it, as when a queued run is withdrawn."""
         with self.writing() as db:
             db.execute("update runs set status = ?, problem = ? where id = ?", (status, problem, run_id))
+            if status not in LIVE:
+                sealing.seal_curves(db, run_id)
 
     def trash(self, run_id: int) -> None:
         """Put a run into the trash; nothing is deleted. Raises Problem while it is running."""
@@ -347,6 +357,7 @@ class Workspace:
                     for row in range(len(ids))
                 ),
             )
+            sealing.seal_samples(db, dataset_id)
             return int(dataset_id)
 
     def add_artefact(self, run_id: int, kind: str, path: Path, step: int | None = None) -> int:
@@ -395,6 +406,7 @@ class Workspace:
             raise Problem(f"The workspace {self.path} is open for reading only.", kept="It was not changed.")
         with self._lock, writing(self._db) as db:
             yield db
+            checksums.seal(db)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -416,29 +428,24 @@ class Workspace:
         with self.writing() as db:
             db.execute(f'update runs set "{column}" = ? where id = ?', (value, run_id))
 
-    def _artefact(self, evaluation_id: int, column: str) -> Path | None:
+    def _artefact(self, evaluation_id: int, column: str) -> tuple[Path, str] | None:
+        """Where a file of an evaluation lies, and its hash."""
+        sql = f'select a.run_id, a.path, a.blake2b from evaluations e join artefacts a on a.id = e."{column}"'
         with self.reading() as db:
-            row = db.execute(
-                f'select a.run_id, a.path from evaluations e join artefacts a on a.id = e."{column}" where e.id = ?',
-                (evaluation_id,),
-            ).fetchone()
-        return None if row is None else self._existing(row[0], row[1])
-
-    def _existing(self, run_id: int, relative: str) -> Path:
-        path = self.folder(run_id) / relative
-        if not path.exists():
-            raise Problem(f"The file {path} is missing.", kept="The rest of the run is kept.", todo="Put it back.")
-        return path
+            row = db.execute(f"{sql} where e.id = ?", (evaluation_id,)).fetchone()
+        return None if row is None else (self.folder(row[0]) / row[1], row[2])
 
 
-def add_artefact(db: Connection, folder: Path, run_id: int, kind: str, path: Path, step: int | None) -> int:
-    """One row for one whole file; a file written again keeps its number."""
+def add_artefact(
+    db: Connection, folder: Path, run_id: int, kind: str, path: Path, step: int | None, digest: str | None = None
+) -> int:
+    """One row for one whole file; a file written again keeps its number. It is hashed here unless `digest` is given."""
     stored = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
-    values = (run_id, kind, stored, path.stat().st_size, files.digest(path), step, now())
+    values = (run_id, kind, stored, path.stat().st_size, files.digest(path) if digest is None else digest)
     db.execute(
         "insert into artefacts (run_id, kind, path, bytes, blake2b, step, created) values (?, ?, ?, ?, ?, ?, ?) "
         "on conflict (run_id, path) do update set bytes = excluded.bytes, blake2b = excluded.blake2b, "
         "step = excluded.step, created = excluded.created",
-        values,
+        (*values, step, now()),
     )
     return int(db.execute("select id from artefacts where run_id = ? and path = ?", (run_id, stored)).fetchone()[0])
