@@ -237,12 +237,11 @@ class Workspace:
         text = config.to_toml()
         values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, now())
         with self.writing() as db:
-            colour = db.execute("select count(*) from runs").fetchone()[0]
             run_id = next_number(db, self.path / "runs")
             db.execute(
                 "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
-                "experiment_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?)",
-                (run_id, *values, config.training.epochs, colour, experiment),
+                "experiment_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, (select count(*) from runs), ?)",
+                (run_id, *values, config.training.epochs, experiment),
             )
             ownership.own(db, "runs", run_id)
         self.folder(run_id).mkdir(parents=True, exist_ok=True)

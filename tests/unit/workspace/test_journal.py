@@ -7,6 +7,8 @@ import tracemalloc
 import pytest
 
 from tests.unit.workspace.test_workspace import Images, evaluated
+from workbench import experiment
+from workbench.cli import main
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, Scalar
@@ -150,3 +152,19 @@ def test_a_deleted_database_ends_an_unattended_run(workspace, at_once):
     with pytest.raises(Gone):
         recorder(Ended("failed"))
     assert [entry.run.status for entry in journal.entries(workspace.folder(run_id)) if entry.run][-1] == "failed"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open database cannot be deleted there")
+def test_a_run_of_the_command_line_says_that_its_database_is_gone(tmp_path, at_once, monkeypatch, capsys):
+    def run(workspace, run_id, control, emit, recorder, *, resume):
+        emit(Scalar("batch/loss", 1, 0.5))
+        workspace.database.unlink()
+        emit(Scalar("batch/loss", 2, 0.25))
+
+    monkeypatch.setattr(experiment, "run", run)
+    assert main(["run", "sample-digits", "--workspace", str(tmp_path)]) == 1
+    assert "doctor --repair" in capsys.readouterr().err
+    assert main(["doctor", "--repair", "--workspace", str(tmp_path)]) == 0
+    with Workspace(tmp_path) as workspace:
+        assert workspace.run(1).status == "failed"
+        assert workspace.scalars(1, "batch/loss")[0].tolist() == [1, 2]
