@@ -16,7 +16,7 @@ from workbench.commands import compare, exchange, report, sweep
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
 from workbench.events import Ended
-from workbench.problem import Problem
+from workbench.problem import Problem, RunTaken
 from workbench.terminal import ProgressLine
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.rows import Run
@@ -229,6 +229,8 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
     done = workspace.run(run_id)
     line.finish(f"Run {run_id} {ended.status}. {_scores(done)}".rstrip())
     told = ended.problem or (f"Run {run_id} was cancelled." if ended.status == "cancelled" else "")
+    if isinstance(job.untold, RunTaken):
+        raise job.untold
     if job.untold is not None:
         kept = "Its checkpoints are kept, and `--resume` goes on from the last one."
         raise Problem(f"{told} The end of run {run_id} could not be recorded: {job.untold}".lstrip(), kept=kept)

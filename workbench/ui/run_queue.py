@@ -22,6 +22,8 @@ MOMENT = 0.15  # seconds in which a page is drawn
 class Startable(Protocol):
     """What the queue needs of jobs.Job."""
 
+    ended: Ended | None
+
     def start(self) -> object: ...
     def join(self, timeout: float | None = None) -> bool: ...
 
@@ -178,7 +180,8 @@ class RunQueue(QObject):
         """A thread that is over, whose last word could not be recorded (a full disk), must not hold up the line."""
         over = self._job is not None and self._job.join(0)
         if over and self._seen_over and self._running is not None:  # twice: its word is not just on its way
-            self._run_ended(self._running.run_id, Ended("failed", UNRECORDED))
+            said = self._job.ended.problem if self._job is not None and self._job.ended is not None else ""
+            self._run_ended(self._running.run_id, Ended("failed", f"{said} {UNRECORDED}".lstrip()))
         self._seen_over = over
 
     def _run_ended(self, run_id: int, ended: Ended) -> None:
