@@ -55,7 +55,7 @@ def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
             wrong.append(part)
     if wrong:
         yield Outcome("lost", f"{harm}: {', '.join(wrong)} not as measured; refused: {', '.join(refused) or 'nothing'}")
-    elif refused and found["doctor"] == wanted["doctor"]:
+    elif found["doctor"] == wanted["doctor"] and any(not part.startswith("picture") for part in refused):
         yield Outcome("lost", f"{harm}: the doctor found nothing, but {', '.join(refused)} refused")
     else:
         yield Outcome("survived")

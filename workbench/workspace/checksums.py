@@ -201,6 +201,17 @@ def check_queries(db: Connection, evaluation_id: int, sample_ids: Sequence[int] 
     _compare(db, stored[0], places, sums, sample_ids is None, f"of evaluation {evaluation_id}: queries")
 
 
+def check_shown(db: Connection, evaluation_id: int, sample_ids: Sequence[int] | None = None) -> None:
+    """Raises Damaged when one of these queries (None: any), or what its image is called, is not as it was stored."""
+    check_queries(db, evaluation_id, sample_ids)
+    sql = "select r.dataset_id from evaluations e join runs r on r.id = e.run_id where e.id = ?"
+    (dataset_id,) = db.execute(sql, (evaluation_id,)).fetchone() or (None,)
+    if sample_ids is None:
+        check_sample_rows(db, dataset_id, sample_rows(db, dataset_id))
+    else:
+        check_samples(db, dataset_id, sample_ids, "id")
+
+
 def query_rows(db: Connection, evaluation_id: int, only: str, values: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
     sql = f"select {HEAD_COLUMNS}, neighbours, similarities from queries where evaluation_id = ? {only} order by place"
     rows = db.execute(sql, (evaluation_id, *values)).fetchall()

@@ -224,8 +224,13 @@ def _look_before_opening(path: Path, create: bool) -> None:
         raise Damaged(path)
     if not os.access(path, os.R_OK):
         raise Problem(f"The workspace {path.parent} may not be read.", todo="Ask for the right to read it.")
-    if write_ahead.cut_short(path):
-        raise Damaged(path, f"{path.name}-wal holds changes that cannot be read any more")
+    copy = write_ahead.set_aside(path)
+    if copy is not None:
+        raise Problem(
+            f"The last changes of the workspace {path.parent} cannot be read: {path.name}-wal is damaged or cut.",
+            kept=f"What was written before them and the runs' folders are whole; the log is kept as {copy.name}.",
+            todo="Open it again to go on without them, or run `workbench doctor --repair`.",
+        )
 
 
 def _check(connection: Connection, path: Path) -> None:

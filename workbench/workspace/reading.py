@@ -179,9 +179,7 @@ def query(db: Connection, evaluation_id: int, sample_id: int) -> Query:
     row = db.execute(sql, (evaluation_id, sample_id)).fetchone()
     if row is None:
         raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
-    checksums.check_queries(db, evaluation_id, [sample_id])
-    sql = "select r.dataset_id from evaluations e join runs r on r.id = e.run_id where e.id = ?"
-    checksums.check_samples(db, db.execute(sql, (evaluation_id,)).fetchone()[0], [sample_id], "id")
+    checksums.check_shown(db, evaluation_id, [sample_id])
     label, class_name, path, ap, first_hit, r = row
     return Query(sample_id, label, class_name, path, nan if ap is None else ap, first_hit, r)
 

@@ -81,13 +81,17 @@ def damaged_rows(db: Connection, progress: Progress) -> list[Damage]:
         for number, known in db.execute(sql).fetchall():
             checks.append((f"evaluation {number}", partial(_evaluation, evaluation_id=number)))
             unchecked += [] if known else [f"evaluation {number}"]
-        sql = "select id, status, id in (select run_id from curve_sums) from runs"
-        for number, status, known in db.execute(sql).fetchall():
-            names = reading.scalar_names(db, number) if known or status not in LIVE else []
-            for name in names:
-                words = f"{name} of run {number}"
-                checks.append((words, partial(reading.scalars, run_id=number, name=name)))
-            unchecked += [] if known or not names else [f"curves of run {number}"]
+        sql = "select run_id, name from curve_sums join metrics on id = metric_id order by run_id, name"
+        curves = db.execute(sql).fetchall()
+        for number in sorted({run for run, _ in curves}):
+            checks.append((f"curves of run {number}", partial(reading.scalar_names, run_id=number)))
+        for number, name in curves:
+            checks.append((f"{name} of run {number}", partial(reading.scalars, run_id=number, name=name)))
+        sql = (
+            f"select id from runs where status not in {LIVE} and id not in (select run_id from curve_sums) "
+            "and exists (select 1 from scalar_points where run_id = runs.id)"
+        )
+        unchecked += [f"curves of run {number}" for (number,) in db.execute(sql)]
     for done, (words, check) in enumerate(checks):
         progress(f"Reading {words}", done, len(checks))
         try:
@@ -113,10 +117,7 @@ def _files(workspace: Workspace, run_id: int) -> list[tuple[Path, str]]:
 
 
 def _checkpoints(workspace: Workspace, run_id: int) -> list[Damage]:
-    """Checkpoints that differ from their hash and whose own sums are wrong, too.
-
-    One that is whole was written just before the program was killed: it is newer than its row.
-    """
+    """Checkpoints that differ from their hash; only a remark where their own sums are right."""
     with workspace.reading() as db:
         sql = "select path, blake2b from artefacts where run_id = ? and kind = 'checkpoint'"
         rows = db.execute(sql, (run_id,)).fetchall()
@@ -124,8 +125,11 @@ def _checkpoints(workspace: Workspace, run_id: int) -> list[Damage]:
     for name, digest in rows:
         path = workspace.folder(run_id) / name
         try:
-            if path.exists() and files.digest(path) != digest and arrays.broken_member(path) is not None:
-                raise ValueError
+            if path.exists() and files.digest(path) != digest:
+                if arrays.broken_member(path) is not None:
+                    raise ValueError
+                said = "is not the one that was recorded: newer, written just before the program was killed, or damaged"
+                found.append(Damage(f"Run {run_id}, {name}", f"The file {path} {said}.", good=True))
         except arrays.UNREADABLE:
             said = f"The file {path} is damaged. Resume and search with another checkpoint of the run."
             found.append(Damage(f"Run {run_id}, {name}", said))

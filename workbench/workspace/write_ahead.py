@@ -5,10 +5,13 @@ behind it. Format: the SQLite documentation, "WAL-mode File Format".
 """
 
 import struct
+from hashlib import blake2b
 from pathlib import Path
 from time import sleep
 
 import numpy as np
+
+from workbench import files
 
 HEADER, FRAME = 32, 24  # bytes
 MAGIC = (0x377F0682, 0x377F0683)  # sums over little-endian and big-endian words
@@ -16,23 +19,33 @@ AT_ONCE = 512  # frames
 LOOKS, PAUSE = 3, 0.1  # another program may be writing: look again, seconds between
 
 
-def cut_short(database: Path) -> bool:
-    """Whether the log holds changes that SQLite would leave out because a bit in it was changed."""
+def set_aside(database: Path) -> Path | None:
+    """A copy of the log, when it holds changes that SQLite would leave out; None when all is read, or once it was told.
+
+    The log itself is not touched: another program may have it open. Raises Problem when the copy cannot be written.
+    """
+    log = database.with_name(f"{database.name}-wal")
     for look in range(LOOKS):
-        if not _damaged(database.with_name(f"{database.name}-wal")):
-            return False
+        try:
+            found = log.read_bytes()
+        except FileNotFoundError:
+            return None
+        if not _damaged(found):
+            return None
         if look < LOOKS - 1:
             sleep(PAUSE)
-    return True
+    copy = log.with_name(f"{log.name}.damaged-{blake2b(found, digest_size=4).hexdigest()}")
+    if copy.exists():
+        return None
+    with files.atomic_write(copy) as file:
+        file.write(found)
+    return copy
 
 
-def _damaged(log: Path) -> bool:
-    try:
-        found = log.read_bytes()
-    except FileNotFoundError:
-        return False
-    if len(found) < HEADER + FRAME + 512:
-        return False
+def _damaged(found: bytes) -> bool:
+    """Whether a bit of it was changed, or its end was cut off. A log cut between two frames looks whole."""
+    if len(found) < HEADER:
+        return bool(found)
     magic, _, size, _, *salts = struct.unpack(">6I", found[:24])
     order = ">" if magic == MAGIC[1] else "<"
     words = np.frombuffer(found[:24], f"{order}u4").reshape(1, -1)
@@ -41,7 +54,10 @@ def _damaged(log: Path) -> bool:
         return True
     if state.tolist() != list(struct.unpack(">2I", found[24:HEADER])):
         return True
-    count = (len(found) - HEADER) // (FRAME + size)
+    count, rest = divmod(len(found) - HEADER, FRAME + size)
+    tail = found[len(found) - rest :]
+    if 0 < rest < 16 or (rest and tail[8:16] == found[16:24]):  # else the rest of an earlier round
+        return True
     frames = np.frombuffer(found, np.uint8, count * (FRAME + size), HEADER).reshape(count, FRAME + size)
     heads = np.ascontiguousarray(frames[:, :FRAME]).view(">u4")
     # Frames of an earlier round have other salts: what differs by one bit alone was changed.
