@@ -32,7 +32,7 @@ from workbench.workspace.workspace import DATABASE
 
 TITLE = "Damaged workspaces repaired"
 PROMISE = "doctor --repair brings back every run whose folder is whole, names what is missing, and spoils no database"
-ROUNDS, SLICE = 100, 12
+ROUNDS, SLICE = 100, 10
 RUNS, SAMPLES = 3, 24
 HANG = 60  # seconds
 
