@@ -1,9 +1,14 @@
 """Pause, stop and cancel, asked from one thread and obeyed by another between two steps."""
 
+from collections.abc import Callable
 from threading import Event
 from time import monotonic, sleep
+from typing import TypeVar
 
 from workbench.events import Emit, Resumed, Waiting
+from workbench.problem import Problem, RunTaken
+
+Result = TypeVar("Result")
 
 
 class Cancelled(Exception):  # noqa: N818 - a request, not an error
@@ -84,3 +89,23 @@ def wait_if_asked(control: Control, emit: Emit) -> bool:
     elif control.cancelled:  # not the gate: a pause that came since the look would be obeyed in silence
         raise Cancelled
     return paused
+
+
+def insist(control: Control, emit: Emit, work: Callable[[], Result]) -> Result:
+    """`work()`, again after each Problem, for which an attended run waits for the person.
+
+    Raises:
+        Problem: of `work`, where nobody is there to free a disk or the run was asked to end; RunTaken always.
+        Cancelled: while it waited.
+    """
+    while True:
+        try:
+            return work()
+        except RunTaken:
+            raise
+        except Problem as problem:
+            if not control.attended or control.stop_asked or control.interrupted:
+                raise
+            control.reason = str(problem)
+            control.pause()
+            wait_if_asked(control, emit)

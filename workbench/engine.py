@@ -16,7 +16,7 @@ from workbench.backbones.model import EmbeddingModel, build_model
 from workbench.catalog import cache_folder
 from workbench.ccp_projections import Projected, Projections, projection_charts
 from workbench.config import RunConfig
-from workbench.control import Control, wait_if_asked
+from workbench.control import Control, insist, wait_if_asked
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import decoded
 from workbench.datasets.split import Split, notes
@@ -104,10 +104,15 @@ class Engine:
         folder: of the run, for checkpoints.
         control: asked between steps.
         emit: told everything.
+        before_save: called before each checkpoint: what was told must stand before it. May raise Problem.
     """
 
-    def __init__(self, config: RunConfig, data: Data, folder: Path, control: Control, emit: Emit) -> None:
+    def __init__(
+        self, config: RunConfig, data: Data, folder: Path, control: Control, emit: Emit,
+        before_save: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
         self.config, self.data, self.folder, self.control, self.emit = config, data, folder, control, emit
+        self._before_save, self._resumed = before_save, False
         train_rows, test_rows = data.split.train, data.split.test
         self.classes = training_classes(data)
         labels = np.searchsorted(self.classes, data.images.labels[train_rows])
@@ -136,9 +141,10 @@ class Engine:
 
     def run(self) -> None:
         """Train to the end, a stop or an interruption. Raises Problem (with what is kept) or Cancelled."""
-        if self.parts.step == 0 and self.config.evaluation.untrained:
-            self.evaluate(0)
-        self.probe.measure(self.parts.step)
+        if not self._resumed:  # else both were told before the checkpoint was made
+            if self.config.evaluation.untrained:
+                self.evaluate(0)
+            self.probe.measure(0)
         penalty = self.projections.penalty if self.projections else lambda: None
         if self.projections:
             self.projections.begin()
@@ -155,7 +161,7 @@ class Engine:
                 raise
             raise self._out_of_memory() from None
         if self.control.interrupted:
-            self.save("last", (self.parts.step - 1) // self.sampler.steps_per_epoch)
+            self.save("last", self.parts.step // self.sampler.steps_per_epoch)
 
     def evaluate(self, epoch: int) -> dict[str, float]:
         """Embed the test half and measure retrieval; emits Evaluated and one scalar per metric. Fractions."""
@@ -209,27 +215,34 @@ class Engine:
         return found.metrics
 
     def save(self, kind: str, epoch: int) -> Path:
-        """Write a checkpoint that resumes bit for bit on the CPU: model, loss, optimiser, schedule, random states."""
+        """Write a checkpoint that resumes bit for bit on the CPU: model, loss, optimiser, schedule, random states.
+
+        Where the disk refuses it, an attended run waits for the person. Raises Problem; the one before it is kept.
+        """
         path = self.folder / f"{kind}.pt"
         parts = self.parts
         if not all(torch.isfinite(weight).all() for weight in parts.weights):
             self.emit(Status("The weights are not finite: the checkpoint before them is kept"))
             return path
-        checkpoint.save(
-            path,
-            {
-                "model": parts.model.state_dict(),
-                "loss": parts.loss.state_dict(),
-                "optimiser": parts.optimiser.state_dict(),
-                "schedule": {"last_epoch": parts.schedule.last_epoch},
-                "projections": self.projections.state_dict() if self.projections else {},
-                "random": checkpoint.rng_state(),
-                "step": parts.step,
-                "epoch": epoch,
-                "best": self.best,
-                "config": self.config.to_toml(),
-            },
-        )
+        state = {
+            "model": parts.model.state_dict(),
+            "loss": parts.loss.state_dict(),
+            "optimiser": parts.optimiser.state_dict(),
+            "schedule": {"last_epoch": parts.schedule.last_epoch},
+            "projections": self.projections.state_dict() if self.projections else {},
+            "random": checkpoint.rng_state(),
+            "step": parts.step,
+            "epoch": epoch,
+            "best": self.best,
+            "first_losses": parts.first_losses,
+            "config": self.config.to_toml(),
+        }
+
+        def write() -> None:
+            self._before_save()
+            checkpoint.save(path, state)
+
+        insist(self.control, self.emit, write)
         self.emit(Saved("best" if kind == "best" else "last", path, epoch, parts.step))
         return path
 
@@ -247,7 +260,8 @@ class Engine:
             reason = str(error).partition("\n")[0]
             raise Problem(f"{path} does not fit this run ({reason}).", kept="It was not changed.") from None
         parts.go_to(int(state["step"]))
-        self.best = float(state["best"])
+        parts.first_losses = list(state.get("first_losses", []))  # not in checkpoints of older versions
+        self.best, self._resumed = float(state["best"]), True
         checkpoint.set_rng_state(state["random"])
 
     def _embed(

@@ -26,7 +26,7 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         _remove(part)
         raise explain(error, path) from error
@@ -68,7 +68,7 @@ def _remove(part: Path) -> None:
         part.unlink()
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name last through a power cut, where the system can."""
     if os.name != "posix":
         return

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from small_run import blobs, store_run
 
 from tests.ui.pointing import choose as pick
+from workbench import files
 from workbench.problem import Problem
 from workbench.ui.pages.map import MapPage
 from workbench.ui.pages.map.colours.legend import Legend
@@ -271,6 +272,9 @@ def test_embeddings_with_nan_are_told(qtbot, session, analysis, workspace):
     stored = store_run(workspace, LABELS, embeddings=[table])
     table[3, 1] = np.nan
     np.save(workspace.folder(stored.run_id) / "embeddings-1.npy", table)
+    with workspace.writing() as db:
+        digest = files.digest(workspace.folder(stored.run_id) / "embeddings-1.npy")
+        db.execute("update artefacts set blake2b = ? where path = 'embeddings-1.npy'", (digest,))
     session.show_run(stored.run_id)
     page = open_page(qtbot, session)
     qtbot.waitUntil(lambda: page.trouble.isVisible(), timeout=30_000)

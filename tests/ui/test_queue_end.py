@@ -10,6 +10,8 @@ from workbench.ui.session import Session
 class Lingering:
     """A job that has said its last word and whose thread is not over before the test lets it be."""
 
+    ended = None
+
     def __init__(self, listen):
         self.let_go = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(listen,))

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import os
 
 import numpy as np
 import pytest
@@ -323,3 +324,21 @@ def test_evaluations_become_points_per_epoch(page):
     assert curves["MAP@R"].values[0] == 25.0
     assert math.isnan(curves["MAP@R"].values[1])
     assert page.curves.retrieval.marks() == [(1.0, "MAP@R: NaN at epoch 1")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open database cannot be taken away there")
+def test_a_workspace_whose_database_is_gone_is_told_once_and_followed_when_it_is_back(session, work, monkeypatch):
+    monkeypatch.setattr("workbench.workspace.connection.LOOK_EVERY", 0.0)
+    told, runs = [], []
+    session.follower.failed.connect(lambda problem: told.append(str(problem)))
+    session.follower.runs_changed.connect(runs.append)
+    database = session.workspace.database
+    database.rename(database.with_name("away.db"))
+    session.follower.look()
+    session.follower.look()
+    assert len(told) == 1
+    assert "doctor --repair" in told[0]
+    database.with_name("away.db").rename(database)
+    work.say(Scalar("batch/loss", 1, 0.5))
+    session.follower.look()
+    assert runs

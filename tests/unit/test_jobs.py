@@ -26,9 +26,9 @@ for line in sys.stdin:
 """
 
 
-def outcome(work, control=None):
+def outcome(work, control=None, **options):
     events = []
-    job = Job("test", work, events.append, control).start()
+    job = Job("test", work, events.append, control, **options).start()
     assert job.join(5)
     return events
 
@@ -65,8 +65,9 @@ def test_a_last_word_that_cannot_be_recorded_does_not_kill_the_thread(caplog):
         raise Problem("The disk is full.")
 
     job = Job("full", lambda control, emit: None, emit).start()
-    assert job.join(5)
+    assert job.join(60)
     assert "could not be recorded" in caplog.text
+    assert (job.ended, str(job.untold)) == (Ended("done"), "The disk is full.")
 
 
 def test_whoever_starts_a_job_does_not_wait_for_its_thread(monkeypatch):
@@ -101,10 +102,14 @@ def test_a_thread_that_the_system_does_not_give_is_a_failed_job(monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have a niceness of their own on Linux only")
-def test_a_job_yields_to_the_window():
-    found = []
-    outcome(lambda control, emit: found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id())))
-    assert found == [max(jobs.NICE, os.getpriority(os.PRIO_PROCESS, 0))]
+def test_a_job_of_a_window_yields_to_it_and_no_other_does():
+    own, found = os.getpriority(os.PRIO_PROCESS, 0), []
+    for behind_window in (True, False):
+        outcome(
+            lambda control, emit: found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id())),
+            behind_window=behind_window,
+        )
+    assert found == [max(jobs.NICE, own), own]
 
 
 @pytest.fixture

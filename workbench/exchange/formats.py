@@ -9,6 +9,7 @@ from workbench import files
 from workbench.exchange import config, embeddings, scalars, tensorboard
 from workbench.exchange.packages import missing
 from workbench.exchange.source import BEST, Epoch, Source, Tell, source_of
+from workbench.experiment import checkpoints
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 
@@ -76,7 +77,7 @@ def refusal(name: str, source: Source) -> str:
         "": True,
         "curves": bool(source.workspace.scalar_names(run.id)),
         "evaluation": source.evaluation is not None,
-        "checkpoint": any(source.workspace.has_file(run.id, each) for each in ("best.pt", "last.pt")),
+        "checkpoint": bool(checkpoints(source.workspace, run.id)),
     }[wanted.needs]
     if there:
         return ""

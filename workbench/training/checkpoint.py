@@ -2,7 +2,7 @@
 
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import torch
@@ -14,9 +14,35 @@ LARGEST = 16 << 30  # bytes
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
-    """Write `state` (tensors, numbers, text, lists and dicts of them) so that `path` is always a whole file."""
+    """Write `state` (tensors, numbers, text, lists and dicts of them) so that `path` is always a whole file.
+
+    Raises:
+        Problem: the disk is full, or the place cannot be written; the file that was there stays.
+    """
     with files.atomic_write(path) as file:
-        torch.save(state, file)
+        told = _Told(file)
+        torch.save(state, cast(BinaryIO, told))  # it only writes and flushes
+        if told.error is not None:
+            raise told.error
+
+
+class _Told:
+    """A file for torch.save, which makes a RuntimeError of what the disk says: the first error is kept instead."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.error: OSError | None = None
+
+    def write(self, data: bytes) -> int:
+        if self.error is None:
+            try:
+                return self._file.write(data)
+            except OSError as error:
+                self.error = error
+        return len(data)
+
+    def flush(self) -> None:
+        """Left to the end of the file."""
 
 
 def load(path: Path) -> dict[str, Any]:

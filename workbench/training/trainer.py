@@ -26,6 +26,7 @@ class Parts:
     precision: str = "auto"
     clip_norm: float = 0.0
     step: int = 0
+    first_losses: list[float] = field(default_factory=list)  # sizes of the first ones: the scale of an ordinary loss
     weights: list[Tensor] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -89,7 +90,7 @@ def train(
             parts.step += 1
             meter.add(value.detach(), len(images))  # read every few steps: reading one number makes a GPU wait
             after_step(parts.step)
-        meter.read()
+        meter.end_epoch()
         stand_still(control, emit, meter)
         after_epoch(epoch)
         meter.restart_clock()

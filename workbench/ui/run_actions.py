@@ -8,6 +8,7 @@ from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap
 from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
 from workbench.control import Control
+from workbench.experiment import checkpoints
 from workbench.problem import Problem
 from workbench.ui.commands import Commands
 from workbench.ui.exchange_actions import ExchangeActions
@@ -83,7 +84,7 @@ class RunActions(QObject):
             return None
 
     def _has_checkpoint(self, run: Run) -> bool:
-        return self._session.workspace.has_file(run.id, "last.pt")
+        return bool(checkpoints(self._session.workspace, run.id))
 
     def _pause(self) -> None:
         control = self._control()

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench import catalog as catalogs
 from workbench import protocols
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 PAGES = ("setup", "train", "map", "retrieval", "compare", "report")
+DEAD_EVERY = 30_000  # ms between two looks for runs whose owner is gone
 GRACE = 30.0  # seconds that work off the window's thread gets to hear of its end
 
 
@@ -86,6 +87,9 @@ class Session(QObject):
         self._make_job = make_job
         self._tasks: set[Task] = set()
         self._closed = False
+        self._look_for_dead_runs = QTimer(self, interval=DEAD_EVERY)
+        self._look_for_dead_runs.timeout.connect(self._mark_dead_runs)
+        self._look_for_dead_runs.start()
         self._adopt(workspace)
 
     def _adopt(self, workspace: Workspace) -> None:
@@ -227,11 +231,8 @@ class Session(QObject):
         return experiments.every(self.workspace)
 
     def resume_run(self, run_id: int) -> None:
-        """Go on with a run from its last checkpoint. Raises Problem when it still works."""
-        if self.workspace.run(run_id).live:
-            raise Problem("This run is still working.", todo="Stop it first.")
+        """Go on with a run from its last whole checkpoint. Raises Problem when it still works, anywhere."""
         self.workspace.take_over(run_id)
-        self.workspace.set_status(run_id, "queued")
         self.queue.add(run_id, resume=True)
         self.show_run(run_id)
 
@@ -292,6 +293,7 @@ class Session(QObject):
     def close(self) -> None:
         """End all that works off the window's thread and close the workspace. Runs must have ended or are cancelled."""
         self._closed = True
+        self._look_for_dead_runs.stop()
         self.queue.withdraw_waiting()
         running = self.queue.running
         if running is not None:
@@ -314,6 +316,11 @@ class Session(QObject):
     def _task_over(self, task: Task) -> None:
         self._tasks.discard(task)
         task.deleteLater()
+
+    def _mark_dead_runs(self) -> None:
+        """What changes is heard from the follower; a workspace that cannot be written now is looked at again."""
+        mark, not_now = self.workspace.sweep_dead_runs, partial(log.info, "dead runs: %s")
+        self.run_in_thread("Looking for dead runs", lambda progress: mark(), failed=not_now, quiet=True)
 
     def _queue_ended(self, run_id: int, status: str, problem: str) -> None:
         if status == "failed":

@@ -37,7 +37,7 @@ class Task(QObject):
         self._problem: Problem | None = None
         self._item: ActivityItem | None = activity.add(title, self.cancel) if activity is not None else None
         self._finished.connect(self._receive)
-        self._job = Job(title, self._run, self._say)
+        self._job = Job(title, self._run, self._say, behind_window=True)
 
     def start(self) -> "Task":
         self._job.start()

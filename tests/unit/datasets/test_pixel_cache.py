@@ -13,6 +13,7 @@ from workbench import files
 from workbench.control import Cancelled
 from workbench.datasets import pixels as module
 from workbench.datasets.images import BadImage
+from workbench.datasets.pictures import Pictures
 from workbench.datasets.pixels import decoded
 from workbench.problem import Problem
 
@@ -189,3 +190,29 @@ def test_a_cache_lost_while_it_is_used_is_a_problem(tmp_path, in_memory, monkeyp
     monkeypatch.setattr(files, "atomic_write", lambda path: real(path.with_name("elsewhere")))
     with pytest.raises(Problem, match="was changed while it was written"):
         decoded(in_memory([0, 0]), tmp_path, silent)
+
+
+def test_a_flipped_bit_in_the_cache_is_found_decoded_again_and_told(tmp_path, in_memory):
+    whole, reads = counting(in_memory, [0, 0, 1])
+    _, pixels, place = decoded(whole, tmp_path, silent)
+    wanted = np.array(pixels)
+    data = bytearray(place.read_bytes())
+    data[-20] ^= 1
+    place.write_bytes(data)
+    pictures = Pictures({7: 2}, place, {})
+    with pytest.raises(Problem, match="gone or damaged"):
+        pictures.thumbnail(7)
+    kept, pixels, _ = decoded(whole, tmp_path, silent)
+    assert np.array_equal(pixels, wanted)
+    assert len(reads) == 6
+    assert any("nothing is lost" in said for _, said in kept.remarks)
+    assert decoded(whole, tmp_path, silent)[0].remarks == whole.remarks
+
+
+def test_a_cache_of_an_older_workbench_gets_its_hashes(tmp_path, in_memory):
+    whole, reads = counting(in_memory, [0, 0, 1], bad=(1,))
+    _, _, place = decoded(whole, tmp_path, silent)
+    place.with_suffix(".json").write_text('{"1": "is bad number 1"}')
+    kept, _, _ = decoded(whole, tmp_path, silent)
+    assert (len(reads), len(kept.paths)) == (3, 2)
+    assert len(json.loads(place.with_suffix(".json").read_text())["hashes"]) == 1

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.control import Control
+from workbench.experiment import checkpoints
 from workbench.problem import Problem
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
@@ -137,7 +138,7 @@ class TrainPage(QStackedWidget):
         if run is None:
             return
         control = self.session.control(run.id)
-        has_checkpoint = not run.live and self.session.workspace.has_file(run.id, "last.pt")
+        has_checkpoint = not run.live and bool(checkpoints(self.session.workspace, run.id))
         self.header.show_run(run, control, has_checkpoint)
         waits = run.status == "waiting" and (control is None or control.paused)
         self.banner.show_reason(run.problem if waits else "", control is not None)
