@@ -1,6 +1,7 @@
 """A window and the runs of others: it sees that one died, resumes none that works, and leaves one that was taken."""
 
 import os
+import threading
 
 import psutil
 import pytest
@@ -52,3 +53,4 @@ def test_a_waiting_run_that_was_taken_is_left_to_its_new_owner(qtbot, counting_s
         session.cancel_run(first)
     assert ended == [(first, "cancelled"), (second, "failed")]
     assert session.workspace.run(second).status == "running"
+    qtbot.waitUntil(lambda: "open" not in {thread.name for thread in threading.enumerate()}, timeout=60_000)
