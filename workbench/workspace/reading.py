@@ -196,14 +196,8 @@ def neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[Neigh
         raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
     checksums.check_queries(db, evaluation_id, [sample_id])
     rows, similarities, label, dataset_id = unpacked(row[0]), unpacked(row[1]), row[2], row[3]
-    checksums.check_samples(db, dataset_id, rows)
-    # One row of one text: every row is a wait for the interpreter beside a training thread.
-    sql = (
-        'select json_group_array(json_array("row", id, label, class)) from samples '
-        'where dataset_id = ? and "row" in (select value from json_each(?))'
-    )
-    ((text,),) = db.execute(sql, (dataset_id, json.dumps(rows))).fetchall()
-    found = {each[0]: each[1:] for each in json.loads(text)}
+    samples = checksums.checked_samples(db, dataset_id, rows)
+    found = {at: (number, its, name) for at, number, its, _, name, _ in samples}
     return [
         Neighbour(rank, found[at][0], similarity / 10_000, found[at][1] == label, found[at][1], found[at][2])
         for rank, (at, similarity) in enumerate(zip(rows, similarities, strict=True), start=1)

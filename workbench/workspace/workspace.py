@@ -330,19 +330,12 @@ class Workspace:
                 db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels or ""), row[0]))
                 return int(row[0])
             names = image_set.class_names
+            told = (image_set.name, root, key, json.dumps(list(names)), str(pixels or ""))
             dataset_id = new_id(
                 db.execute(
                     "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
                     "values (?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        image_set.name,
-                        root,
-                        key,
-                        json.dumps(list(names)),
-                        str(pixels or ""),
-                        image_set.image_size,
-                        image_set.channels,
-                    ),
+                    (*told, image_set.image_size, image_set.channels),
                 )
             )
             labels, ids = image_set.labels.tolist(), image_set.sample_ids.tolist()
