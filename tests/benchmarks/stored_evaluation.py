@@ -1,35 +1,34 @@
-"""What checksums cost: an evaluation stored and opened with and without them, in alternating rounds of one run.
+"""What checksums cost: an evaluation stored and opened by this code and by an earlier checkout, in alternating rounds.
 
-    python tests/benchmarks/stored_evaluation.py [--count 60502] [--dim 512] [--k 100] [--rounds 7]
+    git worktree add /tmp/before 80daeab
+    python tests/benchmarks/stored_evaluation.py /tmp/before [--count 60502] [--dim 512] [--k 100] [--rounds 7]
 
 Storing is what Recorder does with an Evaluated event; opening is embeddings, queries and the neighbours of one page of
-the list, in a Workspace that was just opened. "Unchecked" hashes the embeddings after they are written and nothing
-else, as before there were checksums.
+the list, in a Workspace that was just opened. Each round is a process of its own.
 """
 
 import argparse
 import gc
+import json
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
-from unittest.mock import patch
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from workbench import files, jobs
 from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
 from workbench.events import Evaluated
-from workbench.workspace import Workspace, arrays, checksums
+from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
+ROOT = Path(__file__).resolve().parents[2]  # the checkout
 PAGE = 30  # queries whose neighbours are looked at
 
 
@@ -48,28 +47,6 @@ def event(count: int, dim: int, k: int) -> tuple[ImageSet, Evaluated]:
     )  # fmt: skip
 
 
-@contextmanager
-def at_once(work: Callable[[], object]) -> Iterator[Callable[[], object]]:
-    """jobs.meanwhile without a thread."""
-    found = work()
-    yield lambda: found
-
-
-def unchecked() -> ExitStack:
-    """The code without its checks."""
-    stack = ExitStack()
-    digest = files.digest
-    for name in ("store_sums", "check_columns", "check_queries", "check_samples", "check_small"):
-        stack.enter_context(patch.object(checksums, name, lambda *_: None))
-    stack.enter_context(patch.object(checksums, "query_sums", lambda *_: np.zeros(0, np.uint32)))
-    stack.enter_context(patch.object(checksums, "columns_sum", lambda *_: 0))
-    stack.enter_context(patch.object(arrays, "check_hash", lambda *_: None))
-    stack.enter_context(patch.object(arrays, "hash_ahead", lambda *_: None))
-    stack.enter_context(patch.object(jobs, "meanwhile", at_once))
-    stack.enter_context(patch.object(files, "digest", lambda path: "" if path.suffix == ".npz" else digest(path)))
-    return stack
-
-
 def timed(work: Callable[[], None]) -> tuple[float, float]:
     """Seconds by the clock and of this process."""
     gc.collect()
@@ -86,7 +63,8 @@ def one_round(folder: Path, images: ImageSet, made: Evaluated) -> dict[str, tupl
         recorder.dataset(workspace.register_dataset(images, None))
         stored = timed(lambda: recorder(made))
         recorder.close()
-    arrays._hashed.clear()  # as in another process
+    if "workbench.workspace.arrays" in sys.modules:
+        sys.modules["workbench.workspace.arrays"]._hashed.clear()  # as in another process
 
     def look() -> None:
         with Workspace(folder) as workspace:
@@ -99,19 +77,29 @@ def one_round(folder: Path, images: ImageSet, made: Evaluated) -> dict[str, tupl
     return {"stored": stored, "opened": timed(look)}
 
 
+def in_process(checkout: Path, folder: Path, sizes: list[int]) -> dict[str, tuple[float, float]]:
+    """One round with the code of a checkout, in a process of its own."""
+    words = [sys.executable, __file__, "--child", str(folder), *map(str, sizes)]
+    said = subprocess.run(words, env={**os.environ, "PYTHONPATH": str(checkout)}, check=True, capture_output=True)
+    return {what: tuple(each) for what, each in json.loads(said.stdout).items()}
+
+
 def main() -> None:
+    if sys.argv[1:2] == ["--child"]:
+        print(json.dumps(one_round(Path(sys.argv[2]), *event(*map(int, sys.argv[3:])))))
+        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("before", type=Path, help="a checkout of the code to compare with")
     for name, value in (("count", 60502), ("dim", 512), ("k", 100), ("rounds", 7)):
         parser.add_argument(f"--{name}", type=int, default=value)
     wanted = parser.parse_args()
-    images, made = event(wanted.count, wanted.dim, wanted.k)
     folder = Path(tempfile.mkdtemp(prefix="stored-evaluation-"))
     seconds: dict[tuple[str, bool], list[tuple[float, float]]] = {}
     try:
         for number in range(2 * wanted.rounds):
             checked = number % 2 == (number // 2) % 2  # neither is always the first
-            with ExitStack() if checked else unchecked():
-                found = one_round(folder / "space", images, made)
+            place = ROOT if checked else wanted.before
+            found = in_process(place, folder / "space", [wanted.count, wanted.dim, wanted.k])
             found["both"] = (found["stored"][0] + found["opened"][0], found["stored"][1] + found["opened"][1])
             for what, each in found.items():
                 seconds.setdefault((what, checked), []).append(each)
@@ -119,11 +107,11 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
     print(f"{wanted.count:,} x {wanted.dim}, {wanted.k} neighbours, {wanted.rounds} rounds each")
     for what in ("stored", "opened", "both"):
-        for place, name in ((0, "by the clock"), (1, "of the process")):
-            checked, plain = ([each[place] for each in seconds[what, side]] for side in (True, False))
-            told = [f"{median(each):.3f} s ({min(each):.3f} to {max(each):.3f})" for each in (checked, plain)]
-            ratios = f"medians {median(checked) / median(plain):.3f}, minima {min(checked) / min(plain):.3f}"
-            print(f"{what:6} {name:14}: checked {told[0]}, unchecked {told[1]}; ratio of {ratios}")
+        for at, name in ((0, "by the clock"), (1, "of the process")):
+            now, before = ([each[at] for each in seconds[what, side]] for side in (True, False))
+            told = [f"{median(each):.3f} s ({min(each):.3f} to {max(each):.3f})" for each in (now, before)]
+            ratios = f"medians {median(now) / median(before):.3f}, minima {min(now) / min(before):.3f}"
+            print(f"{what:6} {name:14}: now {told[0]}, before {told[1]}; ratio of {ratios}")
 
 
 if __name__ == "__main__":

@@ -209,7 +209,7 @@ def check_shown(db: Connection, evaluation_id: int, sample_ids: Sequence[int] | 
     if sample_ids is None:
         check_sample_rows(db, dataset_id, sample_rows(db, dataset_id))
     else:
-        check_samples(db, dataset_id, sample_ids, "id")
+        checked_samples(db, dataset_id, sample_ids, "id")
 
 
 def query_rows(db: Connection, evaluation_id: int, only: str, values: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -222,10 +222,22 @@ def query_rows(db: Connection, evaluation_id: int, only: str, values: tuple[Any,
 # Samples of data sets
 
 
-def check_samples(db: Connection, dataset_id: int | None, among: Sequence[int], column: str = '"row"') -> None:
-    """Raises Damaged when one of these samples (rows of the data set, or ids) is not as it was stored."""
-    rows = sample_rows(db, dataset_id, f"and {column} in (select value from json_each(?))", (json.dumps(list(among)),))
+def checked_samples(db: Connection, dataset_id: int | None, among: Sequence[int], column: str = '"row"') -> list[Any]:
+    """Row, id, label, path, class and half of some samples (rows of the data set, or ids).
+
+    They come as one text: every row is a wait for the interpreter beside a training thread. In the order of an index:
+    else SQLite reads all samples.
+
+    Raises:
+        Damaged: one is not as it was stored.
+    """
+    inner = f"select * from samples where dataset_id = ? and {column} in (select value from json_each(?))"
+    fields = '"row", id, label, path, class, official'
+    sql = f"select json_group_array(json_array({fields})) from ({inner} order by {column})"
+    ((text,),) = db.execute(sql, (dataset_id, json.dumps(list(among)))).fetchall()
+    rows: list[Any] = json.loads(text)
     check_sample_rows(db, dataset_id, rows, every=False)
+    return rows
 
 
 def check_sample_rows(db: Connection, dataset_id: int | None, rows: list[Any], every: bool = True) -> None:
@@ -235,10 +247,10 @@ def check_sample_rows(db: Connection, dataset_id: int | None, rows: list[Any], e
         _compare(db, stored[0], *sums_of_samples(rows), every, f"of data set {dataset_id}: samples")
 
 
-def sample_rows(db: Connection, dataset_id: int | None, only: str = "", values: tuple[Any, ...] = ()) -> list[Any]:
+def sample_rows(db: Connection, dataset_id: int | None) -> list[Any]:
     """Row, id, label, path, class and half of the samples of a data set, by row."""
-    sql = f'select "row", id, label, path, class, official from samples where dataset_id = ? {only} order by "row"'
-    return db.execute(sql, (dataset_id, *values)).fetchall()
+    sql = 'select "row", id, label, path, class, official from samples where dataset_id = ? order by "row"'
+    return db.execute(sql, (dataset_id,)).fetchall()
 
 
 def sums_of_samples(rows: list[Any]) -> tuple[np.ndarray, np.ndarray]:

@@ -230,14 +230,8 @@ def neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[Neigh
         rows, similarities, label, dataset_id = unpacked(row[0]), unpacked(row[1]), row[2], row[3]
     except ValueError:
         raise unread from None
-    checksums.check_samples(db, dataset_id, rows)
-    # One row of one text: every row is a wait for the interpreter beside a training thread.
-    sql = (
-        'select json_group_array(json_array("row", id, label, class)) from samples '
-        'where dataset_id = ? and "row" in (select value from json_each(?))'
-    )
-    ((text,),) = db.execute(sql, (dataset_id, json.dumps(rows))).fetchall()
-    found = {each[0]: each[1:] for each in json.loads(text)}
+    samples = checksums.checked_samples(db, dataset_id, rows)
+    found = {at: (number, its, name) for at, number, its, _, name, _ in samples}
     if len(rows) != len(similarities) or not found.keys() >= set(rows):
         raise unread
     return [

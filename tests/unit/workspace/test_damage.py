@@ -1,7 +1,6 @@
 """Nothing damaged is shown: hashes of files, checksums of rows and curves, the log, and the doctor that reads all."""
 
 import io
-import sqlite3 as plain_sqlite
 import zipfile
 from contextlib import closing
 
@@ -16,7 +15,7 @@ from workbench.problem import Problem
 from workbench.reports import write_report
 from workbench.workspace import Workspace
 from workbench.workspace.arrays import read_array, read_arrays
-from workbench.workspace.connection import Damaged, open_writer
+from workbench.workspace.connection import Damaged, open_writer, sqlite3
 from workbench.workspace.ranking import read_ranking
 from workbench.workspace.verification import verify
 
@@ -92,7 +91,7 @@ def test_changed_queries_samples_and_curves_are_named_where_they_are_read(space,
 
 
 def test_a_write_by_another_program_is_no_damage(space):
-    with closing(plain_sqlite.connect(space / "workspace.db")) as db:
+    with closing(sqlite3.connect(space / "workspace.db")) as db:
         db.execute("update runs set note = 'by hand'")
         db.execute("insert into scalar_points (run_id, metric_id, step, value) values (1, 1, 99, 0.5)")
         db.execute("update queries set label = 1")
