@@ -54,5 +54,5 @@ def toml_value(text: str) -> Any:
     """What TOML reads in the text; the text itself where it is no value, so that words need no quotes."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # too many digits or brackets, too: no number of anybody
         return text

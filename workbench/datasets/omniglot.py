@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench import archives
 from workbench.datasets.image_set import ImageSet, numbered
-from workbench.datasets.images import BadImage, decode, load, on_disk
+from workbench.datasets.images import MOST_BYTES, BadImage, decode, load, on_disk
 from workbench.datasets.pixels import Progress
 from workbench.datasets.place import open_place
 from workbench.datasets.published import Counts, count_differences
@@ -17,6 +17,7 @@ from workbench.datasets.scan import Problems, find_images
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
+from workbench.unreadable import refusing
 
 DEPTH = 3  # ALPHABET/characterNN/file.png
 PARTS = {  # by the name of the folder, or of the zip
@@ -84,24 +85,18 @@ def _from_folder(place: Path, chosen: Path, size: int, progress: Progress) -> Im
 
 def _from_zip(place: Path, size: int) -> ImageSet:
     """Images are read out of the zip as they are needed; nothing is unpacked to disk."""
-    try:
-        archive = zipfile.ZipFile(place)  # stays open as long as the set is in use
-        archives.check_zip(archive, place)
-    except (*archives.DAMAGED, OSError) as error:
-        raise Problem(
-            f"{place} is no whole zip file ({error}).", kept="Nothing was started.", todo="Get it again."
-        ) from None
+    archive = archives.CheckedZip(place)  # stays open as long as the set is in use
     entries = {"/".join(PurePosixPath(entry.filename).parts[-DEPTH:]): entry for entry in _images_of(archive)}
     paths = sorted(entries)
     labels, names = _classes(paths, place)
     whole = blake2b(b"".join(b"%d;" % entries[path].CRC for path in paths), digest_size=16)
 
     def read(row: int) -> np.ndarray:
-        try:
-            data = archive.read(entries[paths[row]])
-        except (*archives.DAMAGED, OSError) as error:
-            raise BadImage(f"cannot be read from the zip ({error})") from None
-        return decode(io.BytesIO(data), 1)
+        entry = entries[paths[row]]
+        if entry.file_size > MOST_BYTES:
+            raise BadImage(f"is over {MOST_BYTES >> 20} MiB")
+        with refusing(_unread, BadImage):
+            return decode(io.BytesIO(archive.read(entry)), 1)
 
     return ImageSet(
         name="omniglot",
@@ -115,6 +110,10 @@ def _from_zip(place: Path, size: int) -> ImageSet:
         unlike_published=_count_differences(place.stem, names, paths),
         content=whole.hexdigest(),
     )
+
+
+def _unread(why: str) -> BadImage:
+    return BadImage(f"cannot be read from the zip ({why})")
 
 
 def _images_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:

@@ -1,5 +1,6 @@
 """Data sets that come as lists beside their images: every line is checked, counts against the published ones."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from workbench import unreadable
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import load, on_disk, stretched
 from workbench.datasets.pixels import Progress
@@ -16,6 +18,7 @@ from workbench.problem import Problem
 
 TELL_EVERY = 1000  # lines
 NAMED = 5  # numbers of a note
+MOST_DIGITS = 18  # of a number in a list
 AGAIN = "Get the file again."
 
 
@@ -60,26 +63,22 @@ def lines_of(place: Path, columns: int | None, *, skip: int = 0) -> Iterator[tup
     Raises:
         Problem: no such file, not text, or another number of words; names file and line.
     """
-    try:
-        text = place.read_text("utf-8")
-    except OSError as error:
-        raise Problem(
-            f"{place} cannot be opened ({error.strerror}).", kept="Nothing was started.", todo=AGAIN
-        ) from None
-    except UnicodeDecodeError as error:
-        raise Problem(f"{place} is no text ({error.reason}).", kept="Nothing was started.", todo=AGAIN) from None
-    for number, line in enumerate(text.splitlines(), start=1):
-        words = line.split()
-        if number <= skip or not words:
-            continue
-        if columns is not None and len(words) != columns:
-            raise wrong(place, number, f"{len(words)} columns instead of {columns}")
-        yield number, words
+    def refused(why: str) -> Problem:
+        return Problem(f"{place} is no text ({why}).", kept="Nothing was started.", todo=AGAIN)
+
+    with unreadable.opened_text(place, AGAIN) as file, unreadable.refusing(refused):
+        for number, line in enumerate(unreadable.lines_of(file), start=1):
+            words = line.split()
+            if number <= skip or not words:
+                continue
+            if columns is not None and len(words) != columns:
+                raise wrong(place, number, f"{len(words)} columns instead of {columns}")
+            yield number, words
 
 
 def whole_number(place: Path, number: int, word: str, what: str) -> int:
     """The word as a number of at least 0. Raises Problem naming file and line."""
-    if not word.isascii() or not word.isdigit():
+    if not word.isascii() or not word.isdigit() or len(word) > MOST_DIGITS:
         raise wrong(place, number, f"the {what} {word!r} is no whole number")
     return int(word)
 
@@ -125,7 +124,7 @@ def from_lines(
                 f"{line.source}: {line.path} is already in {seen[line.path]}.", kept="Nothing was started.", todo=AGAIN
             )
         seen[line.path] = line.source
-        if (root / line.path).is_file():
+        if os.path.isfile(root / line.path):
             kept.append(line)
         else:
             problems.append((line.path, f"is in {line.source}, but not on disk"))
