@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -63,6 +64,7 @@ def lines_of(place: Path, columns: int | None, *, skip: int = 0) -> Iterator[tup
     Raises:
         Problem: no such file, not text, or another number of words; names file and line.
     """
+
     def refused(why: str) -> Problem:
         return Problem(f"{place} is no text ({why}).", kept="Nothing was started.", todo=AGAIN)
 
@@ -79,7 +81,7 @@ def lines_of(place: Path, columns: int | None, *, skip: int = 0) -> Iterator[tup
 def whole_number(place: Path, number: int, word: str, what: str) -> int:
     """The word as a number of at least 0. Raises Problem naming file and line."""
     if not word.isascii() or not word.isdigit() or len(word) > MOST_DIGITS:
-        raise wrong(place, number, f"the {what} {word!r} is no whole number")
+        raise wrong(place, number, f"the {what} {word[:40]!r} is no whole number")
     return int(word)
 
 
@@ -90,13 +92,14 @@ def wrong(place: Path, number: int, what: str) -> Problem:
 
 def skipped_numbers(name: str, numbers: list[int]) -> Problems:
     """(list, what is worth knowing) where class numbers skip some; classes are counted anew, nothing is left out."""
-    first, last, present = min(numbers), max(numbers), set(numbers)
-    missing = [each for each in range(first, last) if each not in present]
+    present = sorted(set(numbers))
+    gaps = [range(one + 1, next_one) for one, next_one in pairwise(present)]
+    missing = sum(gap.stop - gap.start for gap in gaps)  # a gap may be longer than `len` can say
     if not missing:
         return []
-    told = ", ".join(str(each) for each in missing[:NAMED]) + (", ..." if len(missing) > NAMED else "")
-    many = f"{len(missing):,} {'number' if len(missing) == 1 else 'numbers'}"
-    return [(name, f"skips {many} between {first} and {last} ({told}): no class has them")]
+    told = ", ".join(map(str, islice(chain.from_iterable(gaps), NAMED))) + (", ..." if missing > NAMED else "")
+    many = f"{missing:,} {'number' if missing == 1 else 'numbers'}"
+    return [(name, f"skips {many} between {present[0]} and {present[-1]} ({told}): no class has them")]
 
 
 def from_lines(
