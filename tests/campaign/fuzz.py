@@ -182,8 +182,8 @@ def _weights(path: Path) -> None:
     from workbench.training import checkpoint
 
     with contextlib.suppress(Problem):
-        read_state(path)
-    checkpoint.load(path)
+        checkpoint.load(path)
+    read_state(path)
 
 
 def _prototypes(path: Path) -> None:
