@@ -5,7 +5,6 @@ import gzip
 import lzma
 import os
 import re
-import shutil
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any
 
-from workbench import files
+from workbench import files, parts
 from workbench.problem import Problem
 from workbench.unreadable import refusing
 
@@ -57,6 +56,7 @@ def unpacked(place: Path, cache: Path, progress: Tell) -> Path:
         facts = place.stat()
     stamp = f"{place.resolve()} {facts.st_size} {facts.st_mtime_ns}"
     folder = cache / f"{stem(place)}-{blake2b(stamp.encode(), digest_size=8).hexdigest()}"
+    parts.remove_dead(cache)
     if not folder.is_dir():
         unpack(place, folder, progress)
     return folder
@@ -71,10 +71,9 @@ def unpack(place: Path, folder: Path, progress: Tell) -> None:
         Problem: an entry that leaves the folder, a link, a password, a bomb, a file that is a folder, too, damage, a
             folder that holds something, or a full disk.
     """
-    part = files.part_of(folder)
+    parts.remove_dead(folder.parent, folder.name)
     try:
-        with refusing(partial(_refused, place), OSError):
-            part.mkdir(parents=True)
+        with refusing(partial(_refused, place), OSError), parts.part_folder(folder) as part:
             (_unzip if place.name.lower().endswith(".zip") else _untar)(place, part, progress)
             if folder.exists():
                 folder.rmdir()
@@ -83,8 +82,6 @@ def unpack(place: Path, folder: Path, progress: Tell) -> None:
         if error.errno is None:  # gzip and bz2 say so that the content is damaged
             raise _refused(place, str(error)) from None
         raise files.explain(error, folder) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 class _Sparing:
@@ -219,9 +216,7 @@ def _unpacked_file(file: IO[bytes]) -> IO[bytes]:
     return file
 
 
-def _members(
-    archive: tarfile.TarFile, sparing: _Sparing, place: Path
-) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
+def _members(archive: tarfile.TarFile, sparing: _Sparing, place: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
     number = 0
     while (member := archive.next()) is not None:
         number += 1
@@ -235,6 +230,7 @@ def _members(
                 raise _refused(place, f"its entry {member.name!r} is a link or no regular file")
             yield member, _content(archive, member)
         sparing.left = MOST_HEADER
+
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     content = archive.extractfile(member)

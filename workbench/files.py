@@ -3,12 +3,12 @@
 import contextlib
 import errno
 import os
-import uuid
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO
 
+from workbench import parts
 from workbench.problem import Problem
 
 
@@ -19,20 +19,17 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
     Raises:
         Problem: the disk is full, or the place cannot be written.
     """
-    part = part_of(path)
+    parts.remove_dead(path.parent, path.name)
     try:
-        with part.open("wb") as file:
+        with parts.whole_file(path) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
-        _remove(part)
         raise explain(error, path) from error
-    except BaseException:
-        _remove(part)
-        raise
+    except ValueError as error:
+        if "null" not in str(error):
+            raise
+        raise Problem(f"{str(path)!r} is no name of a file.", kept="Nothing was written.") from None
 
 
 def explain(error: OSError, path: Path) -> Problem:
@@ -56,16 +53,6 @@ def digest(path: Path) -> str:
         while block := file.read(1 << 20):
             found.update(block)
     return found.hexdigest()
-
-
-def part_of(path: Path) -> Path:
-    """Where the unfinished file lies: no two writers share it, in one process or in several."""
-    return path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
-
-
-def _remove(part: Path) -> None:
-    with contextlib.suppress(OSError):
-        part.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What libraries raise about a file that they cannot read, told as one Problem: the one conversion of every importer."""
+"""What libraries raise about a file that they cannot read, told as one Problem: the conversion of every importer."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ def refusing(refused: Callable[[str], Exception], *passing: type[Exception]) -> 
         yield
     except (Problem, Cancelled, *passing):
         raise
-    except Exception as error:  # noqa: BLE001 - told to the person, with the error as its cause
+    except Exception as error:
         raise refused(reason(error)) from error
 
 

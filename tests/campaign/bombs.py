@@ -27,7 +27,9 @@ from tests.campaign.corpus import corpus, picture, tarred, zipped
 from tests.campaign.outcome import Outcome
 
 TITLE = "memory bombs"
-PROMISE = "A file that asks for more memory than it is worth is refused, with less than 500 MB more than before it was read."
+PROMISE = (
+    "A file that asks for more memory than it is worth is refused, with less than 500 MB more than before it was read."
+)
 ROUNDS = 3
 SLICE = 1 if hasattr(os, "fork") else 0  # Windows can neither fork nor limit the address space
 MOST = 500 << 20  # bytes that the peak of resident memory may lie above that before the file was read
@@ -201,7 +203,9 @@ def _sparse_map() -> bytes:
 
 def _many_entries() -> bytes:
     """A zip that lists 2.1 million files."""
-    entry = struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 3, 20, 0, 0, 0, 0, 33, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0) + b"a/01.png"
+    entry = (
+        struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 3, 20, 0, 0, 0, 0, 33, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0) + b"a/01.png"
+    )
     listed = entry * 2_100_000
     return listed + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 65535, 65535, len(listed), 0, 0)
 
@@ -214,7 +218,10 @@ def _overlapping() -> bytes:
     size = len(noise) + (40 << 20)
     crc = zlib.crc32(noise + bytes(40 << 20))
     local = struct.pack("<4s5H3L2H", b"PK\3\4", 20, 0, 8, 0, 33, crc, len(data), size, 1, 0) + b"a" + data
-    entry = struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 3, 20, 0, 0, 8, 0, 33, crc, len(data), size, 1, 0, 0, 0, 0, 0, 0) + b"a"
+    entry = (
+        struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 3, 20, 0, 0, 8, 0, 33, crc, len(data), size, 1, 0, 0, 0, 0, 0, 0)
+        + b"a"
+    )
     listed = entry * 1500
     return local + listed + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1500, 1500, len(listed), len(local), 0)
 
@@ -271,7 +278,10 @@ def _png(width: int, height: int, colour: int) -> bytes:
     """A picture of zeros: 0 grey, 2 colour, 4 grey with alpha, 6 colour with alpha; eight bits."""
     channels = {0: 1, 2: 3, 4: 2, 6: 4}[colour]
     packer = zlib.compressobj(1)
-    rows = b"".join(packer.compress(bytes(1 + channels * width) * 100) for _ in range(min(height, 9000) // 100)) + packer.flush()
+    rows = (
+        b"".join(packer.compress(bytes(1 + channels * width) * 100) for _ in range(min(height, 9000) // 100))
+        + packer.flush()
+    )
     chunks = ((b"IHDR", struct.pack(">2I5B", width, height, 8, colour, 0, 0, 0)), (b"IDAT", rows), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
@@ -288,7 +298,11 @@ def _webp() -> bytes:
 def _mat() -> bytes:
     """MATLAB's list with one packed variable of zeros."""
     packer, count = zlib.compressobj(1), 37
-    head = struct.pack("<2I", 14, 48 + (count << 24)) + struct.pack("<4I", 6, 8, 6, 0) + struct.pack("<4I", 5, 8, count << 21, 1)
+    head = (
+        struct.pack("<2I", 14, 48 + (count << 24))
+        + struct.pack("<4I", 6, 8, 6, 0)
+        + struct.pack("<4I", 5, 8, count << 21, 1)
+    )
     head += struct.pack("<2I", 1, 11) + b"annotations".ljust(16, b"\0") + struct.pack("<2I", 9, count << 24)
     packed = packer.compress(head) + b"".join(packer.compress(bytes(1 << 24)) for _ in range(count)) + packer.flush()
     return b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + struct.pack("<2I", 15, len(packed)) + packed
@@ -359,7 +373,21 @@ BOMBS: dict[str, tuple[str, Maker]] = {
     "weights: two billion bytes by number": ("weights", _one("w.pth", lambda: _repacked(lambda name, data: BYTEARRAY if name.endswith("data.pkl") else data))),
     "weights: by number, in the old format": ("weights", _one("w.pth", lambda: BYTEARRAY)),
 }  # fmt: skip
-READ_BY = {name: "" for name in ("CIFAR", "archives", "idx", "tables", "weights", "prototypes", "published lists", "images", "configs", "sweep texts")}
+READ_BY = dict.fromkeys(
+    (
+        "CIFAR",
+        "archives",
+        "idx",
+        "tables",
+        "weights",
+        "prototypes",
+        "published lists",
+        "images",
+        "configs",
+        "sweep texts",
+    ),
+    "",
+)
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -48,7 +48,9 @@ SWEEPS = (
     "training.batch_size=16..64:3", 'training.optimiser="sgd","adam"', "embedding.normalise=true,false",
     "loss.name=ce,normalised_ce", "split.fold=1,2", "evaluation.recall_at=1 2",
 )  # fmt: skip
-TEXTS = ("# One\n\ntext *of* `mine` [to](https://x.y)\n\n* a\n* b\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n```\ncode\n```\n> 3. x\n",)
+TEXTS = (
+    "# One\n\ntext *of* `mine` [to](https://x.y)\n\n* a\n* b\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n```\ncode\n```\n> 3. x\n",
+)
 
 
 def picture(value: int = 100, form: str = "PNG", size: tuple[int, int] = (12, 9), mode: str = "RGB") -> bytes:
@@ -108,7 +110,14 @@ def _archives() -> list[Files]:
     long = {**entries, "c/" + "x" * 120 + ".txt": b"1"}
     packings = (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2)
     found: list[Files] = [{"a.zip": zipped(entries, packing)} for packing in packings]
-    for ending, mode in (("tar", "w"), ("tar", "w:"), ("tar.gz", "w:gz"), ("tgz", "w:gz"), ("tar.bz2", "w:bz2"), ("tar.xz", "w:xz")):
+    for ending, mode in (
+        ("tar", "w"),
+        ("tar", "w:"),
+        ("tar.gz", "w:gz"),
+        ("tgz", "w:gz"),
+        ("tar.bz2", "w:bz2"),
+        ("tar.xz", "w:xz"),
+    ):
         for form in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT):
             found.append({f"a.{ending}": tarred(long, mode, form)})
     return found
@@ -119,7 +128,11 @@ def _csv_lists() -> list[Files]:
     rows = [f"{row}.png,{'ab'[row % 2]}" for row in range(4)]
     split = [f"{line},{half}" for line, half in zip(rows, ("train", "train", "test", "test"), strict=True)]
     plain = {"l.csv": _lines("path,label", *rows)}
-    return [{**plain, **images}, {"l.csv": _lines("path,label,split", *split), **images}, {"l.zip": zipped(plain | images)}]
+    return [
+        {**plain, **images},
+        {"l.csv": _lines("path,label,split", *split), **images},
+        {"l.zip": zipped(plain | images)},
+    ]
 
 
 def _npy(array: Any, pickled: bool = False) -> bytes:
@@ -133,7 +146,13 @@ def _arrays(rng: np.random.Generator) -> list[Files]:
     vectors, labels = rng.normal(size=(ROWS, 5)), np.arange(ROWS) % 3
     pixels = rng.integers(0, 256, (ROWS, 9, 8, 3), dtype=np.uint8)
     words = np.array([f"class {label}" for label in labels])
-    every_vector = (vectors, vectors.astype(">f4"), (9 * vectors).astype(np.int8), vectors.astype(np.float16), vectors.T.copy().T)
+    every_vector = (
+        vectors,
+        vectors.astype(">f4"),
+        (9 * vectors).astype(np.int8),
+        vectors.astype(np.float16),
+        vectors.T.copy().T,
+    )
     every_label = (
         labels, words, labels.astype(float), labels[:, None].astype(np.uint8), labels > 1, labels / 0.0,
         labels.astype("datetime64[s]"), labels + 0j, words.astype("S"), labels.astype("f2") * np.nan,
@@ -230,8 +249,13 @@ def _idx() -> list[Files]:
 
 
 def _omniglot() -> list[Files]:
-    drawn = {f"{alphabet}/character0{n}/{k}.png": picture(k, mode="1") for alphabet in "AB" for n in (1, 2) for k in range(2)}
-    return [{"images_background.zip": zipped(drawn)}, {f"images_background/{name}": data for name, data in drawn.items()}]
+    drawn = {
+        f"{alphabet}/character0{n}/{k}.png": picture(k, mode="1") for alphabet in "AB" for n in (1, 2) for k in range(2)
+    }
+    return [
+        {"images_background.zip": zipped(drawn)},
+        {f"images_background/{name}": data for name, data in drawn.items()},
+    ]
 
 
 def _published() -> list[Files]:

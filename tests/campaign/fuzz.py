@@ -75,7 +75,10 @@ def _tried(kind: str, read: Importer, place: Path) -> Outcome:
         return Outcome("lost", f"{kind}: no answer in {PATIENCE} s")
     except Exception as error:  # noqa: BLE001 - what the drill looks for
         frames = traceback.extract_tb(error.__traceback__)
-        own = next((each for each in reversed(frames) if "workbench" in each.filename and ".venv" not in each.filename), frames[-1])
+        own = next(
+            (each for each in reversed(frames) if "workbench" in each.filename and ".venv" not in each.filename),
+            frames[-1],
+        )
         said = f"{type(error).__name__}: {str(error)[:150]}"
         return Outcome("traceback", f"{kind}: {said} ({Path(own.filename).name}:{own.lineno})")
     return Outcome("survived")
@@ -207,7 +210,10 @@ def _template(place: Path) -> None:
     with Workspace(place.parent / "space", create=True) as workspace:
         with workspace.writing() as db:
             db.execute("delete from report_templates")
-            db.execute("insert into report_templates (template, arrangement, changed) values ('one-run', ?, '')", (_text(place),))
+            db.execute(
+                "insert into report_templates (template, arrangement, changed) values ('one-run', ?, '')",
+                (_text(place),),
+            )
         for each in offered(arrangements(workspace)).values():
             assert all(isinstance(key, str) for key in each.sections)
             blocks_of(each.text)
@@ -229,7 +235,9 @@ def _run_folders() -> list[Files]:
             (Path(made) / name).write_bytes(data)
         _table(Path(made))
         space_folder = Path(made).parent / "space"
-        return [{each.relative_to(space_folder).as_posix(): each.read_bytes() for each in space_folder.rglob("runs/*/*")}]
+        return [
+            {each.relative_to(space_folder).as_posix(): each.read_bytes() for each in space_folder.rglob("runs/*/*")}
+        ]
 
 
 def _run_folder(place: Path) -> None:
@@ -244,7 +252,9 @@ def _path(rng: random.Random) -> bytes:
     """A path that a person, a script or a file manager may hand over."""
     odd = (*(name.encode("utf-8", "surrogateescape") for name in NAMES), *(word for word in WORDS if len(word) < 400))
     long = ((b"d" * 200 + b"/") * 19, b"d/" * 1900, b"d" * 4000)
-    return rng.choice((rng.choice(odd), rng.choice(odd) + b"/" + rng.choice(odd), rng.choice(long), b"file", b"file/in"))
+    return rng.choice(
+        (rng.choice(odd), rng.choice(odd) + b"/" + rng.choice(odd), rng.choice(long), b"file", b"file/in")
+    )
 
 
 def _paths(place: Path) -> None:

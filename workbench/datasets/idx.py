@@ -168,7 +168,7 @@ def read_idx(path: Path, magic: int) -> np.ndarray:
 def _unpacked(path: Path) -> bytes:
     with (
         refusing(lambda why: _damaged(path, f"is damaged or cut short ({why})")),
-        (gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as file,
+        gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file,
     ):
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:

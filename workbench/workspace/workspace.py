@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import psutil
 
-from workbench import files
+from workbench import files, parts
 from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
 from workbench.workspace import reading
@@ -308,6 +308,7 @@ class Workspace:
         ]
         for run_id in dead:
             self.set_status(run_id, "interrupted", "The program that ran it ended. What was saved is kept.")
+            parts.remove_dead(self.folder(run_id))
         return dead
 
     def register_dataset(self, image_set: "ImageSet", pixels: Path | None) -> int:

@@ -7,7 +7,9 @@ from PIL import Image
 from workbench.datasets import images
 
 
-@pytest.mark.parametrize(("mode", "ending"), [("RGBA", "png"), ("LA", "png"), ("P", "gif"), ("I;16", "png"), ("CMYK", "tif")])
+@pytest.mark.parametrize(
+    ("mode", "ending"), [("RGBA", "png"), ("LA", "png"), ("P", "gif"), ("I;16", "png"), ("CMYK", "tif")]
+)
 @pytest.mark.parametrize("channels", [1, 3])
 def test_bands_are_the_whole(tmp_path, monkeypatch, mode, ending, channels):
     noise = np.random.default_rng(0).integers(0, 256, (13, 7, 4), dtype=np.uint8)
