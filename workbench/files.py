@@ -26,10 +26,16 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
         _sync_folder(path.parent)
     except OSError as error:
         raise explain(error, path) from error
-    except ValueError as error:
-        if "null" not in str(error):
-            raise
-        raise Problem(f"{str(path)!r} is no name of a file.", kept="Nothing was written.") from None
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, with those above it, where it is missing. Raises Problem as `atomic_write`."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise explain(error, path) from error
+    except (ValueError, RecursionError) as error:  # a NUL in it, or more folders than any system has inside each other
+        raise Problem(f"{str(path)[:200]!r} is no name of a folder.", kept="Nothing was written.") from error
 
 
 def explain(error: OSError, path: Path) -> Problem:

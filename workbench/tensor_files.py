@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-import torch
-
 from workbench.archives import CheckedZip
 from workbench.problem import Problem
 from workbench.unreadable import refusing
@@ -26,6 +24,8 @@ def read_tensors(path: Path, refused: Callable[[str], Problem]) -> Any:
     Raises:
         Problem: damaged, packed, holding more than tensors and plain values, or tensors larger than their data.
     """
+    import torch
+
     with refusing(refused):
         if zipfile.is_zipfile(path):
             _check_zip(path)
@@ -67,13 +67,14 @@ def _check_steps(file: IO[bytes]) -> None:
             raise ValueError("it holds more than tensors and plain values, or is no weights file")
 
 
-def _tensors(state: Any) -> Iterator[torch.Tensor]:
+def _tensors(state: Any) -> Iterator[Any]:
+    """The tensors in it, at any depth."""
     match state:
-        case torch.Tensor():
-            yield state
         case dict():
             for value in state.values():
                 yield from _tensors(value)
         case list() | tuple():
             for value in state:
                 yield from _tensors(value)
+        case _ if hasattr(state, "untyped_storage"):
+            yield state

@@ -208,6 +208,7 @@ def _configs() -> list[Files]:
 
 def _weights() -> list[Files]:
     import torch
+    from safetensors.torch import save
 
     state = {"module.conv.weight": torch.arange(6.0).view(2, 3), "conv.bias": torch.zeros(2), "n": torch.tensor(3)}
     whole = {"state_dict": state, "epoch": 3, "rng": torch.get_rng_state(), "words": ["a", None, 2.5, {"b": (1, 2)}]}
@@ -217,7 +218,8 @@ def _weights() -> list[Files]:
             out = io.BytesIO()
             torch.save(each, out, _use_new_zipfile_serialization=modern)
             found.append({"w.pth": out.getvalue()})
-    return found
+    plain = {name.removeprefix("module."): tensor for name, tensor in state.items()}
+    return [*found, {"w.safetensors": save(plain)}]
 
 
 def _cifar(rng: np.random.Generator) -> list[Files]:

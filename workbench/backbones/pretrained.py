@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.tensor_files import read_tensors
+from workbench.unreadable import refusing
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet
 CLASSIFIERS = ("fc.", "last_linear.", "classifier.", "AuxLogits.", "aux1.", "aux2.")
@@ -23,7 +24,9 @@ class PretrainedParams(Params):
     weights: Literal["none", "file", "cache"] = param(
         "none", help="ImageNet weights: none, from a file, or from torch's cache on this machine."
     )
-    weights_file: str = param("", label="Weights file", path="file", help="A state dict (.pth) for this architecture.")
+    weights_file: str = param(
+        "", label="Weights file", path="file", help="A state dict for this architecture: .pth or .safetensors."
+    )
     download: bool = param(
         False, label="Allow download", help="Fetch the weights from the network when the cache has none."
     )
@@ -66,12 +69,24 @@ def read_state(path: Path) -> dict[str, Tensor]:
     """A state dict from a file. Raises Problem: missing, not a weights file, damaged, or holding more than tensors."""
     if not os.path.isfile(path):
         raise Problem(f"There is no weights file {path}.", kept="Nothing was started.", todo="Choose the file again.")
-    state = read_tensors(path, partial(_not_weights, path))
+    if path.suffix == ".safetensors":
+        state = _read_safetensors(path)
+    else:
+        state = read_tensors(path, partial(_not_weights, path))
     if isinstance(state, dict) and isinstance(state.get("state_dict"), dict):
         state = state["state_dict"]
     if not isinstance(state, dict) or not state or not all(isinstance(value, Tensor) for value in state.values()):
         raise _not_weights(path, "it holds no named tensors")
     return {str(key).removeprefix("module."): value for key, value in state.items()}
+
+
+def _read_safetensors(path: Path) -> dict[str, Tensor]:
+    """Named tensors; the library checks that each is as large as its part of the file."""
+    from safetensors.torch import load_file
+
+    with refusing(partial(_not_weights, path)):
+        state: dict[str, Tensor] = load_file(path)
+    return state
 
 
 def place_in_cache(url: str) -> Path:

@@ -1,6 +1,7 @@
 """Omniglot: characters of many alphabets, in the official folder layout, still in the official zip, or in a tar."""
 
 import io
+import os
 import zipfile
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
@@ -54,7 +55,7 @@ def omniglot(params: OmniglotParams, *, progress: Progress) -> ImageSet:
         raise Problem("No folder or archive is chosen for Omniglot.", kept="Nothing was started.", todo="Choose one.")
     place = Path(params.place).expanduser()
     progress("Reading Omniglot", 0, 0)
-    if place.is_file() and place.suffix.lower() == ".zip":
+    if os.path.isfile(place) and place.suffix.lower() == ".zip":
         return _from_zip(place, params.image_size)
     return _from_folder(open_place(params.place, "Omniglot", progress), place, params.image_size, progress)
 

@@ -34,7 +34,10 @@ def open_writer(path: Path, *, create: bool = False) -> Connection:
         Problem: when the file is missing, empty, damaged, of another program or cannot be written.
     """
     _look_before_opening(path, create)
-    connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    try:
+        connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    except sqlite3.DatabaseError as error:
+        raise explain(error, path) from None
     try:
         _check(connection, path)
         connection.execute("pragma journal_mode = wal")
@@ -156,7 +159,7 @@ def _gets_a_size(path: Path) -> bool:
 
 
 def _look_before_opening(path: Path, create: bool) -> None:
-    if not path.exists():
+    if not os.path.exists(path):
         if create:
             return
         raise Problem(f"{path.parent} is not a workspace: it holds no {path.name}.", todo="Choose or make another.")

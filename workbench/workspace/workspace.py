@@ -16,6 +16,7 @@ import psutil
 from workbench import files, parts
 from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
+from workbench.unreadable import refusing
 from workbench.workspace import reading
 from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, told, writing
 from workbench.workspace.dataset_copy import keep_experiment
@@ -53,15 +54,15 @@ class Workspace:
         self.path = Path(path)
         self.database = self.path / DATABASE
         self._lock, self._read_lock = threading.RLock(), threading.RLock()
-        if create and not self.database.exists():
+        if create and not os.path.exists(self.database):
             self._make_folder()
-        self.read_only = self.database.exists() and not (
+        self.read_only = os.path.exists(self.database) and not (
             os.access(self.path, os.W_OK) and os.access(self.database, os.W_OK)
         )
         if self.read_only:
             self._db = open_reader(self.database)
         else:
-            self._db = open_writer(self.database, create=create and not self.database.exists())
+            self._db = open_writer(self.database, create=create and not os.path.exists(self.database))
             try:
                 migrate(self._db, self.database)
             except BaseException:
@@ -402,14 +403,9 @@ class Workspace:
             yield db
 
     def _make_folder(self) -> None:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            (self.path / "runs").mkdir(exist_ok=True)
-        except OSError as error:
-            raise Problem(
-                f"The folder {self.path} cannot be made ({error.strerror}).",
-                todo="Choose a folder where you may write.",
-            ) from None
+        todo = "Choose a folder where you may write."
+        with refusing(lambda why: Problem(f"The folder {str(self.path)[:200]} cannot be made ({why}).", todo=todo)):
+            (self.path / "runs").mkdir(parents=True, exist_ok=True)
 
     def _owned(self, db: Connection, run_id: int) -> None:
         owner = (os.getpid(), socket.gethostname(), run_id)
