@@ -168,7 +168,7 @@ def _untar(place: Path, part: Path, progress: Tell) -> None:
         raise _refused(place, f"it has {size:,} bytes")
     with place.open("rb") as file, PACKINGS.get(_magic(file), _unpacked_file)(file) as content_of_all:
         sparing: Any = _Sparing(content_of_all, MOST_HEADER, partial(_refused, place, "a header in it is too long"))
-        archive = tarfile.open(fileobj=sparing, mode="r:")
+        archive = tarfile.TarFile(fileobj=sparing)
         for member, content in _members(archive, sparing, place):
             total += member.size + tarfile.BLOCKSIZE
             if _too_large(total, size):
@@ -220,7 +220,7 @@ def _members(archive: tarfile.TarFile, sparing: _Sparing, place: Path) -> Iterat
     number = 0
     while (member := archive.next()) is not None:
         number += 1
-        archive.members.clear()  # tarfile would keep all of them
+        archive.members.clear()  # type: ignore[attr-defined]  # tarfile would keep all of them
         if number > MOST_FILES:
             raise _refused(place, f"it holds more than {MOST_FILES:,} files")
         _check_name(place, member.name)

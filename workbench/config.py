@@ -287,8 +287,10 @@ class RunConfig(BaseModel):
             return found
         if self.evaluation.linear_probe and self.split.name in ("classes", "mlrc"):
             found["evaluation.linear_probe"] = "The split leaves no class in both halves: use official or random."
-        if self.split.name == "mlrc" and self.split.params.get("fold", 0) > self.split.params.get("folds", 4):
-            found["split.fold"] = "There are fewer folds: 0 runs all of them."
+        if self.split.name == "mlrc" and not any(field.startswith("split") for field in errors):
+            folds = catalogs.params_of(known, "split", "mlrc").model_validate(self.split.params).model_dump()
+            if folds["fold"] > folds["folds"]:
+                found["split.fold"] = "There are fewer folds: 0 runs all of them."
         loss, views = known[f"loss/{self.loss.name}"], self.training.views
         if views > 1 and self.augmentation.name == "none":
             found["training.views"] = f"{views} views without an augmentation are the same image {views} times."

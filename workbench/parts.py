@@ -69,7 +69,7 @@ def part_folder(path: Path) -> Iterator[Path]:
 
 
 def remove_dead(folder: Path, of: str = "") -> None:
-    """Remove what killed programs left unfinished in `folder`; if `of` is given, of the file or folder of that name only.
+    """Remove what killed programs left unfinished in `folder`; with `of`, only of the file or folder of that name.
 
     A part that a living process writes is never removed; nor is what cannot be looked at.
     """

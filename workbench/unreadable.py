@@ -20,9 +20,9 @@ def refusing(refused: Callable[[str], Exception], *passing: type[Exception]) -> 
     """
     try:
         yield
-    except (Problem, Cancelled, *passing):
-        raise
     except Exception as error:
+        if isinstance(error, (Problem, Cancelled, *passing)):
+            raise
         raise refused(reason(error)) from error
 
 

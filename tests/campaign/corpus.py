@@ -33,7 +33,10 @@ def corpus() -> dict[str, list[Files]]:
         "configs": _configs(),
         "sweep texts": [{"text": text.encode()} for text in SWEEPS],
         "weights": _weights(),
-        "prototypes": [{"p.npy": _npy(np.eye(3, 4, dtype=np.float32))}, {"p.csv": _lines("1,0,0,0", "0,1,0,0", "0,0,1,0")}],
+        "prototypes": [
+            {"p.npy": _npy(np.eye(3, 4, dtype=np.float32))},
+            {"p.csv": _lines("1,0,0,0", "0,1,0,0", *["0,0,1,0"])},
+        ],
         "CIFAR": _cifar(rng),
         "idx": _idx(),
         "Omniglot": _omniglot(),
@@ -49,7 +52,7 @@ SWEEPS = (
     "loss.name=ce,normalised_ce", "split.fold=1,2", "evaluation.recall_at=1 2",
 )  # fmt: skip
 TEXTS = (
-    "# One\n\ntext *of* `mine` [to](https://x.y)\n\n* a\n* b\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n```\ncode\n```\n> 3. x\n",
+    "# One\n\ntext *of* `mine` [to](https://x.y)\n\n* a\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n```\ncode\n```\n> 3. x\n",
 )
 
 
@@ -167,11 +170,12 @@ def _text_tables(rng: np.random.Generator) -> list[Files]:
     numbers = [",".join(f"{value:.4f}" for value in row) for row in rng.normal(size=(ROWS, 4))]
     titled = _lines("label,path,a,b,c,d", *(f"{row % 3},{row}.png,{line}" for row, line in enumerate(numbers)))
     images = {f"i/{row}.png": picture(row) for row in range(ROWS)}
+    named = [f"{row}.png,{row % 3}" for row in range(ROWS)]
     signed = _lines("label", *(f"{'-' * (row % 3)}{row % 3}" for row in range(ROWS)))
     return [
         {"e.csv": titled}, {"e.tsv": titled.replace(b",", b"\t")}, {"e.csv": titled, **images},
         {"e.csv": _lines(*numbers), "l.csv": signed}, {"e.csv": _lines(*numbers), "l.tsv": signed},
-        {"e.csv": _lines(*numbers), "l.csv": _lines("path,label", *(f"{row}.png,{row % 3}" for row in range(ROWS))), **images},
+        {"e.csv": _lines(*numbers), "l.csv": _lines("path,label", *named), **images},
     ]  # fmt: skip
 
 
@@ -201,7 +205,9 @@ def _configs() -> list[Files]:
     from workbench.config import presets
 
     found: list[Files] = [{"c.toml": preset.config.to_toml().encode()} for preset in presets()[:6]]
-    folds = 'name = "f"\nseeds = 2\n[split]\nname = "mlrc"\nfold = 0\nfolds = 4\n[loss]\nname = "proxy_anchor"\nscale = 16.0\n'
+    folds = (
+        'name = "f"\nseeds = 2\n[split]\nname = "mlrc"\nfold = 0\nfolds = 4\n[loss]\nname = "triplet"\nmargin = 0.5\n'
+    )
     sets = ("training.epochs=3", "loss.name=ce", 'split.name="mlrc"', "split.fold=2", "seed=1", "loss.scale=[1]")
     return [*found, {"c.toml": folds.encode()}, *({"c.toml": folds.encode(), "set": each.encode()} for each in sets)]
 
@@ -283,7 +289,8 @@ def _published() -> list[Files]:
         cars.append({"cars_annos.mat": out.getvalue(), **{path: picture(1, "JPEG") for path, _, _ in rows}})
     header = "image_id class_id super_class_id path"
     sop = {
-        "Ebay_train.txt": _lines(header, "1 1 1 b/1.JPG", "2 1 1 b/2.JPG"), "Ebay_test.txt": _lines(header, "3 3 1 b/3.JPG"),
+        "Ebay_train.txt": _lines(header, "1 1 1 b/1.JPG", "2 1 1 b/2.JPG"),
+        "Ebay_test.txt": _lines(header, "3 3 1 b/3.JPG"),
         **{f"b/{n}.JPG": picture(n, "JPEG") for n in (1, 2, 3)},
     }  # fmt: skip
     shop = [f"img/{n}.jpg   id_{n // 2}  {('train', 'query', 'gallery')[n % 3]}" for n in range(6)]

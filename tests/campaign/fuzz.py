@@ -304,7 +304,8 @@ DOORS: tuple[Callable[[Path, Path], Any], ...] = (
 )  # fmt: skip
 IMPORTERS: dict[str, Importer] = {
     "images": _images, "archives": _archive, "CSV lists": _csv_list, "tables": _table, "configs": _config,
-    "sweep texts": _sweep, "weights": lambda place: _weights(place / readable(os.listdir(place), lambda name: name.startswith("w"))), "Omniglot": _omniglot,
+    "sweep texts": _sweep, "Omniglot": _omniglot,
+    "weights": lambda place: _weights(place / readable(os.listdir(place), lambda name: name.startswith("w"))),
     "prototypes": lambda place: _prototypes(place / readable(os.listdir(place), lambda name: name.startswith("p"))),
     "CIFAR": lambda place: _decoded(_built("cifar10", folder=str(place), image_size=8), place),
     "idx": lambda place: _decoded(_built("mnist", folder=str(place), image_size=8), place),

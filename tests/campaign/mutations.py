@@ -18,14 +18,16 @@ EXTREMES = (
     "\u0665".encode(), "\u00b2".encode(),
 )  # fmt: skip
 WORDS = (
-    *EXTREMES, b"..", b".", b"/", b"\\", b"../../x", b"C:\\x", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"\xef\xbb\xbf", b'"',
-    b"'", b'"""', b",", b",,,,", b"\t", b";", b"=", b"#", b"[", b"]", b"{", b"}", b"[" * 3000, b"{a=" * 1500, b'{"a":' * 1500,
-    b"a." * 3000, b"true", b"null", b"None", b"[]", b"{}", b'"2"', b"1979-05-27", b"label", b"path", b"name", b"\r", b"\n\n",
-    b"x" * 300, b"x" * 140_000, "\u2028".encode(), "\u202e".encode(), b"%s%n", b"=1+1", b"<b>", b"| |\n|-|\n", b"> " * 200,
+    *EXTREMES, b"..", b".", b"/", b"\\", b"../../x", b"C:\\x", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"\xef\xbb\xbf",
+    b"'", b'"', b'"""', b",", b",,,,", b"\t", b";", b"=", b"#", b"[", b"]", b"{", b"}", b"[" * 3000, b"{a=" * 1500,
+    b'{"a":' * 1500, b"a." * 3000, b"true", b"null", b"None", b"[]", b"{}", b'"2"', b"1979-05-27", b"label", b"path",
+    b"name", b"\r", b"\n\n", b"x" * 300, b"x" * 140_000, "\u2028".encode(), "\u202e".encode(), b"%s%n", b"=1+1", b"<b>",
+    b"| |\n|-|\n", b"> " * 200,
 )  # fmt: skip
 NAMES = (
-    "..", "../x", "a/../b", "x" * 250, "x" * 255, "x" * 300, "\udcff\udcfe", "CON", "a b", " ", "a\nb", "-rf", "~", "a.",
-    ".hidden", "__MACOSX/x", "d/" * 60 + "f.png", "d/" * 1100 + "f.png", "A/B/C/D.png", "=1.png", "\\xff", "train/a/b.png",
+    "..", "../x", "a/../b", "x" * 250, "x" * 255, "x" * 300, "\udcff\udcfe", "CON", "a b", " ", "a\nb", "-rf", "~",
+    "a.", ".hidden", "__MACOSX/x", "d/" * 60 + "f.png", "d/" * 1100 + "f.png", "A/B/C/D.png", "=1.png", "\\xff",
+    "train/a/b.png",
 )  # fmt: skip
 PACKERS: dict[bytes, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
     b"\x1f\x8b": (gzip.decompress, lambda data: gzip.compress(data, 1)),

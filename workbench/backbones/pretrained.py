@@ -3,7 +3,7 @@
 import os
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -69,10 +69,8 @@ def read_state(path: Path) -> dict[str, Tensor]:
     """A state dict from a file. Raises Problem: missing, not a weights file, damaged, or holding more than tensors."""
     if not os.path.isfile(path):
         raise Problem(f"There is no weights file {path}.", kept="Nothing was started.", todo="Choose the file again.")
-    if path.suffix == ".safetensors":
-        state = _read_safetensors(path)
-    else:
-        state = read_tensors(path, partial(_not_weights, path))
+    packed = path.suffix == ".safetensors"
+    state: Any = _read_safetensors(path) if packed else read_tensors(path, partial(_not_weights, path))
     if isinstance(state, dict) and isinstance(state.get("state_dict"), dict):
         state = state["state_dict"]
     if not isinstance(state, dict) or not state or not all(isinstance(value, Tensor) for value in state.values()):

@@ -130,7 +130,7 @@ def square(image: np.ndarray, size: int, channels: int) -> np.ndarray:
     return np.asarray(picture).reshape(size, size, channels)
 
 
-def display_name(path: str | bytes) -> str:
+def display_name(path: str | bytes | Path) -> str:
     """A path as text for labels and the database; a byte that is no UTF-8 is shown as \\xNN, so that two stay two."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 

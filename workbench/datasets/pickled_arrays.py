@@ -160,7 +160,7 @@ def _build(stack: list[Any]) -> None:
 
 
 def _plain(value: Any, seen: dict[int, str]) -> Any:
-    """Arrays filled in, bytes as text, and no name left over; `seen` holds what was met before: no list is met twice."""
+    """Arrays filled in, bytes as text, no name left over; `seen` is what was met before: no list is met twice."""
     if isinstance(value, _Array):
         return value.values
     if isinstance(value, _Global | _Dtype) or value is MARK:

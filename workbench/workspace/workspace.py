@@ -433,6 +433,7 @@ class Workspace:
 def add_artefact(db: Connection, folder: Path, run_id: int, kind: str, path: Path, step: int | None) -> int:
     """One row for one whole file; a file written again keeps its number."""
     stored = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+    stored = os.fsencode(stored).decode("utf-8", "backslashreplace")  # a name that is no UTF-8 as it is shown
     values = (run_id, kind, stored, path.stat().st_size, files.digest(path), step, now())
     db.execute(
         "insert into artefacts (run_id, kind, path, bytes, blake2b, step, created) values (?, ?, ?, ?, ?, ?, ?) "
