@@ -205,9 +205,7 @@ def _configs() -> list[Files]:
     from workbench.config import presets
 
     found: list[Files] = [{"c.toml": preset.config.to_toml().encode()} for preset in presets()[:6]]
-    folds = (
-        'name = "f"\nseeds = 2\n[split]\nname = "mlrc"\nfold = 0\nfolds = 4\n[loss]\nname = "triplet"\nmargin = 0.5\n'
-    )
+    folds = 'seeds = 2\n[split]\nname = "mlrc"\nfold = 0\nfolds = 4\n[loss]\nname = "triplet"\nmargin = 0.5\n'
     sets = ("training.epochs=3", "loss.name=ce", 'split.name="mlrc"', "split.fold=2", "seed=1", "loss.scale=[1]")
     return [*found, {"c.toml": folds.encode()}, *({"c.toml": folds.encode(), "set": each.encode()} for each in sets)]
 
