@@ -157,13 +157,12 @@ def _arrays(rng: np.random.Generator) -> list[Files]:
         vectors.T.copy().T,
     )
     every_label = (
-        labels, words, labels.astype(float), labels[:, None].astype(np.uint8), labels > 1, labels / 0.0,
-        labels.astype("datetime64[s]"), labels + 0j, words.astype("S"), labels.astype("f2") * np.nan,
+        labels, words, labels.astype(float), labels[:, None].astype(np.uint8), labels > 1, np.full(ROWS, np.inf),
+        labels.astype("datetime64[s]"), labels + 0j, words.astype("S"), np.full(ROWS, np.nan),
         labels.astype([("a", "i4")]), np.full(ROWS, 1e300), np.array(words, object),
     )  # fmt: skip
     found: list[Files] = [{"e.npy": _npy(each), "l.npy": _npy(labels), "i.npy": _npy(pixels)} for each in every_vector]
-    with np.errstate(all="ignore"):
-        return [*found, *({"e.npy": _npy(vectors), "l.npy": _npy(each, pickled=True)} for each in every_label)]
+    return [*found, *({"e.npy": _npy(vectors), "l.npy": _npy(each, pickled=True)} for each in every_label)]
 
 
 def _text_tables(rng: np.random.Generator) -> list[Files]:

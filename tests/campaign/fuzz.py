@@ -6,6 +6,7 @@ import random
 import shutil
 import signal
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -54,7 +55,8 @@ class HungError(BaseException):
 def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
     """Some inputs for every importer, mutated from true ones."""
     kinds = {**corpus(), "run folders": _run_folders(), "paths": [{"path": b""}]}
-    with patch("workbench.datasets.place.cache_folder", lambda: folder / "cache"):
+    with patch("workbench.datasets.place.cache_folder", lambda: folder / "cache"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a library's warning is no traceback
         for kind, seeds in kinds.items():
             for number in range(EACH):
                 place = folder / f"{number}"

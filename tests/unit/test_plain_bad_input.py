@@ -97,7 +97,7 @@ def test_a_tar_with_a_long_header_or_a_sparse_file_is_refused(tmp_path):
         member = tarfile.TarInfo("x")
         member.type, member.pax_headers, member.size = kind, facts, (5 << 20) if name == "long" else 0
         (tmp_path / f"{name}.tar").write_bytes(member.tobuf(tarfile.PAX_FORMAT) + bytes(member.size + 1024))
-        with pytest.raises(Problem, match="is refused: (a header in it is too long|its entry 'x' is a link)"):
+        with pytest.raises(Problem, match=r"is refused: (a header in it is too long|its entry 'x' is a link)"):
             archives.unpack(tmp_path / f"{name}.tar", tmp_path / "out", silent)
 
 
