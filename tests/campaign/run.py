@@ -23,6 +23,7 @@ from tests.campaign.outcome import Drill, Outcome, Tally
 
 # One module of this folder each; the order of the table.
 DRILLS: tuple[str, ...] = (
+    "hostile",
     "fuzz",
     "bombs",
 )
