@@ -10,7 +10,7 @@ from typing import Any, Literal
 from platformdirs import user_cache_path
 from pydantic import Field, ValidationError, create_model
 
-from workbench import files, registry
+from workbench import files, parts, registry
 from workbench.params import Params
 
 Catalog = dict[str, dict[str, Any]]
@@ -102,6 +102,7 @@ def write(cache: Path) -> Catalog:
     registry.discover_all()
     described = registry.catalog()
     cache.mkdir(parents=True, exist_ok=True)
+    parts.remove_dead(cache)
     with files.atomic_write(path(cache)) as file:
         file.write(json.dumps(described, ensure_ascii=False, indent=1).encode())
     return described

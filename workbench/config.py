@@ -14,7 +14,9 @@ from workbench.catalog import Catalog
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.resources_path import resources
+from workbench.unreadable import refusing
 
+LARGEST = 1 << 20  # bytes of a config
 KINDS = ("dataset", "split", "sampler", "augmentation", "backbone", "loss")
 UNSAID = "The paper does not say; Workbench's choice"
 IMPORTED = "imported"  # the name of every part of a run whose embeddings come from elsewhere
@@ -199,23 +201,17 @@ class RunConfig(BaseModel):
     def from_toml(cls, path: Path | str) -> "RunConfig":
         """Read and check a file. Raises BadConfig with one sentence per bad field, Problem when it is unreadable."""
         path = Path(path)
-        try:
+        refused = "The config {} cannot be read ({})."
+        with refusing(lambda why: Problem(refused.format(path, why), kept="Nothing was started.")):
+            if path.stat().st_size > LARGEST:
+                raise ValueError(f"it is over {LARGEST >> 20} MiB")
             text = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise Problem(f"The config {path} cannot be read ({error}).", kept="Nothing was started.") from None
         return cls.from_toml_text(text, source=str(path))
 
     @classmethod
     def from_toml_text(cls, text: str, source: str = "The config", known: Catalog | None = None) -> "RunConfig":
         """As `from_toml`, from text; `known` is the catalog, read when it is not given."""
-        try:
-            given = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise BadConfig(source, {"TOML": f"{error}."}) from None
-        try:
-            config = cls.model_validate(given)
-        except ValidationError as found:
-            raise BadConfig(source, catalogs.sentences(found)) from None
+        config = cls._of_text(text, source)
         errors = config.check(known if known is not None else catalogs.current())
         if errors:
             raise BadConfig(source, errors)
@@ -224,12 +220,16 @@ class RunConfig(BaseModel):
     @classmethod
     def recorded(cls, text: str) -> "RunConfig":
         """The config of a run that is looked at, not started: entries may be unknown. Raises BadConfig for bad TOML."""
+        return cls._of_text(text, "The config")
+
+    @classmethod
+    def _of_text(cls, text: str, source: str) -> "RunConfig":
+        with refusing(lambda why: BadConfig(source, {"TOML": f"{why}."}), ValidationError):
+            given = tomllib.loads(text)
         try:
-            return cls.model_validate(tomllib.loads(text))
-        except tomllib.TOMLDecodeError as error:
-            raise BadConfig("The config", {"TOML": f"{error}."}) from None
+            return cls.model_validate(given)
         except ValidationError as found:
-            raise BadConfig("The config", catalogs.sentences(found)) from None
+            raise BadConfig(source, catalogs.sentences(found)) from None
 
     @classmethod
     def from_values(
@@ -287,8 +287,10 @@ class RunConfig(BaseModel):
             return found
         if self.evaluation.linear_probe and self.split.name in ("classes", "mlrc"):
             found["evaluation.linear_probe"] = "The split leaves no class in both halves: use official or random."
-        if self.split.name == "mlrc" and self.split.params.get("fold", 0) > self.split.params.get("folds", 4):
-            found["split.fold"] = "There are fewer folds: 0 runs all of them."
+        if self.split.name == "mlrc" and not any(field.startswith("split") for field in errors):
+            folds = catalogs.params_of(known, "split", "mlrc").model_validate(self.split.params).model_dump()
+            if folds["fold"] > folds["folds"]:
+                found["split.fold"] = "There are fewer folds: 0 runs all of them."
         loss, views = known[f"loss/{self.loss.name}"], self.training.views
         if views > 1 and self.augmentation.name == "none":
             found["training.views"] = f"{views} views without an augmentation are the same image {views} times."

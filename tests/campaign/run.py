@@ -27,6 +27,8 @@ DRILLS: tuple[str, ...] = (
     "flips",
     "owners",
     "repairs",
+    "fuzz",
+    "bombs",
 )
 
 

@@ -117,8 +117,8 @@ def export_run(
         if why := refusal(name, source):
             raise Problem(why, kept="Nothing was written.")
     written: list[Path] = []
+    files.make_folder(out)
     try:
-        out.mkdir(parents=True, exist_ok=True)
         for name in wanted:
             written += FORMATS[name].write(source, out, tell)
     except OSError as error:

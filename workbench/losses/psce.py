@@ -17,6 +17,7 @@ from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
+from workbench.unreadable import lines_of, refusing
 
 
 class PSCEParams(Params):
@@ -128,16 +129,13 @@ def made(params: PSCEParams, num_classes: int, dim: int) -> Tensor:
 
 def from_file(path: str, num_classes: int, dim: int) -> Tensor:
     """Prototypes [C, D] that the person supplies. Raises Problem: unreadable, of another shape, or not finite."""
-    try:
+    with refusing(lambda why: Problem(f"The prototypes {path!r} cannot be read ({why}).", field="loss.file")):
         if Path(path).suffix.lower() == ".npy":
-            found = np.load(path, allow_pickle=False)
+            found = np.load(path, mmap_mode="r", allow_pickle=False)
         else:
-            found = np.loadtxt(path, delimiter=",", ndmin=2)
+            with open(path, encoding="utf-8") as file:
+                found = np.loadtxt(lines_of(file), delimiter=",", ndmin=2, max_rows=num_classes + 1)
         found = np.asarray(found, np.float32)
-    except (OSError, ValueError) as error:
-        raise Problem(
-            f"The prototypes {path!r} cannot be read ({str(error).partition(chr(10))[0]}).", field="loss.file"
-        ) from None
     if found.shape != (num_classes, dim):
         raise Problem(
             f"The prototypes {path} have the shape {list(found.shape)}; {num_classes} classes and embeddings of "

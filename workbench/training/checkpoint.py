@@ -1,6 +1,7 @@
 """Whole checkpoints or none: tensors and plain values only, written beside and then moved into place."""
 
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -9,6 +10,8 @@ import torch
 
 from workbench import files
 from workbench.problem import Problem
+from workbench.tensor_files import read_tensors
+from workbench.unreadable import refusing
 
 LARGEST = 16 << 30  # bytes
 
@@ -51,18 +54,14 @@ def load(path: Path) -> dict[str, Any]:
     Raises:
         Problem: missing, cut short, damaged, over 16 GiB, or holding anything but tensors and plain values.
     """
-    try:
-        _look(path)
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, zipfile.BadZipFile, RuntimeError, ValueError, EOFError) as error:
-        raise _bad(path, str(error).partition("\n")[0]) from None
-    except Exception as error:
-        if type(error).__name__ == "UnpicklingError":
-            raise _bad(path, "it holds more than tensors and plain values") from None
-        raise
+    with refusing(partial(_bad, path)):
+        if path.stat().st_size > LARGEST:
+            raise ValueError("it is over 16 GiB")
+        if not zipfile.is_zipfile(path):
+            raise ValueError("it is no zip file")
+    state = read_tensors(path, partial(_bad, path))
     if not isinstance(state, dict):
         raise _bad(path, "it holds no named values")
-    _refuse_hollow_tensors(path, state)
     return state
 
 
@@ -79,30 +78,6 @@ def set_rng_state(state: dict[str, Any]) -> None:
     torch.set_rng_state(state["torch"])
     if "cuda" in state and torch.cuda.is_available():
         torch.cuda.set_rng_state_all(state["cuda"])
-
-
-def _look(path: Path) -> None:
-    if path.stat().st_size > LARGEST:
-        raise ValueError("it is over 16 GiB")
-    with zipfile.ZipFile(path) as archive:
-        if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
-            raise ValueError("it unpacks to over 16 GiB")
-        damaged = archive.testzip()  # torch.load itself does not check the sums
-        if damaged:
-            raise ValueError(f"its part {damaged} is damaged")
-
-
-def _refuse_hollow_tensors(path: Path, state: Any) -> None:
-    match state:
-        case torch.Tensor():
-            if state.numel() * state.element_size() > state.untyped_storage().nbytes():
-                raise _bad(path, "a tensor in it is larger than its stored data")
-        case dict():
-            for value in state.values():
-                _refuse_hollow_tensors(path, value)
-        case list() | tuple():
-            for value in state:
-                _refuse_hollow_tensors(path, value)
 
 
 def _bad(path: Path, why: str) -> Problem:

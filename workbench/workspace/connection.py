@@ -40,7 +40,10 @@ def open_writer(path: Path, *, create: bool = False) -> Connection:
         Problem: when the file is missing, empty, damaged, of another program or cannot be written.
     """
     _look_before_opening(path, create)
-    connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    try:
+        connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    except sqlite3.DatabaseError as error:
+        raise explain(error, path) from None
     connection.text_factory = READABLE
     try:
         _check(connection, path)
@@ -231,7 +234,7 @@ def _has_folders(runs: Path) -> bool:
 def _look_before_opening(path: Path, create: bool) -> None:
     for ending in ("", "-wal", "-shm", "-journal"):
         regular(path.with_name(f"{path.name}{ending}"))  # SQLite would write through a link
-    if not path.exists():
+    if not os.path.exists(path):
         if create and not _has_folders(path.parent / "runs"):
             return
         if create:

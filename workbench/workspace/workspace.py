@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench import files, jobs
+from workbench import files, jobs, parts
 from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
+from workbench.unreadable import refusing
 from workbench.workspace import arrays, checksums, ownership, reading, sealing
 from workbench.workspace.columns import Unreadable, parsed
 from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, told, writing
@@ -56,15 +57,15 @@ class Workspace:
         self.path = Path(path)
         self.database = self.path / DATABASE
         self._lock, self._read_lock = threading.RLock(), threading.RLock()
-        if create and not self.database.exists():
+        if create and not os.path.exists(self.database):
             self._make_folder()
-        self.read_only = self.database.exists() and not (
+        self.read_only = os.path.exists(self.database) and not (
             os.access(self.path, os.W_OK) and os.access(self.database, os.W_OK)
         )
         if self.read_only:
             self._db = open_reader(self.database)
         else:
-            self._db = open_writer(self.database, create=create and not self.database.exists())
+            self._db = open_writer(self.database, create=create and not os.path.exists(self.database))
         try:
             with told(self._db):
                 check_schema(self._db, self.database)
@@ -343,7 +344,10 @@ class Workspace:
             if self.read_only or not ownership.dead_runs(db):
                 return []
         with self.writing() as db:
-            return ownership.mark_dead_runs(db)
+            dead = ownership.mark_dead_runs(db)
+        for run_id in dead:
+            parts.remove_dead(self.folder(run_id))
+        return dead
 
     def register_dataset(self, image_set: "ImageSet", pixels: Path | None) -> int:
         """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
@@ -408,14 +412,9 @@ class Workspace:
             yield db
 
     def _make_folder(self) -> None:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            (self.path / "runs").mkdir(exist_ok=True)
-        except OSError as error:
-            raise Problem(
-                f"The folder {self.path} cannot be made ({error.strerror}).",
-                todo="Choose a folder where you may write.",
-            ) from None
+        todo = "Choose a folder where you may write."
+        with refusing(lambda why: Problem(f"The folder {str(self.path)[:200]} cannot be made ({why}).", todo=todo)):
+            (self.path / "runs").mkdir(parents=True, exist_ok=True)
 
     def _set(self, run_id: int, column: str, value: object) -> None:
         with self.writing() as db:
@@ -434,6 +433,7 @@ def add_artefact(
 ) -> int:
     """One row for one whole file; a file written again keeps its number. It is hashed here unless `digest` is given."""
     stored = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+    stored = os.fsencode(stored).decode("utf-8", "backslashreplace")  # a name that is no UTF-8 as it is shown
     values = (run_id, kind, stored, path.stat().st_size, files.digest(path) if digest is None else digest)
     db.execute(
         "insert into artefacts (run_id, kind, path, bytes, blake2b, step, created) values (?, ?, ?, ?, ?, ?, ?) "
