@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.psce import without_own_class
 from workbench.losses.published import UNNAMED
@@ -24,7 +25,7 @@ class PSCParams(Params):
     batch="any; the paper: two views of each image",
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
 )  # fmt: skip
-class PSC(nn.Module):
+class PSC(Loss):
     """Mean of log sum_{k != y} exp(cos(z, c_k) / τ) - cos(z, c_y) / τ over learned prototypes; may be negative."""
 
     def __init__(self, params: PSCParams, *, num_classes: int, embedding_dim: int) -> None:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CCP_PAPER, CCP_PROXIES, in_ccp
 from workbench.params import Params, param
@@ -41,7 +42,7 @@ class SoftTripleParams(Params):
     ),
     defaults_source=f"{CCP_PAPER}; centres of SoftTriple-L: Section 5",
 )  # fmt: skip
-class SoftTriple(nn.Module):
+class SoftTriple(Loss):
     """Cross-entropy of λ (S_c - δ [c = y]) plus τ times the mean distance between the centres of one class.
 
     S_c is the mean cosine to the centres of class c, weighed by their softmax at 1 / γ.

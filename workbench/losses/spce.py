@@ -1,9 +1,10 @@
 """SPCE as a training loss: cross-entropy whose class weights are the batch's own hard means."""
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses import anatomy
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.contract import Loss
 from workbench.losses.published import UNNAMED
 from workbench.params import NoParams
 from workbench.registry import register
@@ -22,7 +23,7 @@ from workbench.registry import register
         }
     },
 )  # fmt: skip
-class SPCE(nn.Module):
+class SPCE(Loss):
     """Pairwise loss that cross-entropy comes to resemble; it has no parameters of its own.
 
     Its logits hold each image's product with itself, |z|^2 / n: long embeddings saturate the softmax, unit length

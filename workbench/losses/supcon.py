@@ -4,9 +4,10 @@ Not pytorch-metric-learning's SupConLoss, the same formula: 0.36 to 0.49 of its 
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean_of, on_sphere, positive_pairs
+from workbench.losses.contract import Loss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
 from workbench.params import Params, param
@@ -24,7 +25,7 @@ class SupConParams(Params):
     defaults={"cifar10": TWO_VIEWS, "cifar100": TWO_VIEWS},
     defaults_source=f"{PSCE_PAPER}; τ stands in a supplement that is not at hand",
 )  # fmt: skip
-class SupCon(nn.Module):
+class SupCon(Loss):
     """Mean over anchors of minus the mean log softmax of their positives, over cosine / τ.
 
     Anchors without a positive are left out; with none left the value is 0.

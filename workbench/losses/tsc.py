@@ -2,10 +2,11 @@
 
 import torch
 from scipy.optimize import linear_sum_assignment
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere
+from workbench.losses.contract import Loss
 from workbench.losses.kcl import KCLParams, k_positives
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import repelling, simplex
@@ -27,7 +28,7 @@ class TSCParams(KCLParams):
     batch="two views, or classes × images",
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
 )  # fmt: skip
-class TSC(nn.Module):
+class TSC(Loss):
     """KCL's part plus λ / (k + 1) times -log of the softmax of the own class's target over the batch, by cosine / τ.
 
     Classes are matched to targets in training, every 100 steps, so that the running class means lie nearest.

@@ -8,16 +8,16 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from workbench.config import TrainingParams
+from workbench.losses.contract import Loss
 
 
-def build_optimiser(params: TrainingParams, model: nn.Module, loss: nn.Module) -> Optimizer:
+def build_optimiser(params: TrainingParams, model: nn.Module, loss: Loss) -> Optimizer:
     """The optimiser over the model and the loss's own parameters (proxies, classifier).
 
     The learning rate of `model.backbone` is multiplied by `params.backbone_lr`, that of the loss's parameters by
-    `loss.proxy_lr_multiplier` where it has one. A multiple of 0 freezes: no gradient is computed for it.
+    `loss.proxy_lr_multiplier`. A multiple of 0 freezes: no gradient is computed for it.
     With `decay_matrices_only`, parameters of one dimension (biases, batch-norm) are not decayed.
     """
-    multiplier = float(getattr(loss, "proxy_lr_multiplier", 1.0))
     pretrained = getattr(model, "backbone", None)
     backbone = list(pretrained.parameters()) if isinstance(pretrained, nn.Module) and params.backbone_lr != 1 else []
     if params.backbone_lr == 0:
@@ -26,7 +26,8 @@ def build_optimiser(params: TrainingParams, model: nn.Module, loss: nn.Module) -
     apart = {id(weight) for weight in backbone}
     others = [weight for weight in model.parameters() if id(weight) not in apart]
     groups = []
-    for weights, times in ((backbone, params.backbone_lr), (others, 1.0), (list(loss.parameters()), multiplier)):
+    own = list(loss.parameters())
+    for weights, times in ((backbone, params.backbone_lr), (others, 1.0), (own, loss.proxy_lr_multiplier)):
         trained, lr = [weight for weight in weights if weight.requires_grad], params.lr * times
         flat = [weight for weight in trained if weight.ndim <= 1 and params.decay_matrices_only]
         deep = [weight for weight in trained if weight.ndim > 1 or not params.decay_matrices_only]
