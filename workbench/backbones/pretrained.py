@@ -35,7 +35,9 @@ class PretrainedParams(Params):
         "none", label="Frozen layers", help="How deep, from the image on, weights stay as they were loaded."
     )
     frozen_batch_norm: bool = param(
-        False, label="Freeze batch-norm", help="Keep the statistics of batch-norm as they were loaded."
+        False,
+        label="Freeze batch-norm",
+        help="Keep batch-norm as it was loaded: its statistics, its scale and its shift.",
     )
 
 

@@ -34,7 +34,7 @@ def read_ranking(workspace: Workspace, evaluation_id: int) -> Ranking:
 
 
 def read_first_hits(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sample ids [n] int64 and ranks [n] int32 of their first true neighbours. Raises Problem as `read_ranking`."""
+    """Sample ids [n] int64 and ranks [n] int32 of their first true neighbours. Raises as `read_ranking`."""
     columns = _columns(workspace, evaluation_id, ("sample_ids", "first_hit"))
     return columns["sample_ids"], columns["first_hit"]
 
@@ -45,8 +45,13 @@ def read_scores(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, n
     return columns["sample_ids"], columns["first_hit"], columns["ap"]
 
 
+def read_r(workspace: Workspace, evaluation_id: int) -> np.ndarray:
+    """Number r [n] int32 of true neighbours of each sample, 0 for what is no query. Raises as `read_ranking`."""
+    return _columns(workspace, evaluation_id, ("r",))["r"]
+
+
 def read_labels(workspace: Workspace, evaluation_id: int) -> np.ndarray:
-    """Labels [n] int64 in the order of the embeddings. Raises Problem as `read_ranking`."""
+    """Labels [n] int64 in the order of the embeddings. Raises as `read_ranking`."""
     return _columns(workspace, evaluation_id, ("labels",))["labels"]
 
 
