@@ -42,6 +42,16 @@ def read(cache: Path | None = None) -> Catalog | None:
     return known
 
 
+def names(known: Catalog, kind: str) -> list[str]:
+    """The entries of that kind, by name."""
+    return [key.partition("/")[2] for key in known if key.startswith(f"{kind}/")]
+
+
+def fact(known: Catalog, kind: str, name: str, of: str) -> Any:
+    """A fact of an entry (facts.py); None where the entry or the fact is unknown."""
+    return known.get(f"{kind}/{name}", {}).get("facts", {}).get(of)
+
+
 def published(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
     """Parameters of this loss that a paper gives for this data set; empty where it gives none."""
     found = _by_data(known, loss, "defaults").get(dataset, {})
@@ -65,7 +75,7 @@ def defaults_told(
 
     `name_of` gives the words for a dotted field and for a data set, "dataset/cub"; by default as in a config file.
     """
-    source = known.get(f"loss/{loss}", {"facts": {}})["facts"].get("defaults_source", "")
+    source = fact(known, "loss", loss, "defaults_source")
     named, told = list(_by_data(known, loss, "defaults")), []
     for each in [name for name in named if dataset in ("", name)]:
         values = listed(published_fields(known, loss, each), name_of)
@@ -88,9 +98,8 @@ def listed(values: dict[str, Any], name_of: NameOf) -> str:
     )
 
 
-def _by_data(known: Catalog, loss: str, fact: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = known.get(f"loss/{loss}", {"facts": {}})["facts"].get(fact, {})
-    return found
+def _by_data(known: Catalog, loss: str, of: str) -> dict[str, dict[str, Any]]:
+    return fact(known, "loss", loss, of) or {}
 
 
 def _dotted(values: dict[str, Any]) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def benchmark_methods(
     """Train every method with the same backbone and budget, and print R@1, MAP@R, NMI, time and memory as Markdown."""
     from workbench import benchmark as comparison
 
-    chosen = list(methods) or sorted(key.partition("/")[2] for key in catalogs.current() if key.startswith("loss/"))
+    chosen = list(methods) or sorted(catalogs.names(catalogs.current(), "loss"))
     with Workspace(folder or default_workspace(), create=True) as workspace:
         for bench in benches:
             rows = comparison.compare(

@@ -1,11 +1,12 @@
 """One registry. A file that decorates a factory appears in form, CLI, docs and property tests."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, TypeVar
 
+from workbench.facts import OF_KIND, Facts
 from workbench.params import Params
 from workbench.problem import Problem
 
@@ -25,11 +26,7 @@ class Entry:
     source: str  # paper and equation, or the library
     params: type[Params]
     build: Callable[..., Any]
-    facts: dict[str, Any] = field(default_factory=dict)
-    """Plain data for the form. Losses: needs_pairs, has_proxies, batch (valid shapes, in words), defaults (published
-    values by data set, perhaps none), defaults_source (who names them, or that nobody does) and measured (values found
-    here, by data set; losses/published.py says how both are written). Data sets: markers (patterns of files by which
-    one is found)."""
+    facts: Facts = field(default_factory=Facts)
 
 
 _ENTRIES: dict[tuple[str, str], Entry] = {}
@@ -38,13 +35,21 @@ _ENTRIES: dict[tuple[str, str], Entry] = {}
 def register(
     kind: str, name: str, *, title: str, params: type[Params], source: str, **facts: Any
 ) -> Callable[[Factory], Factory]:
-    """Decorate a factory (class or function). Raises ValueError when the name is taken."""
+    """Decorate a factory (class or function); `facts` are those of facts.py for this kind.
+
+    Raises:
+        ValueError: the kind is none, or the name is taken.
+        TypeError: a fact that entries of this kind do not have.
+    """
+    if kind not in OF_KIND:
+        raise ValueError(f"there is no kind {kind!r}: known are {', '.join(OF_KIND)}")
+    told = OF_KIND[kind](**facts)
 
     def decorate(build: Factory) -> Factory:
         if (kind, name) in _ENTRIES:
             raise ValueError(f"two files register the {kind} {name!r}")
         summary = (build.__doc__ or "").strip().partition("\n")[0]
-        _ENTRIES[kind, name] = Entry(kind, name, title, summary, source, params, build, facts)
+        _ENTRIES[kind, name] = Entry(kind, name, title, summary, source, params, build, told)
         return build
 
     return decorate
@@ -82,7 +87,7 @@ def catalog() -> dict[str, dict[str, Any]]:
             "title": each.title,
             "help": each.help,
             "source": each.source,
-            "facts": each.facts,
+            "facts": asdict(each.facts),
             "params": each.params.model_json_schema().get("properties", {}),
         }
         for each in sorted(_ENTRIES.values(), key=lambda each: (each.kind, each.name))

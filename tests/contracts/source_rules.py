@@ -18,6 +18,7 @@ SQLITE = {"sqlite3", "sqlite_utils", "pysqlite3"}
 GROUND = {
     "params",
     "dimensions",
+    "facts",
     "registry",
     "catalog",
     "problem",

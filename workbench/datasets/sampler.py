@@ -86,6 +86,7 @@ class ClassesImagesParams(Params):
 @register(
     "sampler", "classes_images", title="Classes x images", params=ClassesImagesParams,
     source="Instance cross entropy 2019, Section 4 (C x N_c batches)",
+    images_of_class="images_per_class",
 )  # fmt: skip
 class ClassesImagesSampler:
     """Batches of some classes with the same number of images each, so that every anchor has positives.

@@ -24,7 +24,7 @@ class AngularParams(Params):
 
 
 @register(
-    "loss", "angular", title="Angular", params=AngularParams, has_proxies=False, needs_pairs=True,
+    "loss", "angular", title="Angular", params=AngularParams, needs_pairs=True,
     source="Wang et al. 2017, Eq. 8",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,

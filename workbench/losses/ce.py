@@ -33,7 +33,7 @@ SHOPS = {"training.lr": 0.003, "training.momentum": 0.99, "training.nesterov": T
 
 
 @register(
-    "loss", "ce", title="Cross-entropy (CE)", params=CEParams, has_proxies=True, needs_pairs=False,
+    "loss", "ce", title="Cross-entropy (CE)", params=CEParams, needs_pairs=False,
     source="Boudiaf et al. 2020, Section 6.1",
     batch="any",
     defaults={

@@ -21,7 +21,7 @@ class CenterParams(Params):
 
 
 @register(
-    "loss", "center", title="Center", params=CenterParams, has_proxies=True, needs_pairs=False,
+    "loss", "center", title="Center", params=CenterParams, needs_pairs=False,
     source="Wen et al. 2016, Eq. 5",
     batch="any",
     defaults={}, defaults_source=UNNAMED,

@@ -25,7 +25,7 @@ class ContrastiveParams(Params):
 
 
 @register(
-    "loss", "contrastive", title="Contrastive", params=ContrastiveParams, has_proxies=False, needs_pairs=True,
+    "loss", "contrastive", title="Contrastive", params=ContrastiveParams, needs_pairs=True,
     source="Boudiaf et al. 2020, Section 3.1 and Table 2, after Hadsell et al. 2006",
     batch="classes × images, two or more of each",
     defaults=in_ccp({dataset: {"margin": 0.5} for dataset in OF_CCP}, CCP_PAIRS),

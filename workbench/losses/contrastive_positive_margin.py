@@ -17,7 +17,7 @@ class PositiveMarginParams(Params):
 
 @register(
     "loss", "contrastive_positive_margin", title="Contrastive with positive margin", params=PositiveMarginParams,
-    has_proxies=False, needs_pairs=True,
+    needs_pairs=True,
     source="Chance-constrained proxies (C2), supplement Section 2.1; pytorch-metric-learning ContrastiveLoss",
     batch="classes × images, two or more of each",
     defaults=in_ccp(

@@ -17,7 +17,7 @@ class KCLParams(Params):
 
 
 @register(
-    "loss", "kcl", title="K-positive contrastive (KCL)", params=KCLParams, has_proxies=False, needs_pairs=True,
+    "loss", "kcl", title="K-positive contrastive (KCL)", params=KCLParams, needs_pairs=True,
     source="Prototype softmax cross entropy, Eq. 3, first part, after Kang et al. 2021",
     batch="two views, or classes × images",
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",

@@ -19,7 +19,7 @@ class LiftedParams(Params):
 
 
 @register(
-    "loss", "lifted", title="Lifted structure", params=LiftedParams, has_proxies=False, needs_pairs=True,
+    "loss", "lifted", title="Lifted structure", params=LiftedParams, needs_pairs=True,
     source="Hermans et al. 2017, Eq. 8 (generalised), after Song et al. 2016",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,

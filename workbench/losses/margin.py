@@ -23,7 +23,7 @@ class MarginParams(Params):
 
 
 @register(
-    "loss", "margin", title="Margin", params=MarginParams, has_proxies=False, needs_pairs=True,
+    "loss", "margin", title="Margin", params=MarginParams, needs_pairs=True,
     source="Wu et al. 2017, Eq. 4 and the sampling of Section 4.1",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,

@@ -21,7 +21,7 @@ class MultiSimilarityParams(Params):
 
 
 @register(
-    "loss", "multi_similarity", title="Multi-similarity (MS)", params=MultiSimilarityParams, has_proxies=False,
+    "loss", "multi_similarity", title="Multi-similarity (MS)", params=MultiSimilarityParams,
     needs_pairs=True, source="Wang et al. 2019, Eq. 15; pytorch-metric-learning MultiSimilarityLoss",
     batch="classes × images, two or more of each",
     defaults=in_ccp(

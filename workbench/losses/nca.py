@@ -18,7 +18,7 @@ class NCAParams(Params):
 
 
 @register(
-    "loss", "nca", title="NCA", params=NCAParams, has_proxies=False, needs_pairs=True,
+    "loss", "nca", title="NCA", params=NCAParams, needs_pairs=True,
     source="Goldberger et al. 2004, Eq. 1, with the logarithm of Eq. 10; unit length as in later work",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,

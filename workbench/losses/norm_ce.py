@@ -23,7 +23,7 @@ class NormCEParams(Params):
 
 
 @register(
-    "loss", "norm_ce", title="Normalised CE", params=NormCEParams, has_proxies=True, needs_pairs=False,
+    "loss", "norm_ce", title="Normalised CE", params=NormCEParams, needs_pairs=False,
     source="Boudiaf et al. 2020, Eq. 12",
     batch="any",
     defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 write τ in Eq. 12 without one",

@@ -20,7 +20,7 @@ class NPairsParams(Params):
 
 
 @register(
-    "loss", "npairs", title="N-pairs", params=NPairsParams, has_proxies=False, needs_pairs=True,
+    "loss", "npairs", title="N-pairs", params=NPairsParams, needs_pairs=True,
     source="Sohn 2016, Eq. 6 and Section 3.2.2",
     batch="classes × images, two or more of each; the paper: two",
     defaults={}, defaults_source=UNNAMED,

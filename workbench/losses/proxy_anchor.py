@@ -21,7 +21,7 @@ class ProxyAnchorParams(Params):
 
 
 @register(
-    "loss", "proxy_anchor", title="Proxy-Anchor", params=ProxyAnchorParams, has_proxies=True, needs_pairs=False,
+    "loss", "proxy_anchor", title="Proxy-Anchor", params=ProxyAnchorParams, needs_pairs=False,
     source="Kim et al. 2020, Eq. 4; pytorch-metric-learning ProxyAnchorLoss",
     batch="any; CCP's tables: one image of each class",
     defaults=in_ccp({dataset: {"margin": 0.1, "alpha": 32.0} for dataset in OF_CCP}, CCP_PROXIES),

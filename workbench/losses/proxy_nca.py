@@ -24,7 +24,7 @@ class ProxyNCAParams(Params):
 
 
 @register(
-    "loss", "proxy_nca", title="ProxyNCA++", params=ProxyNCAParams, has_proxies=True, needs_pairs=False,
+    "loss", "proxy_nca", title="ProxyNCA++", params=ProxyNCAParams, needs_pairs=False,
     source="Teh et al. 2020, Eq. 6",
     batch="any; CCP's tables: one image of each class",
     defaults=in_ccp({dataset: {"temperature": 0.1} for dataset in OF_CCP}, CCP_PROXIES),

@@ -44,7 +44,7 @@ DIMENSIONS = {  # least and greatest D - C; from D = C - 1 on the simplex is wha
 
 
 @register(
-    "loss", "psce", title="Prototype softmax cross-entropy (PSCE)", params=PSCEParams, has_proxies=True,
+    "loss", "psce", title="Prototype softmax cross-entropy (PSCE)", params=PSCEParams,
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 4 and Section 4; prototypes of Section 4.3",
     batch="any; the paper: two views of each image", dimensions=DIMENSIONS,
     defaults={"cifar10": TWO_VIEWS | {"embedding.dim": 10}, "cifar100": TWO_VIEWS | {"embedding.dim": 100}},

@@ -59,7 +59,7 @@ class Statistics(nn.Module):
 
 
 @register(
-    "loss", "rankmi", title="RankMI", params=RankMIParams, has_proxies=False, needs_pairs=True,
+    "loss", "rankmi", title="RankMI", params=RankMIParams, needs_pairs=True,
     source="Kemertas et al. 2020 (RankMI), supplement: Eq. 4, 6, 10, 11 and Algorithm 1",
     batch="classes × images; the paper: 120 images",
     defaults={

@@ -21,7 +21,7 @@ class SNCAParams(Params):
 
 
 @register(
-    "loss", "snca", title="SNCA with memory", params=SNCAParams, has_proxies=False, needs_pairs=True,
+    "loss", "snca", title="SNCA with memory", params=SNCAParams, needs_pairs=True,
     source="Wu et al. 2018 (scalable NCA), Eq. 2 to 6; Boudiaf et al. 2020, Table 2",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 write σ in Table 2 without one",

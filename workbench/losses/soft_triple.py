@@ -28,7 +28,7 @@ class SoftTripleParams(Params):
 
 
 @register(
-    "loss", "soft_triple", title="SoftTriple", params=SoftTripleParams, has_proxies=True, needs_pairs=False,
+    "loss", "soft_triple", title="SoftTriple", params=SoftTripleParams, needs_pairs=False,
     source="Qian et al. 2019, Eq. 6, 7 and 9",
     batch="any; CCP's tables: one image of each class",
     defaults=in_ccp(

@@ -11,7 +11,7 @@ from workbench.registry import register
 
 
 @register(
-    "loss", "spce", title="Simplified pairwise CE (SPCE)", params=NoParams, has_proxies=False, needs_pairs=True,
+    "loss", "spce", title="Simplified pairwise CE (SPCE)", params=NoParams, needs_pairs=True,
     source="Boudiaf et al. 2020, Section 5.1",
     batch="classes × images: class means are taken over the batch",
     defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 measure it and train with CE, Section 5.2",

@@ -19,7 +19,7 @@ class SupConParams(Params):
 
 
 @register(
-    "loss", "supcon", title="Supervised contrastive (SupCon)", params=SupConParams, has_proxies=False,
+    "loss", "supcon", title="Supervised contrastive (SupCon)", params=SupConParams,
     needs_pairs=True, source="Khosla et al. 2020, Eq. 2 (L_out); prototype softmax cross entropy, Eq. 1 (SCL)",
     batch="two views, or classes × images",
     defaults={"cifar10": TWO_VIEWS, "cifar100": TWO_VIEWS},

@@ -19,7 +19,7 @@ class TripletParams(Params):
 
 
 @register(
-    "loss", "triplet", title="Triplet, semi-hard", params=TripletParams, has_proxies=False, needs_pairs=True,
+    "loss", "triplet", title="Triplet, semi-hard", params=TripletParams, needs_pairs=True,
     source="Schroff et al. 2015 (FaceNet), Eq. 3 with the semi-hard negatives of Section 3.2",
     batch="classes × images, two or more of each",
     defaults=in_ccp(

@@ -23,7 +23,7 @@ class TSCParams(KCLParams):
 
 
 @register(
-    "loss", "tsc", title="Targeted supervised contrastive (TSC)", params=TSCParams, has_proxies=True, needs_pairs=True,
+    "loss", "tsc", title="Targeted supervised contrastive (TSC)", params=TSCParams, needs_pairs=True,
     source="Prototype softmax cross entropy, Eq. 3, after Li et al. 2022",
     batch="two views, or classes × images",
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",

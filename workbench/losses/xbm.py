@@ -39,7 +39,7 @@ class XBMParams(Params):
 
 
 @register(
-    "loss", "xbm", title="Cross-batch memory (XBM)", params=XBMParams, has_proxies=False, needs_pairs=True,
+    "loss", "xbm", title="Cross-batch memory (XBM)", params=XBMParams, needs_pairs=True,
     source="Wang et al. 2020 (XBM), Eq. 3 and Algorithm 1",
     batch="classes × images, two or more of each",
     defaults=in_ccp(

@@ -26,7 +26,7 @@ PUBLISHED: dict[str, dict[str, float]] = {  # supplement, Section 2.1
 
 
 @register(
-    "loss", "ccp", title="Chance-constrained proxies (CCP)", params=CCPParams, has_proxies=True, needs_pairs=True,
+    "loss", "ccp", title="Chance-constrained proxies (CCP)", params=CCPParams, needs_pairs=True,
     source="Gürbüz et al. 2023 (CCP), Eq. 4.11, Algorithms 1 and 2; pytorch-metric-learning for the pair losses",
     batch="classes × images; the paper: 8 × 4",
     defaults=in_ccp(PUBLISHED, CCP_PAIRS | {"embedding.bounded": True})

@@ -217,14 +217,15 @@ class Draft:
     def fixes(self, errors: dict[str, str]) -> dict[str, tuple[str, str, Any]]:
         """One-click repairs of impossible combinations: by path, (words of the button, path to set, value)."""
         found: dict[str, tuple[str, str, Any]] = {}
-        others = [name for name in self._names("sampler") if name != "random"]
-        if "sampler.name" in errors and self.values["sampler"]["name"] == "random" and others:
+        samplers = catalogs.names(self.catalog, "sampler")
+        others = [name for name in samplers if catalogs.fact(self.catalog, "sampler", name, "images_of_class")]
+        if "sampler.name" in errors and self.values["sampler"]["name"] in samplers and others:
             title = self.catalog[f"sampler/{others[0]}"]["title"]
             found["sampler.name"] = (f"Use {title}", "sampler.name", others[0])
         if "training.nesterov" in errors:
             found["training.nesterov"] = ("Turn off", "training.nesterov", False)
         loss = self.values["loss"]
-        rule = self.catalog.get(f"loss/{loss['name']}", {"facts": {}})["facts"].get("dimensions")
+        rule = catalogs.fact(self.catalog, "loss", loss["name"], "dimensions")
         if "embedding.dim" in errors and rule and self.classes is not None:
             fits = dimensions.nearest(rule, loss[rule["of"]], self.classes, self.values["embedding"]["dim"])
             if fits:
@@ -254,7 +255,7 @@ class Draft:
         }
 
     def _names(self, kind: str) -> list[str]:
-        return [key.partition("/")[2] for key in self.catalog if key.startswith(f"{kind}/")]
+        return catalogs.names(self.catalog, kind)
 
     def _choice_fields(self, kind: str) -> dict[str, Field]:
         name, names = self.values[kind]["name"], self._names(kind)
