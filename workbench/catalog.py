@@ -10,7 +10,7 @@ from typing import Any, Literal
 from platformdirs import user_cache_path
 from pydantic import Field, ValidationError, create_model
 
-from workbench import files, registry
+from workbench import files, plugins, registry
 from workbench.params import Params
 
 Catalog = dict[str, dict[str, Any]]
@@ -25,21 +25,32 @@ def cache_folder() -> Path:
 
 
 def path(cache: Path) -> Path:
-    """Where the catalog of exactly these files lies; a new or changed leaf file gives a new name."""
+    """Where the catalog of exactly these files lies; a new or changed leaf file or plug-in gives a new name."""
     here = Path(__file__).parent
-    leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).glob("*.py"))
-    stamps = [(str(leaf), leaf.stat().st_size, leaf.stat().st_mtime_ns) for leaf in leaves]
+    leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).rglob("*.py"))
+    described = [*leaves, here / "registry.py", here / "facts.py"]
+    stamps = [*((str(leaf), leaf.stat().st_size, leaf.stat().st_mtime_ns) for leaf in described), *plugins.stamps()]
     return cache / f"catalog-{sha256(repr(stamps).encode()).hexdigest()[:16]}.json"
 
 
 def read(cache: Path | None = None) -> Catalog | None:
-    """The catalog, or None if it has to be written first. Takes about a millisecond."""
-    found = path(cache or cache_folder())
+    """The catalog, or None if it has to be written first. Takes a few milliseconds."""
+    stored = _stored(cache)
+    return None if stored is None else stored["entries"]
+
+
+def broken(cache: Path | None = None) -> dict[str, str]:
+    """Origin -> one sentence, of every plug-in that could not be used when the catalog was written."""
+    stored = _stored(cache)
+    return {} if stored is None else stored["broken"]
+
+
+def _stored(cache: Path | None) -> dict[str, Any] | None:
     try:
-        known: Catalog = json.loads(found.read_text("utf-8"))
+        stored: dict[str, Any] = json.loads(path(cache or cache_folder()).read_text("utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
         return None
-    return known
+    return stored
 
 
 def names(known: Catalog, kind: str) -> list[str]:
@@ -110,9 +121,10 @@ def write(cache: Path) -> Catalog:
     """Load the engine and describe it. Seconds: never on the window's thread."""
     registry.discover_all()
     described = registry.catalog()
+    stored = {"entries": described, "broken": registry.broken()}
     cache.mkdir(parents=True, exist_ok=True)
     with files.atomic_write(path(cache)) as file:
-        file.write(json.dumps(described, ensure_ascii=False, indent=1).encode())
+        file.write(json.dumps(stored, ensure_ascii=False, indent=1).encode())
     return described
 
 

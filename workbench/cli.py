@@ -12,7 +12,7 @@ import click
 from workbench import __version__
 from workbench import catalog as catalogs
 from workbench.changed_config import read_config
-from workbench.commands import compare, exchange, report, sweep
+from workbench.commands import compare, exchange, plugins, report, sweep
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
 from workbench.problem import Problem
@@ -146,6 +146,8 @@ def list_entries(what: str, folder: Path | None) -> None:
         kind, _, name = key.partition("/")
         if kind == KINDS[what]:
             click.echo(f"{name:28} {described['help']}  [{described['source']}]")
+            if described["origin"]:
+                click.echo(f"    plug-in: {described['origin']}")
             for field, facts in described["params"].items():
                 click.echo(f"    {field} = {facts['default']!r}{_range(facts)}  {facts['description']}")
             if batch := described["facts"].get("batch"):
@@ -175,6 +177,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
 
 for each in (exchange, compare, sweep, report):
     each.add_to(cli, workspace_option, default_workspace)
+plugins.add_to(cli)
 
 
 def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:

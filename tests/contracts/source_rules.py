@@ -19,6 +19,7 @@ GROUND = {
     "params",
     "dimensions",
     "facts",
+    "plugins",
     "registry",
     "catalog",
     "problem",

@@ -257,18 +257,23 @@ class Draft:
     def _names(self, kind: str) -> list[str]:
         return catalogs.names(self.catalog, kind)
 
+    def _title(self, key: str) -> str:
+        """An entry's title in a list, marked where the entry is a plug-in's."""
+        return f"{self.catalog[key]['title']}{' · plug-in' if self.catalog[key].get('origin') else ''}"
+
     def _choice_fields(self, kind: str) -> dict[str, Field]:
         name, names = self.values[kind]["name"], self._names(kind)
         entry = self.catalog.get(f"{kind}/{name}", {"help": "", "source": "", "params": {}})
         batches = entry.get("facts", {}).get("batch", "")
         batches = f" Batches: {batches}." if batches else ""
+        origin = f" A plug-in: {entry['origin']}." if entry.get("origin") else ""
         chooser = {
             "enum": names,
-            "titles": [self.catalog[f"{kind}/{each}"]["title"] for each in names],
+            "titles": [self._title(f"{kind}/{each}") for each in names],
             "type": "string",
             "default": self.base[kind]["name"] if hasattr(self, "base") else name,
             "label": TITLES[kind],
-            "description": f"{entry['help']}{batches}",
+            "description": f"{entry['help']}{batches}{origin}",
             "source": entry["source"],
         }
         params = {
