@@ -37,6 +37,6 @@ def build_loss(name: str, *, num_classes: int, embedding_dim: int, **params: Any
 
 
 def list_losses() -> list[str]:
-    """The names that `build_loss` knows, sorted."""
-    registry.discover(__name__)
+    """The names that `build_loss` knows, plug-ins too, sorted."""
+    registry.load_plugins()
     return [entry.name for entry in registry.entries("loss")]
