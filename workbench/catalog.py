@@ -28,7 +28,7 @@ def path(cache: Path) -> Path:
     """Where the catalog of exactly these files lies; a new or changed leaf file or plug-in gives a new name."""
     here = Path(__file__).parent
     leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).rglob("*.py"))
-    described = [*leaves, here / "registry.py", here / "facts.py"]
+    described = [*leaves, *(here / each for each in ("registry.py", "facts.py", "params.py"))]
     stamps = [*((str(leaf), leaf.stat().st_size, leaf.stat().st_mtime_ns) for leaf in described), *plugins.stamps()]
     return cache / f"catalog-{sha256(repr(stamps).encode()).hexdigest()[:16]}.json"
 
