@@ -5,13 +5,16 @@ import pytest
 from click.testing import CliRunner
 
 from workbench import catalog as catalogs
-from workbench import registry
+from workbench import plugins, registry
 from workbench.cli import cli
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.training import checkpoint
+from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.train.method import MethodPanel
 from workbench.workspace import Workspace
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 METHOD = '''
 """One file."""
@@ -142,3 +145,34 @@ def test_a_method_with_everything_is_one_file(folder, tmp_path, qtbot):
     assert "own_method" in told
     assert "Plug-in: loss own_method" in told
     assert file in told
+
+
+def test_the_form_takes_a_folder_and_says_what_is_broken(folder, session, qtbot, monkeypatch):
+    (folder / "broken.py").write_text("1 / 0")
+    session.set_catalog(catalogs.current())
+    page = SetupPage(session)
+    qtbot.addWidget(page)
+    page.show()
+    qtbot.waitUntil(page.plugins.label.isVisible, timeout=60_000)
+    broken = folder / "broken.py"
+    assert page.plugins.label.text() == (
+        f"The plug-in {broken} cannot be used. ZeroDivisionError in line 1: division by zero."
+    )
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "second.py").write_text(METHOD.replace("own_method", "second_method"))
+    broken.unlink()
+    asked = []
+
+    def answer(box):
+        asked.append(box.text())
+        box.buttons()[0].click()
+
+    monkeypatch.setattr("workbench.ui.pages.setup.plugins.QFileDialog.getExistingDirectory", lambda *_: str(other))
+    monkeypatch.setattr("workbench.ui.pages.setup.plugins.QMessageBox.exec", answer)
+    page.plugins.ask()
+    qtbot.waitUntil(lambda: "loss/second_method" in session.catalog, timeout=60_000)
+    qtbot.waitUntil(lambda: not page.plugins.label.isVisible(), timeout=60_000)
+    assert asked == [f"{other}\n\n{plugins.WARNING}"]
+    assert "second_method" in page.draft.fields("Loss")["loss.name"]["enum"]
+    plugins.remove(other)
