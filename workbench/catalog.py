@@ -16,6 +16,7 @@ from workbench.params import Params
 Catalog = dict[str, dict[str, Any]]
 NameOf = Callable[[str], str]
 TYPES = {"boolean": bool, "integer": int, "number": float, "string": str}
+_LAST: list[Catalog] = []
 LIMITS = {"minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveMaximum": "lt"}
 
 
@@ -135,7 +136,14 @@ def write_now() -> Catalog:
 
 def current() -> Catalog:
     """The catalog, made when it is not there yet (seconds)."""
-    return read() or write_now()
+    found = read() or write_now()
+    _LAST[:] = [found]
+    return found
+
+
+def last() -> Catalog:
+    """What this process last had of `current`, else that: for what is asked often, on the window's thread."""
+    return _LAST[0] if _LAST else current()
 
 
 @lru_cache(maxsize=256)

@@ -28,7 +28,7 @@ class Child:
 
 def children(config: RunConfig) -> list[Child]:
     """Every run that the config asks for, in order: all folds of the first seed, then of the next."""
-    fold, every = config.folds(catalogs.current())
+    fold, every = config.folds(catalogs.last())
     folds = [fold] if fold or not every else list(range(1, every + 1))
     if len(folds) == config.seeds == 1:
         return [Child(config, config.seed, folds[0])]
