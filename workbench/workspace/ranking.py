@@ -63,7 +63,7 @@ def read_similarities(workspace: Workspace, evaluation_id: int) -> tuple[np.ndar
 
 def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
     evaluation = workspace.evaluation(evaluation_id)
-    path = workspace.folder(evaluation.run_id) / f"ranking-{evaluation.epoch}.npz"
+    path = workspace.file(evaluation.run_id, f"ranking-{evaluation.epoch}.npz")
     if not path.exists():
         raise Problem(f"The file {path} is missing.", kept="The rest of the run is kept.", todo="Put it back.")
     try:
