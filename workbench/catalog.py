@@ -10,12 +10,13 @@ from typing import Any, Literal
 from platformdirs import user_cache_path
 from pydantic import Field, ValidationError, create_model
 
-from workbench import files, parts, registry
+from workbench import files, parts, plugins, registry
 from workbench.params import Params
 
 Catalog = dict[str, dict[str, Any]]
 NameOf = Callable[[str], str]
 TYPES = {"boolean": bool, "integer": int, "number": float, "string": str}
+_LAST: list[Catalog] = []
 LIMITS = {"minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveMaximum": "lt"}
 
 
@@ -25,21 +26,42 @@ def cache_folder() -> Path:
 
 
 def path(cache: Path) -> Path:
-    """Where the catalog of exactly these files lies; a new or changed leaf file gives a new name."""
+    """Where the catalog of exactly these files lies; a new or changed leaf file or plug-in gives a new name."""
     here = Path(__file__).parent
-    leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).glob("*.py"))
-    stamps = [(str(leaf), leaf.stat().st_size, leaf.stat().st_mtime_ns) for leaf in leaves]
+    leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).rglob("*.py"))
+    described = [*leaves, *(here / each for each in ("registry.py", "facts.py", "params.py"))]
+    stamps = [*((str(leaf), leaf.stat().st_size, leaf.stat().st_mtime_ns) for leaf in described), *plugins.stamps()]
     return cache / f"catalog-{sha256(repr(stamps).encode()).hexdigest()[:16]}.json"
 
 
 def read(cache: Path | None = None) -> Catalog | None:
-    """The catalog, or None if it has to be written first. Takes about a millisecond."""
-    found = path(cache or cache_folder())
+    """The catalog, or None if it has to be written first. Takes a few milliseconds."""
+    stored = _stored(cache)
+    return None if stored is None else stored["entries"]
+
+
+def broken(cache: Path | None = None) -> dict[str, str]:
+    """Origin -> one sentence, of every plug-in that could not be used when the catalog was written."""
+    stored = _stored(cache)
+    return {} if stored is None else stored["broken"]
+
+
+def _stored(cache: Path | None) -> dict[str, Any] | None:
     try:
-        known: Catalog = json.loads(found.read_text("utf-8"))
+        stored: dict[str, Any] = json.loads(path(cache or cache_folder()).read_text("utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
         return None
-    return known
+    return stored
+
+
+def names(known: Catalog, kind: str) -> list[str]:
+    """The entries of that kind, by name."""
+    return [key.partition("/")[2] for key in known if key.startswith(f"{kind}/")]
+
+
+def fact(known: Catalog, kind: str, name: str, of: str) -> Any:
+    """A fact of an entry (facts.py); None where the entry or the fact is unknown."""
+    return known.get(f"{kind}/{name}", {}).get("facts", {}).get(of)
 
 
 def published(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
@@ -65,7 +87,7 @@ def defaults_told(
 
     `name_of` gives the words for a dotted field and for a data set, "dataset/cub"; by default as in a config file.
     """
-    source = known.get(f"loss/{loss}", {"facts": {}})["facts"].get("defaults_source", "")
+    source = fact(known, "loss", loss, "defaults_source")
     named, told = list(_by_data(known, loss, "defaults")), []
     for each in [name for name in named if dataset in ("", name)]:
         values = listed(published_fields(known, loss, each), name_of)
@@ -88,9 +110,8 @@ def listed(values: dict[str, Any], name_of: NameOf) -> str:
     )
 
 
-def _by_data(known: Catalog, loss: str, fact: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = known.get(f"loss/{loss}", {"facts": {}})["facts"].get(fact, {})
-    return found
+def _by_data(known: Catalog, loss: str, of: str) -> dict[str, dict[str, Any]]:
+    return fact(known, "loss", loss, of) or {}
 
 
 def _dotted(values: dict[str, Any]) -> dict[str, Any]:
@@ -101,10 +122,11 @@ def write(cache: Path) -> Catalog:
     """Load the engine and describe it. Seconds: never on the window's thread."""
     registry.discover_all()
     described = registry.catalog()
+    stored = {"entries": described, "broken": registry.broken()}
     cache.mkdir(parents=True, exist_ok=True)
     parts.remove_dead(cache)
     with files.atomic_write(path(cache)) as file:
-        file.write(json.dumps(described, ensure_ascii=False, indent=1).encode())
+        file.write(json.dumps(stored, ensure_ascii=False, indent=1).encode())
     return described
 
 
@@ -115,7 +137,14 @@ def write_now() -> Catalog:
 
 def current() -> Catalog:
     """The catalog, made when it is not there yet (seconds)."""
-    return read() or write_now()
+    found = read() or write_now()
+    _LAST[:] = [found]
+    return found
+
+
+def last() -> Catalog:
+    """What this process last had of `current`, else that: for what is asked often, on the window's thread."""
+    return _LAST[0] if _LAST else current()
 
 
 @lru_cache(maxsize=256)

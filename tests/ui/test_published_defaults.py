@@ -52,25 +52,24 @@ def shipped_losses():
 
 def test_every_loss_says_what_is_published_for_it_or_that_nothing_is():
     for entry in shipped_losses():
-        assert entry.facts["batch"], entry.name
-        assert "defaults" in entry.facts, entry.name
-        source = entry.facts["defaults_source"]
-        assert bool(entry.facts["defaults"]) != source.startswith(UNNAMED), entry.name
-        assert all(values for values in entry.facts["defaults"].values()), entry.name
+        assert entry.facts.batch, entry.name
+        source = entry.facts.defaults_source
+        assert bool(entry.facts.defaults) != source.startswith(UNNAMED), entry.name
+        assert all(values for values in entry.facts.defaults.values()), entry.name
 
 
 def test_published_and_measured_values_are_real_and_in_range(draft):
     """Every field exists and holds its value; what is published together can be started, but for what the words say."""
     datasets = {entry.name for entry in registry.entries("dataset")}
     for entry in shipped_losses():
-        measured = {key: values for key, values in entry.facts.get("measured", {}).items() if key in datasets}
-        for kind, by_data in (("published", entry.facts["defaults"]), ("measured", measured)):
+        measured = {key: values for key, values in entry.facts.measured.items() if key in datasets}
+        for kind, by_data in (("published", entry.facts.defaults), ("measured", measured)):
             assert set(by_data) <= datasets
             for dataset in by_data:
                 draft.load(presets()[0].config)
                 draft.set("dataset.name", dataset)
                 draft.set("loss.name", entry.name)
-                if entry.facts["needs_pairs"]:
+                if entry.facts.needs_pairs:
                     draft.set("sampler.name", "classes_images")
                 draft.take(kind)
                 named = published_fields if kind == "published" else measured_fields

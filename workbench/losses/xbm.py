@@ -7,9 +7,10 @@ batch's own after a warm-up, as in Eq. 3, and C1 squares its hinges, as contrast
 from typing import Literal
 
 from pytorch_metric_learning.losses import ContrastiveLoss, MultiSimilarityLoss
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere
+from workbench.losses.contract import Loss
 from workbench.losses.contrastive_pairs import contrastive_pairs
 from workbench.losses.memory import Memory
 from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
@@ -38,7 +39,7 @@ class XBMParams(Params):
 
 
 @register(
-    "loss", "xbm", title="Cross-batch memory (XBM)", params=XBMParams, has_proxies=False, needs_pairs=True,
+    "loss", "xbm", title="Cross-batch memory (XBM)", params=XBMParams, needs_pairs=True,
     source="Wang et al. 2020 (XBM), Eq. 3 and Algorithm 1",
     batch="classes × images, two or more of each",
     defaults=in_ccp(
@@ -52,7 +53,7 @@ class XBMParams(Params):
     ),
     defaults_source=CCP_PAPER,
 )  # fmt: skip
-class XBM(nn.Module):
+class XBM(Loss):
     """The pair loss within the batch, plus, after the warm-up, the same between the batch and the memory.
 
     The memory holds embeddings at unit length, as they were; it is filled, and counts steps, in training only.

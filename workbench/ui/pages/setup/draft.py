@@ -217,14 +217,15 @@ class Draft:
     def fixes(self, errors: dict[str, str]) -> dict[str, tuple[str, str, Any]]:
         """One-click repairs of impossible combinations: by path, (words of the button, path to set, value)."""
         found: dict[str, tuple[str, str, Any]] = {}
-        others = [name for name in self._names("sampler") if name != "random"]
-        if "sampler.name" in errors and self.values["sampler"]["name"] == "random" and others:
+        samplers = catalogs.names(self.catalog, "sampler")
+        others = [name for name in samplers if catalogs.fact(self.catalog, "sampler", name, "images_of_class")]
+        if "sampler.name" in errors and self.values["sampler"]["name"] in samplers and others:
             title = self.catalog[f"sampler/{others[0]}"]["title"]
             found["sampler.name"] = (f"Use {title}", "sampler.name", others[0])
         if "training.nesterov" in errors:
             found["training.nesterov"] = ("Turn off", "training.nesterov", False)
         loss = self.values["loss"]
-        rule = self.catalog.get(f"loss/{loss['name']}", {"facts": {}})["facts"].get("dimensions")
+        rule = catalogs.fact(self.catalog, "loss", loss["name"], "dimensions")
         if "embedding.dim" in errors and rule and self.classes is not None:
             fits = dimensions.nearest(rule, loss[rule["of"]], self.classes, self.values["embedding"]["dim"])
             if fits:
@@ -254,20 +255,25 @@ class Draft:
         }
 
     def _names(self, kind: str) -> list[str]:
-        return [key.partition("/")[2] for key in self.catalog if key.startswith(f"{kind}/")]
+        return catalogs.names(self.catalog, kind)
+
+    def _title(self, key: str) -> str:
+        """An entry's title in a list, marked where the entry is a plug-in's."""
+        return f"{self.catalog[key]['title']}{' · plug-in' if self.catalog[key].get('origin') else ''}"
 
     def _choice_fields(self, kind: str) -> dict[str, Field]:
         name, names = self.values[kind]["name"], self._names(kind)
         entry = self.catalog.get(f"{kind}/{name}", {"help": "", "source": "", "params": {}})
         batches = entry.get("facts", {}).get("batch", "")
         batches = f" Batches: {batches}." if batches else ""
+        origin = f" A plug-in: {entry['origin']}." if entry.get("origin") else ""
         chooser = {
             "enum": names,
-            "titles": [self.catalog[f"{kind}/{each}"]["title"] for each in names],
+            "titles": [self._title(f"{kind}/{each}") for each in names],
             "type": "string",
             "default": self.base[kind]["name"] if hasattr(self, "base") else name,
             "label": TITLES[kind],
-            "description": f"{entry['help']}{batches}",
+            "description": f"{entry['help']}{batches}{origin}",
             "source": entry["source"],
         }
         params = {

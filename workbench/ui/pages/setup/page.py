@@ -15,6 +15,7 @@ from workbench.ui.pages.setup.data_dialog import DataDialog
 from workbench.ui.pages.setup.data_finder import DataFinder
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.groups import FormGroups
+from workbench.ui.pages.setup.plugins import PluginNotice
 from workbench.ui.pages.setup.preflight import PreflightCard, PreflightRunner
 from workbench.ui.pages.setup.preset_chooser import PresetChooser
 from workbench.ui.session import Session
@@ -61,6 +62,7 @@ class SetupPage(QWidget):
         self.card = PreflightCard()
         self.runner = PreflightRunner(self.session, self)
         self.finder = DataFinder(self.session, self)
+        self.plugins = PluginNotice(self.session, self)
         self.trouble = label("", "error", wrap=True)
         self.show_trouble = button("Show", kind="quiet")
         for quiet in (self.trouble, self.show_trouble):
@@ -93,6 +95,7 @@ class SetupPage(QWidget):
         column.addLayout(head)
         column.addWidget(self.summary)
         column.addWidget(self.groups, 1)
+        column.addWidget(self.plugins.label)
         return column
 
     def _right(self) -> QVBoxLayout:
@@ -164,6 +167,7 @@ class SetupPage(QWidget):
             ("Copy command", "", self.copy_command),
             ("Look at the data…", "Ctrl+L", self.look_at_data),
             ("Add a data folder…", "", self.add_data_folder),
+            ("Add a plug-in folder…", "", self.plugins.ask),
         ):
             action = QAction(title, self)
             action.setShortcut(QKeySequence(keys))
@@ -288,6 +292,7 @@ class SetupPage(QWidget):
         if before is not None:
             self.draft.values, self.draft.base = before.values, before.base
         self.finder.look()
+        self.plugins.look()
         self._refresh()
 
     def _refresh(self) -> None:
