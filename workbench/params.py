@@ -1,5 +1,6 @@
 """Parameters that describe themselves: one class gives validation, form, CLI help and docs."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,7 +20,15 @@ class NoParams(Params):
 
 
 def param(
-    default: Any, *, help: str, label: str = "", unit: str = "", symbol: str = "", path: str = "", **limits: Any
+    default: Any,
+    *,
+    help: str,
+    label: str = "",
+    unit: str = "",
+    symbol: str = "",
+    path: str = "",
+    suggestions: Sequence[str] = (),
+    **limits: Any,
 ) -> Any:
     """Declare one field.
 
@@ -30,7 +39,10 @@ def param(
         unit: "px", "images", ...; shown after the value.
         symbol: the paper's letter for it.
         path: "folder", "file" or "place" (either) where the text is a place on disk, so that the form offers Browse.
+        suggestions: texts that the form offers while one types; others are valid, too.
         limits: gt, ge, lt, le, as in pydantic.
     """
     described: dict[str, Any] = {"unit": unit, "symbol": symbol, "label": label, "path": path}
+    if suggestions:
+        described["suggestions"] = list(suggestions)
     return Field(default, description=help, json_schema_extra=described, **limits)
