@@ -31,6 +31,14 @@ def _own_locks(tmp_path_factory: pytest.TempPathFactory):
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_plugins(tmp_path_factory: pytest.TempPathFactory):
+    """No test loads what a person added."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_PLUGINS", str(tmp_path_factory.mktemp("plugins") / "folders.txt"))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _no_thread_left_behind():
     """A job that outlives its test is a failure of that test, not a crash three tests later."""

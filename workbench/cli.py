@@ -12,7 +12,7 @@ import click
 from workbench import __version__
 from workbench import catalog as catalogs
 from workbench.changed_config import read_config
-from workbench.commands import compare, exchange, report, sweep
+from workbench.commands import compare, exchange, plugins, report, sweep
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
 from workbench.problem import Problem
@@ -117,7 +117,7 @@ def benchmark_methods(
     """Train every method with the same backbone and budget, and print R@1, MAP@R, NMI, time and memory as Markdown."""
     from workbench import benchmark as comparison
 
-    chosen = list(methods) or sorted(key.partition("/")[2] for key in catalogs.current() if key.startswith("loss/"))
+    chosen = list(methods) or sorted(catalogs.names(catalogs.current(), "loss"))
     with Workspace(folder or default_workspace(), create=True) as workspace:
         for bench in benches:
             rows = comparison.compare(
@@ -146,6 +146,8 @@ def list_entries(what: str, folder: Path | None) -> None:
         kind, _, name = key.partition("/")
         if kind == KINDS[what]:
             click.echo(f"{name:28} {described['help']}  [{described['source']}]")
+            if described["origin"]:
+                click.echo(f"    plug-in: {described['origin']}")
             for field, facts in described["params"].items():
                 click.echo(f"    {field} = {facts['default']!r}{_range(facts)}  {facts['description']}")
             if batch := described["facts"].get("batch"):
@@ -175,6 +177,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
 
 for each in (exchange, compare, sweep, report):
     each.add_to(cli, workspace_option, default_workspace)
+plugins.add_to(cli)
 
 
 def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:

@@ -4,11 +4,14 @@ import json
 import os
 import platform
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from workbench import registry
+from workbench.config import KINDS
 from workbench.problem import Problem
 from workbench.workspace.connection import sqlite3
 from workbench.workspace.rebuild import rebuild
@@ -32,7 +35,7 @@ def look(workspace: Path | None = None) -> list[Finding]:
     """Every check as one finding; a bad one says what to do."""
     findings = [Finding("Python", platform.python_version(), sys.version_info >= (3, 11))]
     findings += [_package(name) for name in PACKAGES]
-    findings += [_signals(), _sqlite(), _device(), _display()]
+    findings += [_signals(), _sqlite(), _device(), _display(), *plugin_findings()]
     if workspace is not None:
         findings.append(_workspace(workspace))
     return findings
@@ -92,6 +95,14 @@ def _device() -> Finding:
     return Finding(
         "Device", f"{facts['device']}, {facts['threads']} threads, {facts['memory_gib']} GiB, torch {torch.__version__}"
     )
+
+
+def plugin_findings() -> list[Finding]:
+    """Every plug-in with what it brings, or what is wrong with it. Loads torch."""
+    registry.discover_all()
+    used = Counter(each.origin for kind in KINDS for each in registry.entries(kind) if each.origin)
+    good = [Finding("Plug-in", f"{origin}: entries: {count}") for origin, count in used.items()]
+    return good + [Finding("Plug-in", sentence, good=False) for sentence in registry.broken().values()]
 
 
 def _display() -> Finding:

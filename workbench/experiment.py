@@ -1,5 +1,6 @@
 """The door to the engine: prepare, run, try out, embed. Light to import; torch is loaded inside the functions."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import __version__, files, protocols
-from workbench.config import RunConfig
+from workbench.config import KINDS, RunConfig
 from workbench.control import Cancelled, Control, wait_if_asked
 from workbench.events import Emit, Event, Status
 from workbench.jobs import Job
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from workbench.backbones.model import EmbeddingModel
     from workbench.datasets.inspection import Inspection
     from workbench.engine import Data, Engine
+    from workbench.registry import Entry
 
 NAMED_VERSIONS = (
     "torch",
@@ -132,6 +134,7 @@ def environment(engine: "Engine", data: "Data", tell: Callable[[str, int, int], 
             "notes": data.notes,
         },
         "weights": _weights(engine),
+        "plugins": _plugins(engine.config),
         "parameters": sum(weight.numel() for weight in engine.parts.weights),
         "steps_per_epoch": engine.sampler.steps_per_epoch,
     }
@@ -284,6 +287,19 @@ def _changed(workspace: Workspace, run_id: int, data: "Data") -> str:
             same = facts["fingerprint"] == data.images.fingerprint
             return "" if same else f"The files of {data.images.name} are not those of run {run.id}: they have changed"
     return ""
+
+
+def _plugins(config: RunConfig) -> dict[str, str]:
+    """Where each entry of the config that is not Workbench's own comes from, with the hash of its file."""
+    from workbench import registry
+
+    chosen = [registry.entry(kind, config.choice(kind).name) for kind in KINDS]
+    return {f"{each.kind} {each.name}": f"{each.origin}, {_file_hash(each)}" for each in chosen if each.origin}
+
+
+def _file_hash(entry: "Entry") -> str:
+    file = Path(sys.modules[entry.build.__module__].__file__ or "")
+    return files.digest(file) if file.is_file() else "no file"
 
 
 def _weights(engine: "Engine") -> str:

@@ -36,7 +36,7 @@ CATALOG = {
     "dataset/folder": entry("Folder per class", FOLDER | SIZE),
     "split/random": entry("Random", {"test_share": field(0.2, exclusiveMinimum=0, exclusiveMaximum=1)}),
     "split/official": entry("Official"),
-    "split/classes": entry("Unseen classes"),
+    "split/classes": entry("Unseen classes", classes_disjoint=True),
     "backbone/conv4": entry("Small CNN"),
     "backbone/squeezenet1_0": entry("SqueezeNet", WEIGHTS),
     "loss/ce": entry("CE", {"dropout": field(0.5, minimum=0), "label_smoothing": field(0.1, minimum=0)}),
@@ -59,8 +59,10 @@ CATALOG = {
     ),
     "backbone/preact_resnet20": entry("ResNet-20"),
     "sampler/random": entry("Random"),
-    "sampler/classes_images": entry("Classes x images", {"images_per_class": field(4, "integer", minimum=2)}),
-    "augmentation/none": entry("None"),
+    "sampler/classes_images": entry(
+        "Classes x images", {"images_per_class": field(4, "integer", minimum=2)}, images_of_class="images_per_class"
+    ),
+    "augmentation/none": entry("None", changes=False),
     "augmentation/shift": entry("Shift"),
     "augmentation/crop_flip": entry("Crop and flip", {"smallest_area": field(0.16, minimum=0, maximum=1)}),
 }

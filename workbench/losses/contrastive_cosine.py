@@ -1,9 +1,10 @@
 """Contrastive loss by cosine: positives to cosine 1, negatives below a margin."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere
+from workbench.losses.contract import Loss
 from workbench.losses.published import CCP_PAIRS, CCP_PAPER, OF_CCP, in_ccp
 from workbench.params import Params, param
 from workbench.registry import register
@@ -16,14 +17,13 @@ class ContrastiveCosineParams(Params):
 
 
 @register(
-    "loss", "contrastive_cosine", title="Contrastive, cosine", params=ContrastiveCosineParams, has_proxies=False,
-    needs_pairs=True,
+    "loss", "contrastive_cosine", title="Contrastive, cosine", params=ContrastiveCosineParams, needs_pairs=True,
     source="Wang et al. 2020 (XBM), Eq. 2 and the authors' code; C1 of Gürbüz et al. 2023 (CCP), supplement 2.1",
     batch="classes × images, two or more of each",
     defaults=in_ccp({dataset: {"margin": 0.5} for dataset in OF_CCP}, CCP_PAIRS),
     defaults_source=CCP_PAPER,
 )  # fmt: skip
-class ContrastiveCosine(nn.Module):
+class ContrastiveCosine(Loss):
     """Sum of 1 - s over positive pairs plus sum of s over negative pairs with cosine s above the margin, by n."""
 
     def __init__(self, params: ContrastiveCosineParams, *, num_classes: int, embedding_dim: int) -> None:

@@ -5,12 +5,13 @@ from typing import Literal
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
 from workbench.dimensions import nearest, refusal
 from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import canonical, repelling, simplex, uniform
 from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
@@ -43,13 +44,13 @@ DIMENSIONS = {  # least and greatest D - C; from D = C - 1 on the simplex is wha
 
 
 @register(
-    "loss", "psce", title="Prototype softmax cross-entropy (PSCE)", params=PSCEParams, has_proxies=True,
+    "loss", "psce", title="Prototype softmax cross-entropy (PSCE)", params=PSCEParams,
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 4 and Section 4; prototypes of Section 4.3",
     batch="any; the paper: two views of each image", dimensions=DIMENSIONS,
     defaults={"cifar10": TWO_VIEWS | {"embedding.dim": 10}, "cifar100": TWO_VIEWS | {"embedding.dim": 100}},
     defaults_source=f"{PSCE_PAPER}; D = C in Section 4.5, where auto takes the simplex of PSCE_s",
 )  # fmt: skip
-class PSCE(nn.Module):
+class PSCE(Loss):
     """Mean over the batch of -log softmax of z P^T at the own class; no bias, no temperature, P is fixed.
 
     With canonical prototypes it equals softmax cross-entropy on the raw outputs. Without the own class in the

@@ -124,7 +124,7 @@ def fields(config: RunConfig, known: Catalog) -> dict[str, dict[str, Any]]:
     """Every field that a sweep of this config can vary, described as in the catalog, by dotted name."""
     found = dict(_common())
     for kind in KINDS:
-        names = [key.partition("/")[2] for key in known if key.startswith(f"{kind}/")]
+        names = catalogs.names(known, kind)
         found[f"{kind}.name"] = {"type": "string", "enum": names, "default": config.choice(kind).name}
         described = known.get(f"{kind}/{config.choice(kind).name}", {"params": {}})["params"]
         found |= {f"{kind}.{name}": facts for name, facts in described.items()}

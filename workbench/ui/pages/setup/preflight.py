@@ -95,7 +95,7 @@ class PreflightRunner(QObject):
         self._look_at(self._config)
 
     def _size_hangs_on_classes(self, config: RunConfig) -> bool:
-        return "dimensions" in self._session.catalog[f"loss/{config.loss.name}"]["facts"]
+        return bool(config.fact(self._session.catalog, "loss", "dimensions"))
 
     def _count_classes(self, config: RunConfig) -> None:
         def work(progress: Progress) -> int:
