@@ -3,7 +3,7 @@
 In `defaults` and `measured` a plain name is a parameter of the loss; a dotted one is another field of the run. The form
 takes the plain ones by itself and offers the others; a rate of its own that a paper couples with its learning rate is
 dotted, too ("loss.proxy_lr"). A name whose value is a dictionary is a parameter of the loss that decides about others:
-{"inner": {"triplet": {"triplet_margin": 0.1}}} names the margin for triplets alone, and the first is the paper's choice.
+{"inner": {"triplet": {"triplet_margin": 0.1}}} gives the margin for triplets alone; the first is the paper's choice.
 """
 
 from typing import Any
