@@ -14,6 +14,7 @@ from workbench import files, parts, plugins, registry
 from workbench.params import Params
 
 Catalog = dict[str, dict[str, Any]]
+Values = dict[str, Any]
 NameOf = Callable[[str], str]
 TYPES = {"boolean": bool, "integer": int, "number": float, "string": str}
 _LAST: list[Catalog] = []
@@ -64,15 +65,24 @@ def fact(known: Catalog, kind: str, name: str, of: str) -> Any:
     return known.get(f"{kind}/{name}", {}).get("facts", {}).get(of)
 
 
-def published(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
-    """Parameters of this loss that a paper gives for this data set; empty where it gives none."""
-    found = _by_data(known, loss, "defaults").get(dataset, {})
+def published(known: Catalog, loss: str, dataset: str, chosen: Values | None = None) -> Values:
+    """Parameters of this loss that a paper gives for this data set; empty where it gives none.
+
+    Where they depend on another parameter, its value in `chosen` decides, else the paper's first choice.
+    """
+    found = _resolved(_by_data(known, loss, "defaults").get(dataset, {}), chosen or {})
     return {name: value for name, value in found.items() if "." not in name}
 
 
-def published_fields(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
+def published_fields(known: Catalog, loss: str, dataset: str, chosen: Values | None = None) -> Values:
     """All that a paper gives for this loss on this data set, by dotted field of the run; empty where it gives none."""
-    return _dotted(_by_data(known, loss, "defaults").get(dataset, {}))
+    return _dotted(_resolved(_by_data(known, loss, "defaults").get(dataset, {}), chosen or {}))
+
+
+def deciding(known: Catalog, loss: str, dataset: str) -> set[str]:
+    """Parameters of the loss on whose value other published values for this data set depend."""
+    found = _by_data(known, loss, "defaults").get(dataset, {})
+    return {name for name, value in found.items() if isinstance(value, dict)}
 
 
 def measured_fields(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
@@ -90,8 +100,9 @@ def defaults_told(
     source = fact(known, "loss", loss, "defaults_source")
     named, told = list(_by_data(known, loss, "defaults")), []
     for each in [name for name in named if dataset in ("", name)]:
-        values = listed(published_fields(known, loss, each), name_of)
-        told.append(f"Published for {name_of(f'dataset/{each}')}: {values} ({source}).")
+        for chosen in _choices(_by_data(known, loss, "defaults")[each]):
+            values = listed(published_fields(known, loss, each, chosen), name_of)
+            told.append(f"Published for {name_of(f'dataset/{each}')}: {values} ({source}).")
     if not told and source:
         others = ", ".join(name_of(f"dataset/{each}") for each in named)
         nothing = f"Nothing is published for {name_of(f'dataset/{dataset}')}, but for {others}."
@@ -114,7 +125,24 @@ def _by_data(known: Catalog, loss: str, of: str) -> dict[str, dict[str, Any]]:
     return fact(known, "loss", loss, of) or {}
 
 
-def _dotted(values: dict[str, Any]) -> dict[str, Any]:
+def _resolved(values: Values, chosen: Values) -> Values:
+    """The values with those that hang on a parameter put in for its chosen value, or for the paper's first choice."""
+    found: Values = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            choice = chosen.get(name, next(iter(value)))
+            found |= {name: choice, **value.get(choice, {})}
+        else:
+            found[name] = value
+    return found
+
+
+def _choices(values: Values) -> list[Values]:
+    """What can be chosen for the parameter that decides about others; one empty choice where none does."""
+    return [{name: choice} for name, value in values.items() if isinstance(value, dict) for choice in value] or [{}]
+
+
+def _dotted(values: Values) -> Values:
     return {name if "." in name else f"loss.{name}": value for name, value in values.items()}
 
 

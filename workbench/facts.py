@@ -52,7 +52,7 @@ class LossFacts(Facts):
     batch: str = ""
     """Valid shapes of batches, in words."""
     defaults: ByData = field(default_factory=dict)
-    """What papers name, by data set; losses/published.py says how it is written."""
+    """What papers name, by data set; losses/published.py says how it is written, also by the value of a parameter."""
     defaults_source: str = ""
     """Which paper names the defaults, or that none does."""
     measured: ByData = field(default_factory=dict)

@@ -11,6 +11,7 @@ from pytorch_metric_learning.miners import MultiSimilarityMiner
 from torch import Tensor, nn
 
 from workbench.losses.batch import mean_of
+from workbench.losses.contrastive_cosine import cosine_pairs
 from workbench.params import Params, param
 
 # (rows [r, d], their labels, columns [c, d] or None for the rows themselves, their labels or None) -> scalar
@@ -18,9 +19,11 @@ PairLoss = Callable[[Tensor, Tensor, Tensor | None, Tensor | None], Tensor]
 
 
 class CCPParams(Params):
-    inner: Literal["contrastive", "contrastive_positive_margin", "multi_similarity", "triplet"] = param(
+    inner: Literal[
+        "contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet"
+    ] = param(
         "contrastive_positive_margin", label="Pair loss", help="The pair loss between the batch and the proxies."
-    )
+    )  # fmt: skip
     variant: Literal["proxies", "samples"] = param(
         "proxies", help="proxies: trained vectors that start at samples; samples: those samples, embedded every step."
     )
@@ -42,7 +45,10 @@ class CCPParams(Params):
         0.2652, ge=0, le=2, help="Distance up to which positives are left alone; contrastive with positive margin."
     )
     negative_margin: float = param(
-        0.5409, gt=0, le=2, help="Distance from which negatives are left alone; both contrastive losses."
+        0.5409, gt=0, le=2, help="Distance from which negatives are left alone; both contrastive losses by distance."
+    )
+    cosine_margin: float = param(
+        0.5, ge=-1, lt=1, help="Cosine up to which negatives are left alone; contrastive by cosine."
     )
     triplet_margin: float = param(0.0961, ge=0, le=2, help="How much farther a negative must be; triplet.")
     alpha: float = param(2.0, gt=0, le=100, symbol="α", help="Sharpness for positive pairs; multi-similarity.")
@@ -59,13 +65,15 @@ def bounded(vectors: Tensor) -> Tensor:
 
 
 def pair_loss(params: CCPParams) -> PairLoss:
-    """The inner loss on distances (multi-similarity: inner products) of vectors taken as they are.
+    """The inner loss on distances (multi-similarity and C1: inner products) of vectors taken as they are.
 
     The registered losses of the same names would bring every vector to unit length first, unlike Section 4.4.
     """
     euclidean = LpDistance(normalize_embeddings=False)
     if params.inner == "contrastive":
         return partial(_contrastive, params.negative_margin)
+    if params.inner == "contrastive_cosine":
+        return partial(_cosine, params.cosine_margin)
     if params.inner == "multi_similarity":
         return _multi_similarity(params)
     pairs: nn.Module
@@ -92,6 +100,19 @@ def _multi_similarity(params: CCPParams) -> PairLoss:
         return found
 
     return value
+
+
+def _cosine(
+    margin: float, rows: Tensor, row_labels: Tensor, columns: Tensor | None, column_labels: Tensor | None
+) -> Tensor:
+    """C1 as XBM's authors have it, on inner products, by the number of rows."""
+    if columns is None or column_labels is None:
+        columns, column_labels = rows, row_labels
+        itself = torch.eye(len(rows), dtype=torch.bool, device=rows.device)
+        alike = (rows @ rows.T).masked_fill(itself, 1.0)  # a pair that counts as one vector is left out
+    else:
+        alike = rows @ columns.T
+    return cosine_pairs(alike, row_labels[:, None] == column_labels[None, :], margin)
 
 
 def _contrastive(

@@ -126,7 +126,7 @@ class Draft:
         """What "published" and "measured" name for this loss and data set, by path, where it would change something."""
         loss, dataset = self.values["loss"]["name"], self.values["dataset"]["name"]
         both = {
-            "published": catalogs.published_fields(self.catalog, loss, dataset),
+            "published": catalogs.published_fields(self.catalog, loss, dataset, self.values["loss"]),
             "measured": catalogs.measured_fields(self.catalog, loss, dataset),
         }
         return {kind: named for kind, named in both.items() if any(self._lacks(*each) for each in named.items())}
@@ -153,10 +153,14 @@ class Draft:
         part, _, field = path.partition(".")
         if part in KINDS and field == "name":
             self._left[part, self.values[part]["name"]] = self.values[part]
-            before = self._fresh("loss", self.values["loss"]["name"])
+            before = self._unchanged_loss()
             self.values[part] = self._left.get((part, value)) or self._fresh(part, value)
             if part == "dataset":
                 self._follow(before)
+        elif part == "loss" and field in catalogs.deciding(self.catalog, self.values["loss"]["name"], self._dataset):
+            before = self._unchanged_loss()
+            self.values[part][field] = value
+            self._follow(before | {field: None})
         elif field:
             self.values[part][field] = value
         else:
@@ -240,16 +244,25 @@ class Draft:
         described = self.catalog.get(f"{kind}/{given['name']}", {"params": {}})["params"]
         return {"name": given["name"]} | {name: field["default"] for name, field in described.items()} | given
 
-    def _fresh(self, kind: str, name: str) -> Values:
-        """A choice before anybody changes it; a loss has what is published for the data set."""
-        dataset = self.values["dataset"]["name"]
-        published = catalogs.published(self.catalog, name, dataset) if kind == "loss" else {}
+    @property
+    def _dataset(self) -> str:
+        return str(self.values["dataset"]["name"])
+
+    def _fresh(self, kind: str, name: str, chosen: Values | None = None) -> Values:
+        """A choice before anybody changes it; a loss has what is published for the data set and what was chosen."""
+        published = catalogs.published(self.catalog, name, self._dataset, chosen) if kind == "loss" else {}
         return self._choice(kind, {"name": name} | published)
 
+    def _unchanged_loss(self) -> Values:
+        """The loss as it would be if nobody had changed a parameter, but for the values that follow from a choice."""
+        now, known = self.values["loss"], self.catalog
+        first, chosen = self._fresh("loss", now["name"]), self._fresh("loss", now["name"], now)
+        return chosen | {name: first[name] for name in catalogs.deciding(known, now["name"], self._dataset)}
+
     def _follow(self, before: Values) -> None:
-        """Another data set: parameters of the loss that nobody changed become those published for it."""
+        """Parameters of the loss that nobody changed become those published for the data set and the choice of now."""
         now = self.values["loss"]
-        after = self._fresh("loss", now["name"])
+        after = self._fresh("loss", now["name"], now)
         self.values["loss"] = {
             name: after[name] if name in after and value == before.get(name) else value for name, value in now.items()
         }
