@@ -93,4 +93,9 @@ class Task(QObject):
         if self._job.alive:
             QTimer.singleShot(LOOK_EVERY, self, self._look_for_end)
         else:
+            self._let_go()
             self.over.emit(self)
+
+    def _let_go(self) -> None:
+        """Drop what the work took and brought back: the task is part of a cycle, and a result may hold an open file."""
+        self.result = self._work = self._then = self._failed = None
