@@ -15,7 +15,7 @@ AT_ONCE = 4  # arrays of the run that is shown: its embeddings on each page, its
 
 
 def test_page_turns_and_run_changes_leave_no_array_open(qtbot, session, workspace, tmp_path, monkeypatch):
-    monkeypatch.setattr(session.analysis, "request", lambda *args: SimpleNamespace(cancel=lambda: None))
+    monkeypatch.setattr(session.analysis, "request", lambda *args, **fields: SimpleNamespace(cancel=lambda: None))
     shown = [trained_run(workspace, tmp_path / "cache", 40 + 4 * each, f"run {each}") for each in range(6)]
     session.theme.apply()
     window = MainWindow(session)
@@ -27,7 +27,6 @@ def test_page_turns_and_run_changes_leave_no_array_open(qtbot, session, workspac
         session.show_page(page)
         qtbot.waitUntil(
             lambda page=page: window.pages.currentWidget() is window.pages.page(page) and not session._tasks,
-            timeout=30_000,
         )
     arrays = [each.path for each in psutil.Process().open_files() if each.path.endswith(".npy")]
     assert len(arrays) <= AT_ONCE, arrays

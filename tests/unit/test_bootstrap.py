@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waits import HANG
+
 FILE = Path(__file__).resolve().parents[2] / "packaging" / "bootstrap.py"
 
 
@@ -207,7 +209,7 @@ def test_two_installs_wait_for_each_other(checkout):
     with bootstrap.alone(checkout):
         other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
         assert "waiting for it" in other.stdout.readline()
-    assert other.communicate(timeout=30)[0] == "in\n"
+    assert other.communicate(timeout=HANG)[0] == "in\n"
 
 
 # sentences
