@@ -238,7 +238,7 @@ def test_a_cancel_ends_the_job_that_runs_and_spares_the_next(running, arrays):
 @pytest.mark.parametrize("last", ["", '{"id": 1, "op": "quit"}\n'], ids=["closed", "quit"])
 def test_it_ends_when_asked_and_when_its_input_closes(last):
     done = subprocess.run(
-        [sys.executable, "-m", "workbench.projection.server"], input=last, capture_output=True, text=True, timeout=30
+        [sys.executable, "-m", "workbench.projection.server"], input=last, capture_output=True, text=True, timeout=HANG
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
