@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import shiboken6
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication, QKeySequence
+from PySide6.QtGui import QColor, QDropEvent, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
@@ -431,6 +431,31 @@ def test_trash_restore_and_delete(qtbot, window, session, config, monkeypatch):
     assert session.workspace.runs(trashed=True) == []
 
 
+@pytest.mark.parametrize("place", ["bottom bar", "menu"])
+@pytest.mark.parametrize("answer", ["keep", "stop", "discard"])
+def test_a_run_is_ended_by_one_question_wherever_it_is_asked(
+    qtbot, counting_session, open_window, config, place, answer
+):
+    session = counting_session
+    window = open_window(session)
+    run_id = session.start(config)
+    line = window.activity.line.cancel
+    qtbot.waitUntil(lambda: session.run().status == "running" and line.isVisible())
+    (line.click if place == "bottom bar" else window.run_actions.end.trigger)()
+    assert session.run().status == "running", "nothing ends without an answer"
+    said = window.ending.ask.words.text()
+    assert "keeps the epochs that are finished" in said
+    assert "Discarding moves it to the trash" in said
+    window.ending.ask.answers[answer].click()
+    if answer == "keep":
+        steps = session.workspace.run(run_id).done
+        qtbot.waitUntil(lambda: session.workspace.run(run_id).done > steps)
+        return
+    qtbot.waitUntil(lambda: not session.busy)
+    assert session.workspace.run(run_id).status == ("stopped" if answer == "stop" else "cancelled")
+    assert bool(session.workspace.run(run_id).trashed) == (answer == "discard")
+
+
 def test_rename_tag_and_note(qtbot, window, session, config, monkeypatch):
     session.show_run(session.workspace.create_run(config))
     answers = "workbench.ui.run_actions.QInputDialog"
@@ -563,16 +588,16 @@ def test_a_window_with_nothing_to_do_closes(window):
     assert window.close()
 
 
-@pytest.mark.parametrize(("choice", "status"), [("stop", "stopped"), ("cancel", "cancelled")])
-def test_closing_while_training_asks_and_waits(qtbot, counting_session, open_window, config, choice, status):
+@pytest.mark.parametrize("choice", ["stop", "now"])
+def test_closing_while_training_asks_and_waits(qtbot, counting_session, open_window, config, choice):
     session = counting_session
     window = open_window(session)
     first, second = session.start(config), session.start(config)
     qtbot.waitUntil(lambda: session.workspace.run(first).status == "running")
     assert not window.close()
-    getattr(window.closing.ask, choice).click()
+    window.closing.ask.answers[choice].click()
     qtbot.waitUntil(lambda: not window.isVisible())
-    assert session.workspace.run(first).status == status
+    assert session.workspace.run(first).status == "stopped"
     assert session.workspace.run(second).status == "cancelled"
     assert not session.busy
 
@@ -582,7 +607,7 @@ def test_closing_can_be_thought_better_of(qtbot, counting_session, open_window, 
     run_id = counting_session.start(config)
     qtbot.waitUntil(lambda: counting_session.workspace.run(run_id).status == "running")
     window.close()
-    window.closing.ask.keep.click()
+    window.closing.ask.answers["keep"].click()
     qtbot.wait(100)
     assert window.isVisible()
     assert counting_session.workspace.run(run_id).status == "running"
@@ -600,3 +625,16 @@ def test_settings_survive_a_file_that_makes_no_sense(tmp_path: Path, qapp):
     assert preferences.number("text_size", 100) == 100
     assert preferences.state("layout/state").isEmpty()
     assert theme.Theme(preferences).choice == "system"
+
+
+def test_a_clicked_row_can_be_read(qtbot, window, session, config):
+    session.show_run(session.workspace.create_run(config))
+    qtbot.waitUntil(lambda: window.runs.model.rowCount() == 1)
+    rows = window.runs.list
+    qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=rows.visualRect(rows.model().index(0, 0)).center())
+    rows.setFocus()
+    box = rows.visualRect(rows.model().index(0, 0))
+    shown = rows.viewport().grab(box).toImage()
+    dot = QColor(theme.run_colour(session.run().colour))
+    row = [shown.pixelColor(x, shown.height() - 4) for x in range(4, shown.width() - 4)]
+    assert dot not in row, "the dot's colour fills the row"

@@ -124,13 +124,13 @@ def test_runs_work_one_after_the_other(qtbot, counting_session, config):
     assert status_of(session, first) == "stopped"
     assert session.control(first) is None
     with qtbot.waitSignal(session.queue.idle):
-        session.cancel_run(second)
-    assert status_of(session, second) == "cancelled"
+        session.end_run(second)
+    assert status_of(session, second) == "stopped"
 
 
 def test_a_waiting_run_is_withdrawn_at_once(qtbot, counting_session, config):
     first, second = counting_session.start(config), counting_session.start(config)
-    counting_session.cancel_run(second)
+    counting_session.end_run(second)
     assert status_of(counting_session, second) == "cancelled"
     assert counting_session.queue.waiting == []
     assert counting_session.queue.running == first
@@ -154,7 +154,20 @@ def test_closing_the_session_ends_what_works(qtbot, tmp_path, config, make_count
     qtbot.wait(wait)
     session.close()
     with Workspace(tmp_path / "w") as reopened:
-        assert reopened.run(run_id).status == "cancelled"
+        assert reopened.run(run_id).status in ("cancelled", "stopped")  # withdrawn before it began, or stopped
+
+
+def test_a_discarded_run_goes_to_the_trash_when_it_has_ended(qtbot, counting_session, config):
+    session = counting_session
+    first, second = session.start(config), session.start(config)
+    session.discard_run(second)
+    assert session.workspace.run(second).trashed, "it waited in line"
+    session.show_run(first)
+    qtbot.waitUntil(lambda: status_of(session, first) == "running")
+    session.discard_run(first)
+    assert not session.workspace.run(first).trashed, "not before it has ended"
+    qtbot.waitUntil(lambda: bool(session.workspace.run(first).trashed))
+    assert session.run_id is None
 
 
 def test_a_job_that_cannot_be_made_fails_with_its_sentence(qtbot, workspace, config):

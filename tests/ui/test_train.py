@@ -109,8 +109,8 @@ def test_a_queued_run_says_why_it_cannot_be_paused(page, session, work):
     assert session.run().status == "queued"
     header = page.header
     assert header.state.text() == "Queued: starts when the runs before it have ended"
-    assert [each.toolTip() for each in (header.pause, header.stop, header.cancel)] == [IN_LINE, IN_LINE, ""]
-    assert header.cancel.isEnabled()
+    assert [each.toolTip() for each in (header.pause, header.stop, header.end)] == [IN_LINE, IN_LINE, ""]
+    assert header.end.isEnabled()
 
 
 def test_curves_follow_the_run_and_start_anew_with_another(page, session, work, qtbot):
@@ -158,17 +158,14 @@ def test_pause_continue_and_stop_reach_the_control(page, session, work):
     assert not page.header.stop.isEnabled()
 
 
-def test_cancel_asks_first(page, session, work, monkeypatch):
+def test_ending_is_asked_of_the_window(page, session, work):
     work.say(Status("Training"))
     session.show_run(work.run_id)
-    cancelled = []
-    monkeypatch.setattr(session, "cancel_run", cancelled.append)
-    monkeypatch.setattr(page, "_sure", lambda run: False)
-    page.header.cancel.click()
-    assert cancelled == []
-    monkeypatch.setattr(page, "_sure", lambda run: True)
-    page.header.cancel.click()
-    assert cancelled == [work.run_id]
+    asked = []
+    session.end_asked.connect(asked.append)
+    page.header.end.click()
+    page.banner.buttons["Discard"][1].click()
+    assert asked == [work.run_id, work.run_id]
 
 
 @pytest.mark.parametrize(
@@ -197,18 +194,6 @@ def test_trouble_is_named_marked_and_answered(page, session, work, qtbot, words,
     assert page.curves.batch.marks(), "the mark stays"
 
 
-def test_discard_asks_and_cancels(page, session, work, qtbot, monkeypatch):
-    session.show_run(work.run_id)
-    work.control.pause()
-    work.say(Waiting(TROUBLE))
-    qtbot.waitUntil(page.banner.isVisible)
-    cancelled = []
-    monkeypatch.setattr(session, "cancel_run", cancelled.append)
-    monkeypatch.setattr(page, "_sure", lambda run: True)
-    page.banner.buttons["Discard"][1].click()
-    assert cancelled == [work.run_id]
-
-
 def test_a_pause_by_hand_needs_no_banner(page, session, work, qtbot):
     session.show_run(work.run_id)
     work.control.pause()
@@ -222,7 +207,7 @@ def test_a_run_of_another_program_is_watched_but_not_steered(page, session, work
     monkeypatch.setattr(session.queue, "control", lambda run_id: None)
     work.say(Status("Training"))
     session.show_run(work.run_id)
-    for each in (page.header.pause, page.header.stop, page.header.cancel):
+    for each in (page.header.pause, page.header.stop, page.header.end):
         assert each.isVisible()
         assert not each.isEnabled()
         assert "another program" in each.toolTip()

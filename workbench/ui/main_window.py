@@ -17,6 +17,7 @@ from workbench.ui.docks.inspector import WIDTH as INSPECTOR_WIDTH
 from workbench.ui.docks.inspector import InspectorDock
 from workbench.ui.docks.runs import WIDTH as RUNS_WIDTH
 from workbench.ui.docks.runs import RunsDock
+from workbench.ui.ending import Ending
 from workbench.ui.menus import Menus, RecentMenu, chosen_place, open_log_folder
 from workbench.ui.message_bar import MessageBar
 from workbench.ui.page_stack import PAGES, PageStack
@@ -56,6 +57,7 @@ class MainWindow(QMainWindow):
         self.activity = ActivityDock(session.activity, self)
         self.status = StatusBar(session, self)
         self.closing = Closing(session, self)
+        self.ending = Ending(session, self)
         self._run_activity = RunActivity(session, self)
         self._after_paint = QTimer(self, singleShot=True, interval=0)
         self._after_paint.timeout.connect(self.painted)

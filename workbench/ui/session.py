@@ -5,6 +5,7 @@ Pages change it and listen to it, and never call each other. Everything here is 
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -59,6 +60,7 @@ class Session(QObject):
     report_offered = Signal(object)  # ReportOffer for the Report page, which is there: see ui/report_offer.py
     images_located = Signal(int)  # data set whose images were looked for in another folder: pictures are read again
     noticed = Signal(object)  # Problem or str for the message bar
+    end_asked = Signal(int)  # the person wants this run of this window to end: how is asked by the window
     run_ended = Signal(int, str)  # run of this window, its status
 
     # As the follower says them; `scalars_arrived` tells the shown run from its first point on after `run_changed`.
@@ -95,6 +97,7 @@ class Session(QObject):
         self.selection: np.ndarray = np.empty(0, np.int64)  # sample ids
         self.query: int | None = None
         self._evaluation_chosen = False
+        self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
         self._runs: list[Run] | None = None
         self._pictures: tuple[int, Pictures] | None = None
         self.queue = RunQueue(workspace, self._make_job, self)
@@ -231,9 +234,30 @@ class Session(QObject):
         """Pause, resume, stop: of a run that this window started; None for any other."""
         return self.queue.control(run_id)
 
-    def cancel_run(self, run_id: int) -> None:
-        """Discard a run of this window: at once when it waits in line, before its next step when it runs."""
-        self.queue.cancel(run_id)
+    def end_run(self, run_id: int) -> None:
+        """End a run of this window before its next step, keeping its finished epochs; out of the line if it waits."""
+        self.queue.end(run_id)
+
+    def discard_run(self, run_id: int) -> None:
+        """End a run of this window and move it to the trash with all that it trained."""
+        self._discarded.add(run_id)
+        self.queue.end(run_id, keep=False)
+        if self.control(run_id) is None:
+            self._trash_discarded(run_id)
+
+    def _trash_discarded(self, run_id: int) -> None:
+        if run_id not in self._discarded:
+            return
+        self._discarded.remove(run_id)
+        name = self.workspace.run(run_id).name
+        try:
+            self.workspace.trash(run_id)
+        except Problem as problem:
+            self.notify(problem)
+            return
+        if self.run_id == run_id:
+            self.show_run(None)
+        self.notify(f"“{name}” is in the trash. The Runs list can show and restore it.")
 
     # Work off the window's thread
 
@@ -287,8 +311,11 @@ class Session(QObject):
         self.queue.withdraw_waiting()
         running = self.queue.running
         if running is not None:
-            self.queue.cancel(running)
+            self.queue.end(running)
             self.queue.close(GRACE)
+            for run_id in self._discarded:
+                with suppress(Problem):  # it has not ended yet: it stays in the list of runs
+                    self.workspace.trash(run_id)
         self._wait_for_tasks()
         for client in self.findChildren(AnalysisClient):
             client.close()
@@ -311,6 +338,7 @@ class Session(QObject):
         if status == "failed":
             self.notify(problem or "The run failed. See the log.")
         self.run_ended.emit(run_id, status)
+        self._trash_discarded(run_id)
         experiment = self.workspace.run(run_id).experiment_id
         if status == "done" and experiment is not None:
             conclude = partial(protocols.conclude, self.workspace, experiment)

@@ -26,7 +26,7 @@ class RunHeader(QWidget):
 
     pause_pressed = Signal()
     stop_pressed = Signal()
-    cancel_pressed = Signal()
+    end_pressed = Signal()
     resume_pressed = Signal()
     page_chosen = Signal(str)  # one of LEADS_ON
 
@@ -40,14 +40,14 @@ class RunHeader(QWidget):
         self.bar.setAccessibleName("Progress of the run")
         self.pause = button("Pause", "pause")
         self.stop = button("Stop after this epoch", "stop")
-        self.cancel = button("Cancel", "x-circle", "danger")
+        self.end = button("End now…", "x-circle", "danger")
         self.resume = button("Resume", "play")
         infos = {info.name: info for info in PAGES}
         self.look = {name: button(infos[name].title, infos[name].icon, "quiet") for name in LEADS_ON}
         self._build()
         self.pause.clicked.connect(self.pause_pressed)
         self.stop.clicked.connect(self.stop_pressed)
-        self.cancel.clicked.connect(self.cancel_pressed)
+        self.end.clicked.connect(self.end_pressed)
         self.resume.clicked.connect(self.resume_pressed)
         for name, each in self.look.items():
             each.setAccessibleName(f"Look at this run on the page {each.text()}")
@@ -58,7 +58,7 @@ class RunHeader(QWidget):
         first, second = QHBoxLayout(), QHBoxLayout()
         first.setSpacing(8)
         first.addWidget(self.name, 1)
-        for each in (self.pause, self.stop, self.cancel, self.resume, *self.look.values()):
+        for each in (self.pause, self.stop, self.end, self.resume, *self.look.values()):
             first.addWidget(each)
         second.setSpacing(4)
         second.addWidget(self.state_icon)
@@ -101,8 +101,8 @@ class RunHeader(QWidget):
         stopping = control is not None and control.stop_asked
         self.stop.setText("Stopping…" if stopping else "Stop after this epoch")
         self.stop.setEnabled(steered and run.status != "queued" and not stopping)
-        self.cancel.setEnabled(steered)
-        for each in (self.pause, self.stop, self.cancel):
+        self.end.setEnabled(steered)
+        for each in (self.pause, self.stop, self.end):
             each.setVisible(run.live)
             waits = run.status == "queued" and not each.isEnabled()
             each.setToolTip(ELSEWHERE if not steered else IN_LINE if waits else "")
@@ -148,7 +148,7 @@ class TroubleBanner(QFrame):
         self.buttons = {
             "Go on": (self.go_on, button("Go on", "play")),
             "Stop and keep": (self.stop_and_keep, button("Stop and keep", "stop")),
-            "Discard": (self.discard, button("Discard", "trash", "danger")),
+            "Discard": (self.discard, button("Discard…", "trash", "danger")),
         }
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 12, 8)

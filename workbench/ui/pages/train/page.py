@@ -3,7 +3,6 @@
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtWidgets import (
     QHeaderView,
-    QMessageBox,
     QSplitter,
     QStackedWidget,
     QTableView,
@@ -93,12 +92,12 @@ class TrainPage(QStackedWidget):
         self.hint.pressed.connect(self._go_to_setup)
         self.header.pause_pressed.connect(self._pause)
         self.header.stop_pressed.connect(self._stop)
-        self.header.cancel_pressed.connect(self._cancel)
+        self.header.end_pressed.connect(self._end)
         self.header.resume_pressed.connect(self._resume)
         self.header.page_chosen.connect(self.session.show_page)
         self.banner.go_on.connect(self._go_on)
         self.banner.stop_and_keep.connect(self._stop_and_keep)
-        self.banner.discard.connect(self._cancel)
+        self.banner.discard.connect(self._end)
         self.curves.failed.connect(self.session.notify)
         self.anatomy.failed.connect(self.session.notify)
         self.table.doubleClicked.connect(self._show_epoch)
@@ -201,22 +200,9 @@ class TrainPage(QStackedWidget):
             control.interrupt()  # the rest of the epoch would only train on what went wrong
             self._refresh()
 
-    def _cancel(self) -> None:
-        run = self._run()
-        if run is not None and self._sure(run):
-            self.session.cancel_run(run.id)
-            self._refresh()
-
-    def _sure(self, run: Run) -> bool:
-        box = QMessageBox(QMessageBox.Icon.Question, "Cancel the run", "", parent=self)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"Cancel “{run.name}”?")
-        box.setInformativeText("What it trained is discarded; its curve stays.")
-        yes = box.addButton("Cancel the run", QMessageBox.ButtonRole.DestructiveRole)
-        keep = box.addButton("Keep training", QMessageBox.ButtonRole.RejectRole)
-        box.setDefaultButton(keep)
-        box.exec()
-        return box.clickedButton() is yes
+    def _end(self) -> None:
+        if self.session.run_id is not None:
+            self.session.end_asked.emit(self.session.run_id)
 
     def _resume(self) -> None:
         run = self._run()
