@@ -268,6 +268,18 @@ def test_empty_plots_say_whether_values_may_still_come(page, session, work, qtbo
     qtbot.waitUntil(page.curves.batch.empty.isVisible)
 
 
+def test_one_slider_smooths_every_curve(page, session, work, qtbot):
+    session.show_run(work.run_id)
+    falling = np.linspace(2.3, 0.6, 30)
+    work.say(*(Scalar("batch/loss", step, loss) for step, loss in enumerate(falling, start=1)))
+    qtbot.waitUntil(lambda: len(values(page, "batch/loss")) == 30)
+    page.smoother.slider.setValue(40)
+    assert {plot.smoothing for plot in (*page.curves.plots, *page.anatomy.plots)} == {0.4}
+    page.curves.batch.redraw()
+    smooth = page.curves.batch.canvas.lines["batch/loss"].smooth.getOriginalDataset()[1]
+    np.testing.assert_allclose(smooth, falling, atol=0.1)
+
+
 def test_a_failed_run_says_why(page, session):
     run_id = session.workspace.create_run(RunConfig())
     session.workspace.set_status(run_id, "failed", "The folder is gone.")

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 
 from workbench.control import Control
 from workbench.problem import Problem
+from workbench.smoothing import AT_FIRST
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
@@ -20,6 +21,7 @@ from workbench.ui.pages.train.header import RunHeader, TroubleBanner
 from workbench.ui.pages.train.method import MethodPanel
 from workbench.ui.session import Session
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.smoothing_slider import SmoothingSlider
 from workbench.workspace.rows import Run
 
 ROW_PX = 24
@@ -54,6 +56,9 @@ class TrainPage(QStackedWidget):
         self.views.addTab(self.anatomy, "Anatomy")
         self.views.addTab(self.method, "Method")
         self.views.setTabToolTip(2, "Pictures that only this method has: weights, prototypes, distances, projections")
+        self.smoother = SmoothingSlider(AT_FIRST)
+        self.views.setCornerWidget(self.smoother)
+        self._smooth(AT_FIRST)
         self.views.setTabToolTip(1, "What the loss does to the embeddings: PCE, parts of Table 2, mutual information")
         self.model = EpochTable(self.curves.accuracy_at)
         self.table = QTableView()
@@ -90,6 +95,7 @@ class TrainPage(QStackedWidget):
 
     def _connect(self) -> None:
         self.hint.pressed.connect(self._go_to_setup)
+        self.smoother.chosen.connect(self._smooth)
         self.header.pause_pressed.connect(self._pause)
         self.header.stop_pressed.connect(self._stop)
         self.header.end_pressed.connect(self._end)
@@ -108,6 +114,10 @@ class TrainPage(QStackedWidget):
         self.method.step_chosen.connect(self._show_charts_of)
         self.session.runs_changed.connect(self._refresh)
         self.session.evaluations_changed.connect(self._show_evaluations)
+
+    def _smooth(self, weight: float) -> None:
+        for plot in (*self.curves.plots, *self.anatomy.plots):
+            plot.set_smoothing(weight)
 
     # What is shown
 
