@@ -19,7 +19,15 @@ class NoParams(Params):
 
 
 def param(
-    default: Any, *, help: str, label: str = "", unit: str = "", symbol: str = "", path: str = "", **limits: Any
+    default: Any,
+    *,
+    help: str,
+    label: str = "",
+    unit: str = "",
+    symbol: str = "",
+    path: str = "",
+    optional: bool = False,
+    **limits: Any,
 ) -> Any:
     """Declare one field.
 
@@ -30,7 +38,10 @@ def param(
         unit: "px", "images", ...; shown after the value.
         symbol: the paper's letter for it.
         path: "folder", "file" or "place" (either) where the text is a place on disk, so that the form offers Browse.
+        optional: for a place: it may be left empty.
         limits: gt, ge, lt, le, as in pydantic.
     """
     described: dict[str, Any] = {"unit": unit, "symbol": symbol, "label": label, "path": path}
+    if optional:
+        described["optional"] = True
     return Field(default, description=help, json_schema_extra=described, **limits)

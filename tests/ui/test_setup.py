@@ -410,6 +410,32 @@ def test_what_preflight_finds_wrong_in_a_field_stands_beside_it(page, looked, qt
     assert row(page, "embedding.dim").error_text() == ""
 
 
+def test_a_place_that_is_not_chosen_or_not_there_is_refused_at_once(page, session, tmp_path, monkeypatch):
+    monkeypatch.setattr(type(session), "busy", True)  # no preflight comes to find it out
+    choose(page, "dataset.name", "folder")
+    assert row(page, "dataset.folder").error_text() == "Choose the folder of Folder per class."
+    assert not page.start.isEnabled()
+    assert not page.sweep.isEnabled()
+    assert page.save.isEnabled(), "the data may lie on another machine"
+    page.groups.edited.emit("dataset.folder", str(tmp_path / "none"))
+    assert row(page, "dataset.folder").error_text().startswith("There is no ")
+    page.groups.edited.emit("dataset.folder", str(tmp_path))
+    assert row(page, "dataset.folder").error_text() == ""
+    assert page.start.isEnabled()
+
+
+def test_preflight_is_taken_up_when_the_run_has_ended(page, session, looked, qtbot, monkeypatch):
+    monkeypatch.setattr(type(session), "busy", True)
+    typed(page, "training.epochs", "3")
+    qtbot.waitUntil(page.card.check.isVisible)
+    looked.configs.clear()
+    monkeypatch.setattr(type(session), "busy", False)
+    session.run_ended.emit(1, "done")
+    qtbot.waitUntil(lambda: bool(looked.configs))
+    qtbot.waitUntil(lambda: not page.runner.waiting_or_working)
+    assert "A run is working" not in page.card.state.text()
+
+
 def test_preflight_leaves_a_working_run_alone_unless_asked(page, session, looked, qtbot, monkeypatch):
     qtbot.waitUntil(lambda: bool(looked.configs))
     qtbot.waitUntil(lambda: not page.runner.waiting_or_working)

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from workbench import catalog
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
@@ -266,6 +267,19 @@ def test_empty_plots_say_whether_values_may_still_come(page, session, work, qtbo
     session.show_run(run_id)
     assert {plot.empty.text() for plot in plots} == {NEVER}
     qtbot.waitUntil(page.curves.batch.empty.isVisible)
+
+
+def test_a_failed_run_is_red_and_leads_to_its_settings(page, session, work, qtbot):
+    session.catalog = catalog.current()
+    session.show_run(work.run_id)
+    session.workspace.set_status(work.run_id, "failed", "No folder or archive is chosen for MNIST.")
+    qtbot.waitUntil(page.header.edit.isVisible)
+    assert page.header.state.property("role") == "error"
+    offered = []
+    session.config_offered.connect(offered.append)
+    page.header.edit.click()
+    assert [config.name for config in offered] == [session.run().name]
+    assert session.page == "setup"
 
 
 def test_one_slider_smooths_every_curve(page, session, work, qtbot):

@@ -11,6 +11,7 @@ from workbench.control import Control
 from workbench.problem import Problem
 from workbench.ui.commands import Commands
 from workbench.ui.exchange_actions import ExchangeActions
+from workbench.ui.run_config import offer_settings
 from workbench.ui.session import Session
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
@@ -115,16 +116,7 @@ class RunActions(QObject):
     def _duplicate(self) -> None:
         run = self._run()
         if run is not None:
-            self._try(self._offer, run)
-
-    def _offer(self, run: Run) -> None:
-        from workbench.config import RunConfig
-
-        if not self._session.catalog:
-            raise Problem("The list of losses and data sets is still being made.", todo="Try again in some seconds.")
-        config = RunConfig.from_toml_text(run.config, f"The config of “{run.name}”", self._session.catalog)
-        self._session.config_offered.emit(config.model_copy(update={"name": f"{config.name}, changed"[:200]}))
-        self._session.show_page("setup")
+            self._try(offer_settings, self._session, run, ", changed")
 
     def _compare(self) -> None:
         if self._session.run_id is not None:

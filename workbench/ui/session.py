@@ -336,7 +336,7 @@ class Session(QObject):
 
     def _queue_ended(self, run_id: int, status: str, problem: str) -> None:
         if status == "failed":
-            self.notify(problem or "The run failed. See the log.")
+            self.notify(Problem(problem or "The run failed. See the log."))
         self.run_ended.emit(run_id, status)
         self._trash_discarded(run_id)
         experiment = self.workspace.run(run_id).experiment_id

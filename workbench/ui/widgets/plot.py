@@ -250,7 +250,7 @@ class CurvePlot(QFrame):
         for each in self.series:
             curve = self.curves[each.name]
             seen = slice(*np.searchsorted(curve.steps, self.canvas.span()))
-            smoothed = self.smoothing > 0 and not each.dots
+            smoothed = self.smoothing > 0 and not each.dots and not each.exact
             smooth = exponential_mean(curve.values, self.smoothing)[seen] if smoothed else None
             self.canvas.lines[each.name].draw(curve.steps[seen], curve.finite_values()[seen], smooth, columns)
         self.canvas.reach_over([self.curves[each.name].steps for each in self.shown() if each.axis == "right"])

@@ -33,6 +33,7 @@ class Series:
     axis: Literal["left", "right"] = "left"
     dashed: bool = False
     dots: bool = False  # a dot at every point: for curves of few points
+    exact: bool = False  # set, not measured: never smoothed
     may_be_undefined: bool = False  # a value that is no number is a gap, not trouble to be marked
     hidden: bool = False  # at the start
     pen: Qt.PenStyle | None = None  # another style than solid or dashed

@@ -39,7 +39,7 @@ class Curves(QWidget):
         self.rate = CurvePlot(
             "Learning rate (left), training accuracy, % (right)",
             [
-                Series("batch/lr", "Learning rate", GREEN),
+                Series("batch/lr", "Learning rate", GREEN, exact=True),
                 Series("train/accuracy", "Accuracy", ORANGE, axis="right", dashed=True),
             ],
         )

@@ -19,6 +19,7 @@ from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import RunHeader, TroubleBanner
 from workbench.ui.pages.train.method import MethodPanel
+from workbench.ui.run_config import offer_settings
 from workbench.ui.session import Session
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.smoothing_slider import SmoothingSlider
@@ -100,6 +101,7 @@ class TrainPage(QStackedWidget):
         self.header.stop_pressed.connect(self._stop)
         self.header.end_pressed.connect(self._end)
         self.header.resume_pressed.connect(self._resume)
+        self.header.edit_pressed.connect(self._edit_settings)
         self.header.page_chosen.connect(self.session.show_page)
         self.banner.go_on.connect(self._go_on)
         self.banner.stop_and_keep.connect(self._stop_and_keep)
@@ -213,6 +215,15 @@ class TrainPage(QStackedWidget):
     def _end(self) -> None:
         if self.session.run_id is not None:
             self.session.end_asked.emit(self.session.run_id)
+
+    def _edit_settings(self) -> None:
+        run = self._run()
+        if run is None:
+            return
+        try:
+            offer_settings(self.session, run)
+        except Problem as problem:
+            self.session.notify(problem)
 
     def _resume(self) -> None:
         run = self._run()
