@@ -166,6 +166,21 @@ def test_what_is_wrong_is_said_in_the_dialog_and_can_be_mended(qtbot, session, w
     session.analysis.close()
 
 
+def test_a_file_of_another_kind_is_said_beside_its_field_at_once(window, arrays):
+    dialog = window.run_actions.exchange.ask_import()
+    (arrays / "notes.txt").write_text("no numbers")
+    dialog.places["embeddings"].take(str(arrays / "notes.txt"))
+    said = dialog.said["embeddings"]
+    assert said.text() == "notes.txt is none of .npy, .csv, .tsv, .parquet."
+    assert said.property("role") == "error"
+    assert not dialog.start.isEnabled()
+    dialog.places["embeddings"].take(str(arrays / "gone.npy"))
+    assert said.text().startswith("There is no file ")
+    dialog.places["embeddings"].take(str(arrays / "vectors.npy"))
+    assert said.property("role") == "caption"
+    assert dialog.start.isEnabled()
+
+
 def test_images_of_a_folder_are_kept_at_the_size_asked_for(qtbot, session, window, arrays):
     from PIL import Image
 

@@ -638,3 +638,11 @@ def test_a_clicked_row_can_be_read(qtbot, window, session, config):
     dot = QColor(theme.run_colour(session.run().colour))
     row = [shown.pixelColor(x, shown.height() - 4) for x in range(4, shown.width() - 4)]
     assert dot not in row, "the dot's colour fills the row"
+
+
+def test_the_first_window_fits_its_screen_with_its_frame(session):
+    window = MainWindow(session)
+    room = window.screen().availableGeometry()
+    assert window.width() <= max(room.width() - 8, window.minimumWidth())
+    assert window.height() <= room.height() - 32, "a title bar has room"
+    window.deleteLater()

@@ -1,6 +1,7 @@
 """What a report of one run draws: for print, white, column width, 8 pt, colours told apart by the colour-blind."""
 
 from functools import partial
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from workbench.reports.drawing import COLUMN, FULL, Drawing, Host, legend_name
 from workbench.smoothing import BATCH_LOSS, exponential_mean
 
 NAMED = 20  # classes in a legend; more are told apart on screen
+TITLE_LETTERS = 68  # of a line above the map: as many as stand over its axes beside a legend
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
 SERIES = {
     "probe/ce": ("CE", COLOURS[0], "-"),
@@ -159,7 +161,7 @@ def _map(data: Map, host: Host) -> None:
             linewidths=0.8,
             label="class proxies",
         )
-    axes.set(xticks=[], yticks=[], title=data.caption)
+    axes.set(xticks=[], yticks=[], title=fill(data.caption, TITLE_LETTERS))
     axes.set_aspect("equal", adjustable="datalim")
     axes.grid(visible=False)
     if named or data.proxies is not None:

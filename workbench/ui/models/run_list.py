@@ -112,7 +112,7 @@ class RunList(QAbstractListModel):
 
 
 def together(experiment: Experiment, runs: list[Run]) -> Run:
-    """One row for runs that belong together: the mean of the best scores of those that are done, and the state of the work."""
+    """One row for runs that belong together: the mean best scores of those that are done, and the state of the work."""
     working = [run for run in runs if run.status in ("running", "waiting")]
     states = {run.status for run in runs}
     status = working[0].status if working else "done" if states == {"done"} else min(states - {"done"}, key=ORDER.index)
