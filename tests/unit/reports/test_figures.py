@@ -9,7 +9,7 @@ from workbench.reports.content import Map
 from workbench.reports.drawing import FULL, Drawing
 from workbench.reports.figures import _map
 
-LONG = (
+LONG = "UMAP of 899 test images, cosine, n_neighbors 15, min_dist 0.1, seed 0, epoch 5; trustworthiness 0.98 of 15"
     "UMAP of 899 test images, cosine, n_neighbors 15, min_dist 0.1, seed 0, epoch 5; trustworthiness 0.98 of 15 nearest"
 )
 
