@@ -646,3 +646,19 @@ def test_the_first_window_fits_its_screen_with_its_frame(session):
     assert window.width() <= max(room.width() - 8, window.minimumWidth())
     assert window.height() <= room.height() - 32, "a title bar has room"
     window.deleteLater()
+
+
+def test_the_header_shows_and_chooses_the_evaluation_of_the_whole_window(window, session, config, stored_evaluation):
+    run_id = session.workspace.create_run(config)
+    for epoch, each in ((0, 0.1), (1, 0.9), (2, 0.5)):
+        stored_evaluation(run_id, epoch, each)
+    chooser = window.rail.evaluation
+    assert not chooser.isVisible(), "no run is shown"
+    session.show_run(run_id)
+    assert chooser.isVisible()
+    assert chooser.currentText() == "★ best, epoch 1"
+    chooser.setCurrentIndex(0)
+    chooser.activated.emit(0)
+    assert session.evaluation().epoch == 0
+    session.show_later()
+    assert chooser.currentText() == "★ best, epoch 1"

@@ -289,20 +289,27 @@ def test_a_flood_of_progress_is_coalesced(qtbot, session):
 # What is shown
 
 
-def test_evaluation_follows_the_newest_until_one_is_chosen(qtbot, session, config, stored_evaluation):
+def test_the_best_evaluation_is_shown_until_one_is_chosen(qtbot, session, config, stored_evaluation):
     run_id = session.workspace.create_run(config)
     session.show_run(run_id)
     assert session.evaluation_id is None
-    first = stored_evaluation(run_id, epoch=1)
+    first = stored_evaluation(run_id, epoch=1, score=0.5)
     qtbot.waitUntil(lambda: session.evaluation_id == first)
-    second = stored_evaluation(run_id, epoch=2)
+    second = stored_evaluation(run_id, epoch=2, score=0.9)
     qtbot.waitUntil(lambda: session.evaluation_id == second)
-    session.show_evaluation(first)
     with qtbot.waitSignal(session.evaluations_changed):
-        stored_evaluation(run_id, epoch=3)
-    assert session.evaluation_id == first
+        third = stored_evaluation(run_id, epoch=3, score=0.7)
+    assert session.evaluation_id == second, "the newest is not the best"
+    session.show_later()
+    assert session.evaluation_id == third
+    with qtbot.waitSignal(session.evaluations_changed):
+        fourth = stored_evaluation(run_id, epoch=4, score=0.95)
+    assert session.evaluation_id == third, "it was chosen"
     session.show_evaluation(None)
-    assert session.workspace.evaluation(session.evaluation_id).epoch == 3
+    assert session.evaluation_id == fourth
+    session.show_run(None)
+    session.show_run(run_id)
+    assert session.evaluation_id == fourth
 
 
 def test_showing_another_run_clears_query_and_selection(session, config):

@@ -157,12 +157,12 @@ class Session(QObject):
         return None if self.evaluation_id is None else self.workspace.evaluation(self.evaluation_id)
 
     def show_run(self, run_id: int | None) -> None:
-        """Show a run with its newest evaluation, or none; selection and query are cleared."""
+        """Show a run with its best evaluation, or none; selection and query are cleared."""
         if run_id == self.run_id:
             return
         self._evaluation_chosen = False
         self.run_id = run_id
-        self.evaluation_id = self._newest_evaluation()
+        self.evaluation_id = self._best_evaluation()
         self.follower.follow(run_id)
         self.run_changed.emit(run_id)
         self.evaluation_changed.emit(self.evaluation_id)
@@ -170,9 +170,24 @@ class Session(QObject):
         self.select(np.empty(0, np.int64))
 
     def show_evaluation(self, evaluation_id: int | None) -> None:
-        """Show an evaluation of the shown run and stay with it; None follows the newest again."""
-        self._evaluation_chosen = evaluation_id is not None
-        self._set_evaluation(self._newest_evaluation() if evaluation_id is None else evaluation_id)
+        """Show an evaluation of the shown run and stay with it; the best, or None, follows the best from then on."""
+        best = self._best_evaluation()
+        self._evaluation_chosen = evaluation_id not in (None, best)
+        self._set_evaluation(best if evaluation_id is None else evaluation_id)
+
+    def show_earlier(self) -> None:
+        """The evaluation before the shown one, if there is one."""
+        self._step_evaluation(-1)
+
+    def show_later(self) -> None:
+        """The evaluation after the shown one, if there is one."""
+        self._step_evaluation(1)
+
+    def _step_evaluation(self, by: int) -> None:
+        every = [] if self.run_id is None else [each.id for each in self.workspace.evaluations(self.run_id)]
+        place = every.index(self.evaluation_id) + by if self.evaluation_id in every else -1
+        if 0 <= place < len(every):
+            self.show_evaluation(every[place])
 
     def select(self, sample_ids: np.ndarray) -> None:
         """Select samples by id; [n] int64."""
@@ -357,15 +372,18 @@ class Session(QObject):
     def _hear_evaluations(self) -> None:
         if not self._evaluation_chosen:
             try:
-                self._set_evaluation(self._newest_evaluation())
+                self._set_evaluation(self._best_evaluation())
             except Problem as problem:  # the database was damaged since the look that told of them
                 self.notify(problem)
                 return
         self.evaluations_changed.emit()
 
-    def _newest_evaluation(self) -> int | None:
-        found = [] if self.run_id is None else self.workspace.evaluations(self.run_id)
-        return found[-1].id if found else None
+    def _best_evaluation(self) -> int | None:
+        """That of the epoch which the run list and the reports call the best."""
+        if self.run_id is None:
+            return None
+        best, found = self.workspace.run(self.run_id).best_epoch, self.workspace.evaluations(self.run_id)
+        return next((each.id for each in reversed(found) if each.epoch == best), found[-1].id if found else None)
 
     def _set_evaluation(self, evaluation_id: int | None) -> None:
         if evaluation_id != self.evaluation_id:

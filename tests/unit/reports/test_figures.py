@@ -10,8 +10,6 @@ from workbench.reports.drawing import FULL, Drawing
 from workbench.reports.figures import _map
 
 LONG = "UMAP of 899 test images, cosine, n_neighbors 15, min_dist 0.1, seed 0, epoch 5; trustworthiness 0.98 of 15"
-    "UMAP of 899 test images, cosine, n_neighbors 15, min_dist 0.1, seed 0, epoch 5; trustworthiness 0.98 of 15 nearest"
-)
 
 
 def test_the_title_of_the_map_is_not_cut():
