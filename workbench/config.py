@@ -93,6 +93,10 @@ class TrainingParams(Params):
         1.0, ge=0, le=100, label="Backbone learning rate", unit="×",
         help="Learning rate of the backbone, as a multiple; small keeps pretrained features, 0 freezes them.",
     )  # fmt: skip
+    layer_decay: float = param(
+        1.0, gt=0, le=1, label="Layer-wise decay", unit="× per block",
+        help="Each block of a transformer learns this much slower than the one after it; 1: all at one rate.",
+    )  # fmt: skip
     momentum: float = param(0.9, ge=0, lt=1, help="Share of the last step that is kept; SGD only.")
     nesterov: bool = param(False, help="Look ahead along the momentum; SGD only, with momentum above 0.")
     weight_decay: float = param(0.0, ge=0, le=1, help="Pull of every weight towards zero.")

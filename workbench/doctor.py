@@ -105,7 +105,7 @@ def _workspace(folder: Path) -> Finding:
     try:
         with Workspace(folder) as workspace:
             runs = workspace.runs()
-            missing = [run.id for run in runs if not (workspace.folder(run.id) / "config.toml").exists()]
+            missing = [run.id for run in runs if not workspace.has_file(run.id, "config.toml")]
             sizes = json.dumps(missing) if missing else "none"
             return Finding("Workspace", f"{len(runs)} runs; folders missing: {sizes}", good=not missing)
     except Problem as problem:

@@ -73,11 +73,7 @@ def build_parts(config: RunConfig, data: Data, total_steps: int) -> Parts:
     where = device.choose(config.device)
     model = build_model(config.backbone.name, config.backbone.params, config.embedding, data.images.channels)
     classes = len(training_classes(data))
-    with torch.no_grad():
-        side = min(32, data.images.image_size) if data.images.image_size < 64 else 64
-        model.eval()
-        width = model(torch.zeros(1, data.images.channels, side, side)).shape[1]
-    loss = build_loss(config.loss.name, num_classes=classes, embedding_dim=width, **config.loss.params)
+    loss = build_loss(config.loss.name, num_classes=classes, embedding_dim=model.head.dim, **config.loss.params)
     model.to(where)
     loss.to(where)
     if where.type in device.CHANNELS_LAST:

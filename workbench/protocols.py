@@ -10,6 +10,7 @@ from workbench.config import Choice, RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace import experiments as stored
+from workbench.workspace.ranking import read_r
 from workbench.workspace.rows import Evaluation, Experiment, Run
 
 TOLD = ("recall@1", "P@R", "MAP@R")
@@ -127,6 +128,7 @@ def told(experiment: Experiment) -> str:
 
 def _concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[str, float]:
     from workbench.evaluation import retrieval_metrics
+    from workbench.evaluation.stored import searched
 
     parts, ids, labels = [], None, None
     for evaluation in evaluations:
@@ -137,7 +139,10 @@ def _concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[s
         norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
         parts.append(vectors / np.maximum(norms, 1e-12))
     assert labels is not None  # there is at least one fold
-    metrics = retrieval_metrics(np.concatenate(parts, axis=1), labels, distance="cosine")
+    together, kept = np.concatenate(parts, axis=1), searched(labels, read_r(workspace, evaluations[0].id))
+    gallery = None if kept.all() else (together[kept], labels[kept])
+    asking = np.ones(len(labels), bool) if gallery is None else ~kept
+    metrics = retrieval_metrics(together[asking], labels[asking], distance="cosine", gallery=gallery)
     return {name: metrics[name] for name in TOLD}
 
 

@@ -191,7 +191,7 @@ def soft_triple(z: Tensor, y: Tensor, centres: Tensor) -> Tensor:
     margin[torch.arange(len(y), device=y.device), y] = 0.01
     first, second = torch.triu_indices(centres.shape[1], centres.shape[1], 1, device=z.device)
     apart = (2 - 2 * (unit @ unit.transpose(1, 2))[:, first, second]).clamp_min(1e-5).sqrt()
-    return F.cross_entropy(20 * (scores - margin), y) + 0.2 * apart.mean()
+    return F.cross_entropy(20 * (scores - margin), y) + 0.1 * apart.mean()
 
 
 class CCP(nn.Module):

@@ -1,5 +1,8 @@
 """Folds and seeds as one experiment: what is run, what is told, and going on after an end in the middle."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,7 +11,7 @@ from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.split import ClassesParams, MLRCParams, classes, mlrc
-from workbench.evaluation import retrieval_metrics
+from workbench.evaluation import retrieval_metrics, retrieve
 from workbench.experiment import make_job
 from workbench.problem import Problem
 from workbench.workspace import Workspace, experiments
@@ -43,6 +46,30 @@ def test_the_folds_share_no_class_and_cover_the_training_half():
         held.append(halves[1])
         assert split.classes_disjoint
     assert sorted(label for each in held for label in each) == list(range(10))
+
+
+OFFICIAL = {
+    "SOP": (["train"] * 36 + ["test"] * 24, None),
+    "In-shop": (["train"] * 36 + ["query", "gallery", "gallery"] * 8, [True, False, False] * 8),
+}
+
+
+@pytest.mark.parametrize(("words", "asks"), OFFICIAL.values(), ids=OFFICIAL)
+def test_folds_lie_inside_published_training_classes_and_queries_search_the_gallery(words, asks):
+    images = replace(made(), official=words)
+    for fold in range(1, 5):
+        split = mlrc(MLRCParams(fold=fold), images, 0)
+        assert set(LABELS[np.concatenate([split.train, split.validation])]) == set(range(12))
+        assert not set(LABELS[split.train]) & set(LABELS[split.validation])
+        assert split.test.tolist() == list(range(36, 60)), "every published query and gallery image, and no other"
+        assert (split.is_query if asks is None else split.is_query.tolist()) == asks
+        assert split.classes_disjoint
+
+
+def test_published_halves_that_share_classes_do_not_make_folds():
+    words = ["train", "test", "test"] * 20  # CUB's list of images
+    split = mlrc(MLRCParams(fold=1), replace(made(), official=words), 0)
+    assert set(LABELS[split.test]) == set(range(10, 20))
 
 
 @pytest.mark.parametrize(
@@ -121,6 +148,17 @@ def test_an_experiment_that_ended_in_a_fold_goes_on_to_the_same_result(tmp_path)
         unit = [vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for _, _, vectors in parts]
         both = retrieval_metrics(np.concatenate(unit, axis=1), parts[0][1])
         assert wanted["concatenated"][0]["MAP@R"] == pytest.approx(both["MAP@R"], abs=1e-4)
+
+
+def test_concatenated_embeddings_of_queries_search_the_gallery_alone(monkeypatch):
+    labels, ids = np.repeat(np.arange(6), 4), np.arange(24)
+    vectors = np.random.default_rng(0).normal(size=(24, 3)).astype(np.float32)
+    asks = np.tile([True, False, False, False], 6)
+    wanted = retrieve(vectors, labels, ids, is_query=asks)
+    monkeypatch.setattr(protocols, "read_r", lambda workspace, evaluation_id: wanted.r)
+    workspace = SimpleNamespace(embeddings=lambda evaluation_id: (ids, labels, vectors))
+    found = protocols._concatenated(workspace, [SimpleNamespace(id=1), SimpleNamespace(id=2)])
+    assert found == pytest.approx({name: wanted.metrics[name] for name in protocols.TOLD}, abs=1e-6)
 
 
 def test_the_best_epoch_is_chosen_on_the_classes_held_out(tmp_path):

@@ -21,7 +21,9 @@ class PretrainedParams(Params):
     weights: Literal["none", "file", "cache"] = param(
         "none", help="ImageNet weights: none, from a file, or from torch's cache on this machine."
     )
-    weights_file: str = param("", label="Weights file", path="file", help="A state dict (.pth) for this architecture.")
+    weights_file: str = param(
+        "", label="Weights file", path="file", help="A state dict for this architecture: .pth or .safetensors."
+    )
     download: bool = param(
         False, label="Allow download", help="Fetch the weights from the network when the cache has none."
     )
@@ -35,7 +37,9 @@ class PretrainedParams(Params):
         "none", label="Frozen layers", help="How deep, from the image on, weights stay as they were loaded."
     )
     frozen_batch_norm: bool = param(
-        False, label="Freeze batch-norm", help="Keep the statistics of batch-norm as they were loaded."
+        False,
+        label="Freeze batch-norm",
+        help="Keep batch-norm as it was loaded: its statistics, its scale and its shift.",
     )
 
 
@@ -62,6 +66,8 @@ def read_state(path: Path) -> dict[str, Tensor]:
     """A state dict from a file. Raises Problem: missing, not a weights file, damaged, or holding more than tensors."""
     if not path.is_file():
         raise Problem(f"There is no weights file {path}.", kept="Nothing was started.", todo="Choose the file again.")
+    if path.suffix == ".safetensors":
+        return _read_safetensors(path)
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
@@ -82,6 +88,17 @@ def read_state(path: Path) -> dict[str, Tensor]:
     if not isinstance(state, dict) or not state or not all(isinstance(value, Tensor) for value in state.values()):
         raise _not_weights(path, "it holds no named tensors")
     return {key.removeprefix("module."): value for key, value in state.items()}
+
+
+def _read_safetensors(path: Path) -> dict[str, Tensor]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        state: dict[str, Tensor] = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise _not_weights(path, str(error).partition("\n")[0]) from None
+    return state
 
 
 def place_in_cache(url: str) -> Path:

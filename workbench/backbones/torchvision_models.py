@@ -37,7 +37,7 @@ class ResNetParams(PretrainedParams):
     frozen_batch_norm: bool = param(
         False,
         label="Freeze batch-norm",
-        help="Keep the statistics of batch-norm as they were loaded, as the papers do.",
+        help="Keep batch-norm as it was loaded: its statistics, its scale and its shift.",
     )
     stem: Literal["published", "small"] = param(
         "published", help="small: one 3 x 3 convolution without stride or pooling, for images of about 32 px."

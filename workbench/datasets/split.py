@@ -85,7 +85,9 @@ def classes(params: ClassesParams, image_set: ImageSet, seed: int) -> Split:
             todo="Hold out a smaller share.",
         )
     note = f"{first - held} of the classes train, {len(order) - first} are searched"
-    return _disjoint(image_set, order[: first - held], order[first - held : first], order[first:], note)
+    trains = np.isin(image_set.labels, order[:first])
+    halves = Split(np.flatnonzero(trains), np.flatnonzero(~trains), True)
+    return _with_validation(image_set, halves, order[first - held : first], note)
 
 
 @register(
@@ -93,30 +95,46 @@ def classes(params: ClassesParams, image_set: ImageSet, seed: int) -> Split:
     source="Musgrave et al. 2020 (A metric learning reality check), Section 4; CCP, supplement Section 2",
 )  # fmt: skip
 def mlrc(params: MLRCParams, image_set: ImageSet, seed: int) -> Split:
-    """The first half of the classes in class-disjoint folds: one chooses the best epoch, the others train."""
-    present = np.unique(image_set.labels)
-    first = len(present) // 2
+    """The training classes in class-disjoint folds: one chooses the best epoch, the others train.
+
+    Training classes are those of the data set's own split where its halves share no class (SOP, In-shop: then its test
+    images are searched, queries among the gallery), else the first half of all classes (CUB, Cars).
+    """
+    halves = _class_disjoint_halves(image_set)
+    trained = np.unique(image_set.labels[halves.train])
     if not 1 <= params.fold <= params.folds:
         raise Problem(
             f"Fold {params.fold} is none of the {params.folds}.",
             kept="Nothing was started.",
             todo="Choose one of them.",
         )
-    if first < params.folds:
+    if len(trained) < params.folds:
         raise Problem(
-            f"{image_set.name} has {first} training classes, too few for {params.folds} folds.",
+            f"{image_set.name} has {len(trained)} training classes, too few for {params.folds} folds.",
             kept="Nothing was started.",
             todo="Choose fewer folds.",
         )
-    parts = np.array_split(present[:first], params.folds)
-    held = parts.pop(params.fold - 1)
-    note = f"fold {params.fold}: {first - len(held)} classes train, {len(present) - first} are searched"
-    return _disjoint(image_set, np.concatenate(parts), held, present[first:], note)
+    held = np.array_split(trained, params.folds)[params.fold - 1]
+    note = f"fold {params.fold}: {len(trained) - len(held)} classes train, {halves.note}"
+    return _with_validation(image_set, halves, held, note)
 
 
-def _disjoint(image_set: ImageSet, trained: np.ndarray, held: np.ndarray, searched: np.ndarray, note: str) -> Split:
-    """Classes that train, that choose the best epoch (may be none), and that are searched."""
-    train, validation, test = (np.flatnonzero(np.isin(image_set.labels, each)) for each in (trained, held, searched))
+def _class_disjoint_halves(image_set: ImageSet) -> Split:
+    """The published halves where they share no class, else the first and the second half of the classes."""
+    if image_set.official is not None and "train" in image_set.official:
+        published = official(NoParams(), image_set, 0)
+        if published.classes_disjoint:
+            return published
+    present = np.unique(image_set.labels)
+    trains = np.isin(image_set.labels, present[: len(present) // 2])
+    note = f"{len(present) - len(present) // 2} are searched"
+    return Split(np.flatnonzero(trains), np.flatnonzero(~trains), True, note)
+
+
+def _with_validation(image_set: ImageSet, halves: Split, held: np.ndarray, note: str) -> Split:
+    """These halves, with the training images of the held-out classes (may be none) for choosing the best epoch."""
+    kept = np.isin(image_set.labels[halves.train], held)
+    validation = halves.train[kept]
     if len(held):
         note += f"; the best epoch is chosen on {len(held)} others"
         if np.bincount(image_set.labels[validation]).max() < 2:
@@ -125,7 +143,9 @@ def _disjoint(image_set: ImageSet, trained: np.ndarray, held: np.ndarray, search
                 kept="Nothing was started.",
                 todo="Hold out more classes.",
             )
-    return _checked(image_set, Split(train, test, True, note, validation=validation if len(held) else None))
+    train = halves.train[~kept]
+    validated = validation if len(held) else None
+    return _checked(image_set, Split(train, halves.test, True, note, halves.is_query, validated))
 
 
 @register(

@@ -29,15 +29,8 @@ class Stored:
         return np.flatnonzero(self.first_hit > 1)
 
     def searched(self) -> np.ndarray:
-        """Which samples [n] bool are searched: all, or in query / gallery the gallery.
-
-        There no row of the gallery is a query, so its r is 0 though its class has more samples; a class that no query
-        can find counts as gallery.
-        """
-        _, classes, counts = np.unique(self.labels, return_inverse=True, return_counts=True)
-        if (self.r == counts[classes] - 1).all():
-            return np.ones(len(self.r), bool)
-        return np.asarray(self.r == 0)
+        """As `searched`."""
+        return searched(self.labels, self.r)
 
     def vectors(self, rows: np.ndarray | slice) -> np.ndarray:
         """Embeddings [m, d] float64 as they are compared: of length one for cosine (a zero vector stays zero)."""
@@ -51,6 +44,19 @@ class Stored:
             found[part] = lengths(self.vectors(rows[part]) - self.vectors(others[part]))
             between()
         return found
+
+
+def searched(labels: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """Which samples [n] bool are searched: all, or in query / gallery the gallery.
+
+    There no row of the gallery is a query, so its r is 0 though its class has more samples; a class that no query
+    can find counts as gallery.
+    """
+    _, classes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    gallery = r == 0
+    if not gallery.any() or (r == counts[classes] - 1).all():
+        return np.ones(len(r), bool)
+    return np.asarray(gallery)
 
 
 def comparable(embeddings: np.ndarray, distance: str) -> np.ndarray:

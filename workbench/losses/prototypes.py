@@ -1,4 +1,4 @@
-"""Fixed prototypes: canonical, simplex and repelling."""
+"""Prototypes that no gradient moves: canonical, simplex and repelling, and running class means."""
 
 import torch
 from torch import Tensor
@@ -38,6 +38,17 @@ def simplex(num_classes: int, dim: int) -> Tensor:
         return centred.float()
     flat = torch.linalg.svd(centred).Vh[: c - 1]  # an orthonormal base of the C - 1 dimensions it lies in
     return F.pad(centred @ flat.T, (0, dim - (c - 1))).float()
+
+
+def follow_class_means(means: Tensor, embeddings: Tensor, labels: Tensor, kept: float) -> None:
+    """Move running class means [C, D], in place, to the directions of this batch's means; `kept` (0..1) of the old.
+
+    Args:
+        embeddings: [n, D] detached, all of one length. labels: [n] int64; other classes keep their means.
+    """
+    present, place = labels.unique(return_inverse=True)
+    sums = embeddings.new_zeros(len(present), embeddings.shape[1]).index_add_(0, place, embeddings)
+    means[present] = kept * means[present] + (1 - kept) * F.normalize(sums).to(means.dtype)
 
 
 def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:

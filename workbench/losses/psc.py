@@ -1,20 +1,35 @@
 """Prototype supervised contrastive loss (PSC): towards the prototype of the own class, away from the others."""
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 
 from workbench.losses.batch import checked, full_precision, on_sphere
 from workbench.losses.linear_logits import LinearLogits
+from workbench.losses.prototypes import follow_class_means
 from workbench.losses.psce import without_own_class
 from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
 from workbench.registry import register
 
+KEPT = 0.9  # of the running class means, per step
+
 
 class PSCParams(Params):
+    prototypes: Literal["learned", "means"] = param(
+        "learned",
+        help="learned: vectors that the optimiser moves; means: running means of the embeddings of a class, as in the "
+        "paper.",
+    )
     temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by it.")
     proxy_lr: float = param(
-        5.0, gt=0, le=1e4, label="Prototype learning rate", unit="×", help="Learning rate of prototypes, as a multiple."
+        5.0,
+        gt=0,
+        le=1e4,
+        label="Prototype learning rate",
+        unit="×",
+        help="Learning rate of learned prototypes, as a multiple.",
     )
 
 
@@ -25,11 +40,21 @@ class PSCParams(Params):
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
 )  # fmt: skip
 class PSC(nn.Module):
-    """Mean of log sum_{k != y} exp(cos(z, c_k) / τ) - cos(z, c_y) / τ over learned prototypes; may be negative."""
+    """Mean of log sum_{k != y} exp(cos(z, c_k) / τ) - cos(z, c_y) / τ over the prototypes c; may be negative.
+
+    Class means follow the embeddings in training only, before each batch is scored, and get no gradient; a class that
+    was not seen yet has the zero vector.
+    """
+
+    prototypes: Tensor
 
     def __init__(self, params: PSCParams, *, num_classes: int, embedding_dim: int) -> None:
         super().__init__()
-        self.prototypes = nn.Parameter(torch.randn(num_classes, embedding_dim) / embedding_dim**0.5)
+        if params.prototypes == "learned":
+            self.prototypes = nn.Parameter(torch.randn(num_classes, embedding_dim) / embedding_dim**0.5)
+        else:
+            self.register_buffer("prototypes", torch.zeros(num_classes, embedding_dim))
+        self.follows = params.prototypes == "means"
         self.temperature, self.proxy_lr_multiplier = params.temperature, params.proxy_lr
 
     def logits(self, embeddings: Tensor) -> Tensor:
@@ -40,6 +65,9 @@ class PSC(nn.Module):
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.prototypes))
+        if self.follows and self.training:
+            with torch.no_grad(), full_precision(embeddings):
+                follow_class_means(self.prototypes, on_sphere(embeddings), labels, KEPT)
         return without_own_class(self.logits(embeddings), labels)
 
     def linear_logits(self) -> LinearLogits:

@@ -42,7 +42,7 @@ class SoftTripleParams(Params):
     defaults_source=f"{CCP_PAPER}; centres of SoftTriple-L: Section 5",
 )  # fmt: skip
 class SoftTriple(nn.Module):
-    """Cross-entropy of λ (S_c - δ [c = y]) plus τ times the mean distance between the centres of one class.
+    """Cross-entropy of λ (S_c - δ [c = y]) plus τ / (C K (K - 1)) times all distances between centres of one class.
 
     S_c is the mean cosine to the centres of class c, weighed by their softmax at 1 / γ.
     """
@@ -76,13 +76,13 @@ class SoftTriple(nn.Module):
         return self.params.scale * ((cosines / self.params.gamma).softmax(2) * cosines).sum(2)
 
     def _spread(self, unit: Tensor) -> Tensor:
-        """Mean distance between two centres of one class; 0 with one centre."""
+        """Sum of the distances between two centres of one class by C K (K - 1), half their mean; 0 with one centre."""
         count = unit.shape[1]
         if count == 1:
             return unit.sum() * 0
         first, second = torch.triu_indices(count, count, 1, device=unit.device)
         alike = (unit @ unit.transpose(1, 2))[:, first, second]
-        return (2 - 2 * alike).clamp_min(1e-5).sqrt().mean()  # a root of 0 has no gradient
+        return (2 - 2 * alike).clamp_min(1e-5).sqrt().mean() / 2  # a root of 0 has no gradient
 
     def linear_logits(self) -> LinearLogits | None:
         """With one centre for each class; of several the softmax picks anew for every image."""

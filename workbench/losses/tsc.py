@@ -8,7 +8,7 @@ from torch.nn import functional as F
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere
 from workbench.losses.kcl import KCLParams, k_positives
 from workbench.losses.linear_logits import LinearLogits
-from workbench.losses.prototypes import repelling, simplex
+from workbench.losses.prototypes import follow_class_means, repelling, simplex
 from workbench.losses.published import UNNAMED
 from workbench.params import param
 from workbench.registry import register
@@ -30,6 +30,8 @@ class TSCParams(KCLParams):
 class TSC(nn.Module):
     """KCL's part plus λ / (k + 1) times -log of the softmax of the own class's target over the batch, by cosine / τ.
 
+    The target counts once for each anchor, as in the authors' code; Eq. 3 as printed adds it for each of the k + 1
+    positives, k + 1 times as much.
     Classes are matched to targets in training, every 100 steps, so that the running class means lie nearest.
     """
 
@@ -62,10 +64,7 @@ class TSC(nn.Module):
 
     @torch.no_grad()
     def _follow(self, scaled: Tensor, labels: Tensor) -> None:
-        present, place = labels.unique(return_inverse=True)
-        sums = scaled.new_zeros(len(present), scaled.shape[1]).index_add_(0, place, scaled)
-        fresh = F.normalize(sums).to(self.means.dtype)
-        self.means[present] = KEPT * self.means[present] + (1 - KEPT) * fresh
+        follow_class_means(self.means, scaled, labels, KEPT)
         self.steps += 1
         if self.steps % REASSIGN_EVERY == 0:
             alike = (F.normalize(self.means) @ self.targets.T).cpu().numpy()

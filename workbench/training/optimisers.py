@@ -1,6 +1,7 @@
 """Optimiser and schedule from the config: weight decay where it belongs, proxies at their own rate."""
 
 import math
+from typing import Any
 
 import torch
 from torch import nn
@@ -8,6 +9,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from workbench.config import TrainingParams
+from workbench.problem import Problem
 
 
 def build_optimiser(params: TrainingParams, model: nn.Module, loss: nn.Module) -> Optimizer:
@@ -15,18 +17,27 @@ def build_optimiser(params: TrainingParams, model: nn.Module, loss: nn.Module) -
 
     The learning rate of `model.backbone` is multiplied by `params.backbone_lr`, that of the loss's parameters by
     `loss.proxy_lr_multiplier` where it has one. A multiple of 0 freezes: no gradient is computed for it.
-    With `decay_matrices_only`, parameters of one dimension (biases, batch-norm) are not decayed.
+    With a `layer_decay` below 1 each of `backbone.layer_groups()` has that times the rate of the next; the last keeps
+    the backbone's (layer-wise decay of Clark et al. 2020, ELECTRA). With `decay_matrices_only`, parameters of one
+    dimension (biases, batch-norm) are not decayed.
+
+    Raises:
+        Problem: a `layer_decay` below 1 for a backbone without a list of layers.
     """
     multiplier = float(getattr(loss, "proxy_lr_multiplier", 1.0))
     pretrained = getattr(model, "backbone", None)
-    backbone = list(pretrained.parameters()) if isinstance(pretrained, nn.Module) and params.backbone_lr != 1 else []
+    apart = isinstance(pretrained, nn.Module) and (params.backbone_lr != 1 or params.layer_decay != 1)
+    layers = _layers(pretrained, params) if isinstance(pretrained, nn.Module) and apart else []
+    backbone = [weight for layer in layers for weight in layer]
     if params.backbone_lr == 0:
         for weight in backbone:
             weight.requires_grad_(False)
-    apart = {id(weight) for weight in backbone}
-    others = [weight for weight in model.parameters() if id(weight) not in apart]
+    slower = {id(weight) for weight in backbone}
+    others = [weight for weight in model.parameters() if id(weight) not in slower]
+    rates = [params.backbone_lr * params.layer_decay ** (len(layers) - 1 - place) for place in range(len(layers))]
+    parts = [*zip(layers, rates, strict=True), (others, 1.0), (list(loss.parameters()), multiplier)]
     groups = []
-    for weights, times in ((backbone, params.backbone_lr), (others, 1.0), (list(loss.parameters()), multiplier)):
+    for weights, times in parts:
         trained, lr = [weight for weight in weights if weight.requires_grad], params.lr * times
         flat = [weight for weight in trained if weight.ndim <= 1 and params.decay_matrices_only]
         deep = [weight for weight in trained if weight.ndim > 1 or not params.decay_matrices_only]
@@ -40,6 +51,20 @@ def build_optimiser(params: TrainingParams, model: nn.Module, loss: nn.Module) -
             return torch.optim.Adam(groups, lr=params.lr)
         case "adamw":
             return torch.optim.AdamW(groups, lr=params.lr)
+
+
+def _layers(backbone: Any, params: TrainingParams) -> list[list[nn.Parameter]]:
+    """The backbone's parameters, by layer where the rates of layers differ."""
+    if params.layer_decay == 1:
+        return [list(backbone.parameters())]
+    if not hasattr(backbone, "layer_groups"):
+        raise Problem(
+            "This backbone has no list of layers, so its layers cannot learn at different rates.",
+            kept="Nothing was started.",
+            todo="Set the layer-wise decay to 1, or take a transformer.",
+        )
+    found: list[list[nn.Parameter]] = backbone.layer_groups()
+    return found
 
 
 def build_schedule(params: TrainingParams, optimiser: Optimizer, total_steps: int) -> LambdaLR:

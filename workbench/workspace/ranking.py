@@ -34,7 +34,7 @@ def read_ranking(workspace: Workspace, evaluation_id: int) -> Ranking:
 
 
 def read_first_hits(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sample ids [n] int64 and ranks [n] int32 of their first true neighbours. Raises Problem as `read_ranking`."""
+    """Sample ids [n] int64 and ranks [n] int32 of their first true neighbours. Raises as `read_ranking`."""
     columns = _columns(workspace, evaluation_id, ("sample_ids", "first_hit"))
     return columns["sample_ids"], columns["first_hit"]
 
@@ -45,8 +45,13 @@ def read_scores(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, n
     return columns["sample_ids"], columns["first_hit"], columns["ap"]
 
 
+def read_r(workspace: Workspace, evaluation_id: int) -> np.ndarray:
+    """Number r [n] int32 of true neighbours of each sample, 0 for what is no query. Raises as `read_ranking`."""
+    return _columns(workspace, evaluation_id, ("r",))["r"]
+
+
 def read_labels(workspace: Workspace, evaluation_id: int) -> np.ndarray:
-    """Labels [n] int64 in the order of the embeddings. Raises Problem as `read_ranking`."""
+    """Labels [n] int64 in the order of the embeddings. Raises as `read_ranking`."""
     return _columns(workspace, evaluation_id, ("labels",))["labels"]
 
 
@@ -58,7 +63,7 @@ def read_similarities(workspace: Workspace, evaluation_id: int) -> tuple[np.ndar
 
 def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
     evaluation = workspace.evaluation(evaluation_id)
-    path = workspace.folder(evaluation.run_id) / f"ranking-{evaluation.epoch}.npz"
+    path = workspace.file(evaluation.run_id, f"ranking-{evaluation.epoch}.npz")
     if not path.exists():
         raise Problem(f"The file {path} is missing.", kept="The rest of the run is kept.", todo="Put it back.")
     try:

@@ -236,7 +236,7 @@ def test_soft_triple_is_eq_7_and_9(batch):
             shifted = torch.stack([20 * (s - (0.01 if c == y[i] else 0)) for c, s in enumerate(scores)])
             total = total - shifted.log_softmax(0)[y[i]]
         pairs = [(c, s, t) for c in range(K) for t in range(3) for s in range(t + 1, 3)]
-        spread = sum((2 - 2 * centres[c, s] @ centres[c, t]).sqrt() for c, s, t in pairs) / len(pairs)
+        spread = sum((2 - 2 * centres[c, s] @ centres[c, t]).sqrt() for c, s, t in pairs) / (K * 3 * 2)
         return total / N + 0.2 * spread
 
     agree(loss, reference, batch)

@@ -163,8 +163,11 @@ def test_prototypes_that_do_not_fit_are_a_sentence(tmp_path):
     assert torch.equal(loss_of("psce", prototypes="file", file=str(tmp_path / "own.csv")).prototypes, torch.eye(3, 5))
 
 
-def test_psc_is_eq_2(batch):
-    loss = loss_of("psc", temperature=0.5)
+@pytest.mark.parametrize("prototypes", ["learned", "means"])
+def test_psc_is_eq_2(batch, prototypes):
+    loss = loss_of("psc", temperature=0.5, prototypes=prototypes)
+    if prototypes == "means":
+        torch.nn.init.normal_(loss.prototypes, generator=torch.Generator().manual_seed(0))
     c = F.normalize(loss.prototypes.detach().double())
 
     def reference(z, y):
@@ -175,6 +178,19 @@ def test_psc_is_eq_2(batch):
         return total / N
 
     agree(loss, reference, batch)
+
+
+def test_psc_s_class_means_follow_the_embeddings_in_training_alone(batch):
+    z, y = batch
+    loss = loss_of("psc", prototypes="means")
+    loss(z, y)
+    assert not loss.prototypes.any()
+    loss.train()
+    for _ in range(100):
+        loss(z, y)
+    means = torch.stack([F.normalize(F.normalize(z)[y == label].mean(0), dim=0) for label in range(K)])
+    torch.testing.assert_close(loss.prototypes, means.to(loss.prototypes.dtype), atol=1e-4, rtol=1e-4)
+    assert not list(loss.parameters())
 
 
 def test_kcl_draws_k_and_one_positives_in_training():

@@ -5,7 +5,17 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QCompleter,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QWidget,
+)
 
 from workbench.ui.words import ARCHIVES
 
@@ -28,10 +38,17 @@ class LineEditor(QLineEdit):
 
     edited = Signal()
 
-    def __init__(self, kind: str, parent: QWidget | None = None) -> None:
+    def __init__(self, kind: str, suggestions: Sequence[str] = (), parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._kind = kind
         self.setMinimumWidth(NARROW)
+        if suggestions:
+            completer = QCompleter(list(suggestions), self)
+            completer.setFilterMode(Qt.MatchFlag.MatchContains)
+            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            completer.activated.connect(self._on_edit)
+            self.setCompleter(completer)
+            self.setPlaceholderText(f"{suggestions[0]}, …")
         self.textEdited.connect(self._on_edit)
 
     def value(self) -> Any:
@@ -210,7 +227,7 @@ def editor_of(field: Field, recents: Sequence[str] = ()) -> QWidget:
         return TickEditor()
     if field.get("path"):
         return PathEditor(field["path"], recents)
-    return LineEditor(field["type"])
+    return LineEditor(field["type"], field.get("suggestions", ()))
 
 
 def _ignored(event: QWheelEvent) -> None:

@@ -1,0 +1,137 @@
+"""timm's models: pooling, sizes, frozen parts, adapters, and weights from a file."""
+
+import pytest
+import timm
+import torch
+from safetensors.torch import save_file
+
+from workbench.backbones.lora import LoRALinear, add_lora
+from workbench.backbones.model import build_model
+from workbench.config import EmbeddingParams, TrainingParams
+from workbench.problem import Problem
+from workbench.training.optimisers import build_optimiser
+
+BARE = EmbeddingParams(dim=0, batch_norm=False)
+TINY = "test_vit"  # timm's own for tests: 64 features, 6 blocks of patches of 16 px
+
+
+def made(channels=3, **params):
+    torch.manual_seed(0)
+    return build_model("timm", {"model": TINY, **params}, BARE, channels)
+
+
+@pytest.mark.parametrize("name", ["test_vit", "test_vit3", "test_convnext", "test_efficientnet", "test_mambaout"])
+@pytest.mark.parametrize("pooling", ["model", "mean"])
+def test_every_family_gives_features_at_a_size_it_was_not_pretrained_at(name, pooling):
+    model = made(model=name, pooling=pooling).eval()
+    with torch.no_grad():
+        found = model(torch.rand(2, 3, 96, 96))
+    assert found.shape == (2, model.backbone.feature_dim)
+    assert torch.isfinite(found).all()
+
+
+def test_pools_are_what_they_say():
+    images = torch.rand(2, 3, 64, 64)
+    model = made(pooling="token").eval()
+    normal = (images - model.mean) / model.std
+    tokens = model.backbone.model.forward_features(normal)
+    assert tokens.shape == (2, 17, 64)
+    torch.testing.assert_close(model(images), tokens[:, 0])
+    torch.testing.assert_close(made(pooling="mean").eval()(images), tokens[:, 1:].mean(1))
+    torch.testing.assert_close(made(pooling="max").eval()(images), tokens[:, 1:].amax(1))
+    gem = tokens[:, 1:].clamp_min(1e-6).pow(3).mean(1).pow(1 / 3)
+    torch.testing.assert_close(made(pooling="gem").eval()(images), gem)
+
+
+def test_the_model_s_own_mean_and_deviation_are_used():
+    assert made().backbone.mean == (0.5, 0.5, 0.5)
+    assert made(model="resnet18").backbone.mean == timm.create_model("resnet18").pretrained_cfg["mean"]
+    assert made(channels=1).backbone.mean == (0.5,)
+
+
+def test_adapters_change_nothing_at_the_start_and_alone_are_trained():
+    images = torch.rand(2, 3, 32, 32)
+    plain, adapted = made(), made(lora_rank=4)
+    torch.testing.assert_close(adapted.eval()(images), plain.eval()(images))
+    trained = {name for name, weight in adapted.named_parameters() if weight.requires_grad}
+    assert len(trained) == 6 * 2 * 2, "two matrices on qkv and on proj of six blocks"
+    assert all(name.endswith((".down", ".up")) for name in trained)
+    layer = LoRALinear(torch.nn.Linear(3, 5), 2, alpha=6.0)
+    layer.up.data.normal_()
+    inputs = torch.rand(4, 3)
+    whole = layer.layer.weight + 6.0 / 2 * layer.up @ layer.down
+    torch.testing.assert_close(layer(inputs), inputs @ whole.T + layer.layer.bias)
+    with pytest.raises(ValueError, match="rank of 1"):
+        add_lora(torch.nn.Linear(1, 1), 0, 1.0)
+    with pytest.raises(Problem, match="no attention layers"):
+        made(model="resnet18", lora_rank=4)
+
+
+def test_frozen_blocks_keep_what_stands_before_them():
+    model = made(frozen_blocks=5).backbone.model
+    trained = {name.partition(".")[0] for name, weight in model.named_parameters() if weight.requires_grad}
+    assert trained == {"blocks", "norm"}
+    assert not any(weight.requires_grad for weight in model.blocks[4].parameters())
+    assert all(weight.requires_grad for weight in model.blocks[5].parameters())
+
+
+def test_each_block_learns_slower_than_the_one_after_it():
+    model = made()
+    optimiser = build_optimiser(TrainingParams(lr=1.0, backbone_lr=0.5, layer_decay=0.1), model, torch.nn.Identity())
+    rate = {id(weight): group["lr"] for group in optimiser.param_groups for weight in group["params"]}
+    names = {name: rate[id(weight)] for name, weight in model.backbone.model.named_parameters()}
+    assert rate.keys() == {id(weight) for weight in model.parameters()}
+    assert names["norm.weight"] == 0.5
+    assert names["pos_embed"] == pytest.approx(0.5 * 0.1**7)
+    for block in range(6):
+        assert names[f"blocks.{block}.attn.qkv.weight"] == pytest.approx(0.5 * 0.1 ** (6 - block))
+    with pytest.raises(Problem, match="no list of layers"):
+        build_optimiser(TrainingParams(layer_decay=0.5), build_model("conv4", {}, BARE, 3), torch.nn.Identity())
+
+
+def test_gradient_checkpointing_gives_the_same_gradient():
+    found = []
+    for on in (False, True):
+        model = made(gradient_checkpointing=on)
+        model(torch.ones(1, 3, 32, 32)).square().sum().backward()
+        found.append(model.backbone.model.blocks[0].attn.qkv.weight.grad)
+    torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize("ending", [".pth", ".safetensors"])
+def test_weights_from_a_file_of_another_image_size(tmp_path, ending):
+    source = timm.create_model(TINY, num_classes=7)
+    state = source.state_dict()
+    path = tmp_path / f"weights{ending}"
+    save_file(state, path) if ending == ".safetensors" else torch.save(state, path)
+    model = made(weights="file", weights_file=str(path)).eval()
+    images = torch.rand(2, 3, 96, 96)
+    with torch.no_grad():
+        wanted = source.eval().forward_head(source.forward_features((images - 0.5) / 0.5), pre_logits=True)
+        torch.testing.assert_close(model(images), wanted)
+    assert model.backbone.weights_path == path
+
+
+@pytest.mark.parametrize(
+    ("params", "size", "said"),
+    [
+        ({"model": "vit_smal_patch16"}, 32, "is no model of timm"),
+        ({}, 40, "a multiple of that, such as 32"),
+        ({"model": "gmixer_12_224"}, 64, "224 px alone"),
+        ({"model": "resnet18", "pooling": "token"}, 32, "no class token"),
+        ({"weights": "file"}, 32, "No weights file"),
+        ({"weights": "cache"}, 32, "no weights in this machine's cache"),
+    ],
+)
+def test_what_cannot_be_is_a_sentence(params, size, said, tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(Problem, match=said):
+        made(**params)(torch.rand(1, 3, size, size))
+
+
+@pytest.mark.parametrize("ending", [".pth", ".safetensors"])
+def test_a_file_that_holds_no_weights_is_a_sentence(tmp_path, ending):
+    path = tmp_path / f"bad{ending}"
+    path.write_bytes(b"\xff" * 64)
+    with pytest.raises(Problem, match="not a weights file"):
+        made(weights="file", weights_file=str(path))

@@ -1,0 +1,46 @@
+"""Low-rank adapters: a frozen linear layer plus a trained product of two thin matrices."""
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+ADAPTED = ("qkv", "q", "k", "v", "q_proj", "k_proj", "v_proj", "proj")  # the linear layers of an attention block
+
+
+class LoRALinear(nn.Module):
+    """x W^T + b + (alpha / r) (x A^T) B^T with W and b frozen; B starts at zero, so the layer starts as it was.
+
+    Source: Hu et al. 2022 (LoRA), Eq. 3; for retrieval Ren et al. 2024 (parameter-efficient metric learning).
+    """
+
+    def __init__(self, layer: nn.Linear, rank: int, alpha: float) -> None:
+        super().__init__()
+        self.layer = layer.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(layer.weight.new_empty(rank, layer.in_features))
+        self.up = nn.Parameter(layer.weight.new_zeros(layer.out_features, rank))
+        nn.init.kaiming_uniform_(self.down, a=5**0.5)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        found: Tensor = self.layer(inputs) + self.scale * F.linear(F.linear(inputs, self.down), self.up)
+        return found
+
+
+def add_lora(model: nn.Module, rank: int, alpha: float) -> int:
+    """Freeze every weight and put an adapter on each attention layer's linear maps; returns how many there are.
+
+    Raises:
+        ValueError: a rank below 1.
+    """
+    if rank < 1:
+        raise ValueError(f"an adapter needs a rank of 1 or more: got {rank}")
+    model.requires_grad_(False)
+    found = [
+        (module, name, layer)
+        for path, module in model.named_modules()
+        if "attn" in path.rpartition(".")[2]
+        for name, layer in module.named_children()
+        if name in ADAPTED and isinstance(layer, nn.Linear)
+    ]
+    for module, name, layer in found:
+        setattr(module, name, LoRALinear(layer, rank, alpha))
+    return len(found)

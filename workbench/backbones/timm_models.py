@@ -1,0 +1,256 @@
+"""Any image model of timm that gives features: transformers (ViT, DINOv2, DINOv3, EVA, Swin) and newer CNNs."""
+
+import sys
+from pathlib import Path
+from typing import Any, Literal
+
+from torch import Tensor, nn
+
+from workbench.backbones.lora import add_lora
+from workbench.backbones.pooling import GeM, Max, Mean
+from workbench.backbones.pretrained import GreyToColour, freeze_batch_norm, load_into, read_state
+from workbench.params import Params, param
+from workbench.problem import Problem
+from workbench.registry import register
+
+SHORT_LIST = (  # what the form offers first; every other name of `timm.list_models()` can be typed
+    "vit_small_patch16_224", "vit_base_patch16_224", "vit_small_patch16_224.dino", "vit_small_patch14_dinov2.lvd142m",
+    "vit_small_patch16_dinov3.lvd1689m", "convnext_tiny", "eva02_small_patch14_224", "swin_tiny_patch4_window7_224",
+    "mobilenetv4_conv_small", "resnet50",
+)  # fmt: skip
+POOLS = {"mean": Mean, "max": Max, "gem": GeM}
+WEIGHTS_NAME = "model.safetensors"  # what every timm repository of the hub holds
+
+
+class TimmParams(Params):
+    model: str = param(
+        "vit_small_patch16_224", help="A model of timm, with its weights' tag if there are several.", label="Model",
+        suggestions=SHORT_LIST,
+    )  # fmt: skip
+    weights: Literal["none", "file", "cache"] = param(
+        "none", help="Pretrained weights: none, from a file, or from this machine's cache of the Hugging Face hub."
+    )
+    weights_file: str = param(
+        "", label="Weights file", path="file", help="A state dict of this model: safetensors, or .pth of tensors alone."
+    )
+    download: bool = param(
+        False, label="Allow download", help="Fetch the weights from the Hugging Face hub when the cache has none."
+    )
+    pooling: Literal["model", "token", "mean", "max", "gem"] = param(
+        "model",
+        help="model: as it was pretrained; token: the class token; mean, max, gem: over the places of the image.",
+    )
+    frozen_blocks: int = param(
+        0, ge=0, le=200, label="Frozen blocks", unit="blocks",
+        help="So many blocks from the image on, and what stands before them, stay as they were loaded.",
+    )  # fmt: skip
+    frozen_batch_norm: bool = param(
+        False,
+        label="Freeze batch-norm",
+        help="Keep batch-norm as it was loaded: its statistics, its scale and its shift.",
+    )
+    lora_rank: int = param(
+        0, ge=0, le=1024, symbol="r", label="LoRA rank",
+        help="Above 0 the network is frozen and adapters of this rank on its attention layers are trained.",
+    )  # fmt: skip
+    lora_alpha: float = param(
+        16.0, gt=0, le=1024, symbol="α", label="LoRA scale", help="The adapters' output is multiplied by α / r."
+    )
+    drop_path: float = param(
+        0.0, ge=0, lt=1, label="Stochastic depth", help="Chance that a block is left out for an image in training."
+    )
+    gradient_checkpointing: bool = param(
+        False, label="Gradient checkpointing", help="Compute activations twice instead of keeping them: less memory."
+    )
+
+
+class TimmBackbone(nn.Module):
+    """Images [n, 1 or 3, H, W], normalised as the model was pretrained -> features [n, feature_dim]."""
+
+    def __init__(self, model: Any, params: TimmParams, channels: int, weights_path: Path | None) -> None:
+        super().__init__()
+        settings: dict[str, Any] = model.pretrained_cfg
+        self.grey, self.model, self.weights_path = GreyToColour(), model, weights_path
+        self.name, self.pooling = params.model, params.pooling
+        self.pool = POOLS[params.pooling]() if params.pooling in POOLS else None
+        self.tokens = int(getattr(model, "num_prefix_tokens", 0))
+        self.feature_dim = int(model.num_features if params.pooling != "model" else model.head_hidden_size)
+        mean, std = tuple(settings["mean"]), tuple(settings["std"])
+        self.mean = mean if channels == 3 else (sum(mean) / 3,)
+        self.std = std if channels == 3 else (sum(std) / 3,)
+        self._fits: set[tuple[int, int]] = set()
+
+    def forward(self, images: Tensor) -> Tensor:
+        if tuple(images.shape[-2:]) not in self._fits:
+            self._check_size(images.shape[-2], images.shape[-1])
+        found: Tensor = self.model.forward_features(self.grey(images))
+        if self.pooling == "model":
+            head: Tensor = self.model.forward_head(found, pre_logits=True)
+            return head
+        if self.pool is None:
+            return found[:, 0]
+        pooled: Tensor = self.pool(self._places(found))
+        return pooled
+
+    def layer_groups(self) -> list[list[nn.Parameter]]:
+        """All parameters by depth: before the blocks, each block, the rest. Raises Problem without blocks."""
+        blocks = blocks_of(self.model)
+        if not blocks:
+            raise _refused(self.name, "has no list of blocks", "Set the layer-wise decay to 1.")
+        layers = [list(block.parameters()) for block in blocks]
+        inside = {id(weight) for layer in layers for weight in layer}
+        first = {id(weight) for weight in before_blocks(self.model)} - inside
+        outside = [weight for weight in self.parameters() if id(weight) not in inside]
+        before = [weight for weight in outside if id(weight) in first]
+        return [before, *layers, [weight for weight in outside if id(weight) not in first]]
+
+    def _places(self, found: Tensor) -> Tensor:
+        """Features by place [n, t, d], without class and register tokens."""
+        if found.dim() == 3:
+            return found[:, self.tokens :]
+        last = getattr(self.model, "output_fmt", "NCHW") == "NHWC"
+        return found.flatten(1, 2) if last else found.flatten(2).transpose(1, 2)
+
+    def _check_size(self, height: int, width: int) -> None:
+        """Raises Problem where images of this size do not go with the model."""
+        from timm.layers import PatchEmbed
+
+        embed = next((each for each in self.model.modules() if isinstance(each, PatchEmbed)), None)
+        patch = (1, 1) if embed is None else embed.patch_size
+        fixed = None if embed is None or not embed.strict_img_size else embed.img_size
+        if fixed is not None and (height, width) != tuple(fixed):
+            raise _wrong_size(self.name, width, f"it takes {fixed[0]} px alone")
+        if height % patch[0] or width % patch[1]:
+            near = max(patch[0], round(height / patch[0]) * patch[0])
+            raise _wrong_size(self.name, width, f"its patches of {patch[0]} px need a multiple of that, such as {near}")
+        self._fits.add((height, width))
+
+
+@register("backbone", "timm", title="timm", params=TimmParams, pretrained=True, source="Wightman 2019, timm")
+def timm_model(params: TimmParams, channels: int) -> TimmBackbone:
+    """Any model of timm by name: vision transformers, ConvNeXt, Swin and hundreds of others."""
+    model = _made(params)
+    path = _weights(params, model)
+    if path is not None:
+        _load(model, path)
+    if params.frozen_batch_norm:
+        freeze_batch_norm(model)
+    if params.lora_rank and not add_lora(model, params.lora_rank, params.lora_alpha):
+        raise _refused(
+            params.model, "has no attention layers for adapters", "Set the LoRA rank to 0, or take a transformer."
+        )
+    _freeze(model, params)
+    if params.pooling == "token" and not getattr(model, "num_prefix_tokens", 0):
+        raise _refused(params.model, "has no class token", "Choose another pooling.")
+    if params.gradient_checkpointing:
+        model.set_grad_checkpointing(True)
+    return TimmBackbone(model, params, channels, path)
+
+
+def _made(params: TimmParams) -> Any:
+    import timm  # seconds: here, so that runs with other backbones start without it
+
+    options: dict[str, Any] = {"num_classes": 0, "pretrained": False}
+    if params.drop_path:
+        options["drop_path_rate"] = params.drop_path
+    if not timm.is_model(params.model.partition(".")[0]):
+        near = ", ".join(timm.list_models(f"*{params.model.partition('.')[0][:12]}*")[:5])
+        raise _refused(
+            params.model, "is no model of timm", f"Near it: {near}." if near else "`timm.list_models()` has all."
+        )
+    try:
+        try:
+            model = timm.create_model(params.model, dynamic_img_size=True, **options)
+        except TypeError:  # a model whose size is free anyway, or fixed
+            model = timm.create_model(params.model, **options)
+    except (TypeError, RuntimeError, ValueError) as error:
+        raise _refused(
+            params.model, f"cannot be made ({str(error).partition(chr(10))[0]})", "Choose another."
+        ) from None
+    if not all(hasattr(model, each) for each in ("forward_features", "forward_head", "num_features")):
+        raise _refused(params.model, "gives no pooled features", "Choose another.")
+    return model
+
+
+def _weights(params: TimmParams, model: Any) -> Path | None:
+    """The file that the weights come from; None without one."""
+    if params.weights == "none":
+        return None
+    if params.weights == "file":
+        if not params.weights_file:
+            raise Problem(
+                "No weights file is named.", kept="Nothing was started.", todo="Choose a file, or weights: none."
+            )
+        return Path(params.weights_file)
+    from huggingface_hub import hf_hub_download, try_to_load_from_cache
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    place = model.pretrained_cfg.get("hf_hub_id")
+    if not place:
+        raise _refused(params.model, "names no weights on the hub", "Choose a file, or weights: none.")
+    cached = try_to_load_from_cache(place, WEIGHTS_NAME)
+    if isinstance(cached, str):
+        return Path(cached)
+    if not params.download:
+        raise _refused(
+            params.model,
+            "has no weights in this machine's cache",
+            f'Tick "Allow download" to fetch {place} from the hub.',
+        )
+    try:
+        return Path(hf_hub_download(place, WEIGHTS_NAME))
+    except (OSError, HfHubHTTPError, LocalEntryNotFoundError) as error:
+        reason = str(error).partition("\n")[0]
+        raise _refused(
+            params.model, f"could not be fetched ({reason})", "Check the network, or choose a file."
+        ) from None
+
+
+def _load(model: Any, path: Path) -> None:
+    state = read_state(path)
+    rename = getattr(sys.modules[type(model).__module__], "checkpoint_filter_fn", None)
+    if rename is not None:  # timm's own: older names, and positional embeddings of another size resized
+        state = rename(state, model)
+    names = model.pretrained_cfg.get("classifier") or ()
+    heads = tuple(f"{name}." for name in ((names,) if isinstance(names, str) else names))
+    load_into(model, {key: value for key, value in state.items() if not key.startswith(heads)}, str(path))
+
+
+def blocks_of(model: nn.Module) -> list[nn.Module]:
+    """The blocks or stages of a model, from the image on; none where timm names none."""
+    return list(getattr(model, "blocks", None) or getattr(model, "stages", None) or ())
+
+
+def before_blocks(model: nn.Module) -> list[nn.Parameter]:
+    """Parameters that act before the first block: patches, class token, positional embedding."""
+    found = list(model.parameters(recurse=False))
+    for name, child in model.named_children():
+        if name in ("blocks", "stages"):
+            break
+        found += child.parameters()
+    return found
+
+
+def _freeze(model: nn.Module, params: TimmParams) -> None:
+    """Freeze the first blocks and what acts before them."""
+    if not params.frozen_blocks:
+        return
+    blocks = blocks_of(model)
+    if not blocks:
+        raise _refused(params.model, "has no list of blocks", "Set the frozen blocks to 0.")
+    for weight in before_blocks(model):
+        weight.requires_grad_(False)
+    for block in blocks[: params.frozen_blocks]:
+        block.requires_grad_(False)
+
+
+def _refused(name: str, why: str, todo: str) -> Problem:
+    return Problem(f"timm's model {name!r} {why}.", kept="Nothing was started.", todo=todo)
+
+
+def _wrong_size(name: str, side: int, why: str) -> Problem:
+    return Problem(
+        f"Images of {side} px do not go with {name}: {why}.",
+        kept="Nothing was started.",
+        todo="Set the image size of the data set and the crop of the augmentation.",
+    )
