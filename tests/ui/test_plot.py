@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QGuiApplication, QImage
 
 from workbench.problem import Problem
+from workbench.ui import theme
+from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.curve import Curve, thinned
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.plot_canvas import Shade
@@ -282,3 +284,16 @@ def test_a_plot_without_values_has_neither_axes_nor_a_filled_area(plot):
     plot.redraw()
     assert fill.path().isEmpty()
     assert not plot.canvas.item.getAxis("left").isVisible()
+
+
+def test_a_change_of_theme_is_taken_once(plot, tmp_path, monkeypatch):
+    shown = theme.Theme(Preferences(tmp_path / "window.ini"))
+    shown.choose("light")
+    redrawn = []
+    monkeypatch.setattr(plot, "redraw", lambda: redrawn.append(theme.current()))
+    shown.choose("dark")
+    assert redrawn == [theme.DARK]
+    shown.choose("dark")
+    assert redrawn == [theme.DARK], "nothing changed"
+    shown.choose("light")
+    shown.close()

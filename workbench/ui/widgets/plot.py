@@ -98,6 +98,7 @@ class CurvePlot(QFrame):
         self._more.setToolTip("Log scale, smoothing, copy, save, table")
         self.legend = {each.name: self._legend_button(each) for each in self.series}
         self.read_out = QLabel("", self.canvas)
+        self.read_out.setProperty("role", "readOut")
         self.read_out.setTextFormat(Qt.TextFormat.PlainText)
         self.read_out.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.read_out.hide()
@@ -136,6 +137,7 @@ class CurvePlot(QFrame):
 
     def _legend_button(self, series: Series) -> QToolButton:
         button = QToolButton()
+        button.setProperty("legend", "true")
         button.setText(series.title)
         button.setCheckable(True)
         button.setChecked(True)
@@ -312,32 +314,23 @@ class CurvePlot(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "legend"):
-            self._apply_theme()
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "legend") and theme.current() != self._dressed:
+            self._apply_theme()  # once, of the many such events that a change of the theme brings
 
     def contextMenuEvent(self, event: Any) -> None:
         self.menu.popup(event.globalPos())
 
     def _apply_theme(self) -> None:
         """Colours of the theme; faint curves are blended with its background, so they are drawn again."""
-        shown = theme.current()
+        self._dressed = shown = theme.current()
         self.canvas.apply(shown)
-        self.read_out.setStyleSheet(
-            f"background: {shown.raised}; color: {shown.text}; border: 1px solid {shown.border}; padding: 1px 4px;"
-        )
         for each in self.series:
             self._dress(each)
         self.redraw()
 
     def _dress(self, series: Series) -> None:
-        """The look of a legend entry in the colours of the theme."""
-        shown, entry = theme.current(), self.legend[series.name]
-        entry.setIcon(swatch(series))
-        entry.setStyleSheet(
-            "QToolButton { padding: 0 4px; }"
-            f"QToolButton:checked {{ background: transparent; color: {shown.text}; }}"
-            f"QToolButton:!checked {{ color: {shown.muted}; }}"
-        )
+        """The picture of a legend entry."""
+        self.legend[series.name].setIcon(swatch(series))
 
     def _ask_redraw(self) -> None:
         if self.isVisible() and not self._timer.isActive():

@@ -16,7 +16,8 @@ class SmoothingSlider(QWidget):
 
     def __init__(self, weight: float, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.slider = QSlider(Qt.Orientation.Horizontal, maximum=MOST)
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setMaximum(MOST)
         self.slider.setFixedWidth(WIDTH)
         self.slider.setAccessibleName("Smoothing")
         self.setToolTip("Weight of the past in the debiased exponential mean, 0 to 0.99; 0 draws no smoothed line")
