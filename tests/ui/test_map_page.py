@@ -32,6 +32,7 @@ def page(qtbot, session, workspace, tmp_path, monkeypatch):
     made.resize(900, 640)
     made.show()
     session.show_run(run_id)
+    session.show_evaluation(workspace.evaluations(run_id)[-1].id)
     qtbot.waitUntil(lambda: made.canvas.data is not None)
     qtbot.wait(100)
     return made

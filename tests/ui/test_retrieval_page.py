@@ -36,7 +36,7 @@ def test_the_worst_query_is_first_and_shown(page, session):
     assert session.query == queries.sample_ids[worst]
     assert page.model.sample_id(0) == session.query
     assert len(page.result.cards) == 20
-    expected = session.workspace.neighbours(session.run_id, session.query)
+    expected = session.workspace.neighbours(session.run_id, session.query, session.evaluation_id)
     assert [card.neighbour for card in page.result.cards] == expected
 
 
