@@ -8,6 +8,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pytest
 from hypothesis import settings
 
+from tests.waits import PatientBot
+
 settings.register_profile("suite", deadline=None)  # a busy machine is no failure
 settings.load_profile("suite")
 
@@ -21,6 +23,12 @@ def real_data() -> Path:
         if folder is not None and (folder / "mnist").is_dir():
             return folder
     pytest.skip("no real data: set WORKBENCH_DATA to a folder that holds mnist/, omniglot/, caltech101/, weights/")
+
+
+@pytest.fixture
+def qtbot(qapp, request: pytest.FixtureRequest) -> PatientBot:
+    """pytest-qt's bot with long waits."""
+    return PatientBot(request)
 
 
 @pytest.fixture(scope="session", autouse=True)

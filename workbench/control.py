@@ -29,6 +29,7 @@ class Control:
         self.attended = attended
         self.reason = ""  # why the work paused itself; empty when a person paused it
         self.stop_asked = False  # finish the epoch, keep everything
+        self.kept = False  # cancelled, and what it finished is wanted
         self.interrupted = False  # stop before the next step, keep a checkpoint (Ctrl+C in a terminal)
         self.standing_back = False  # between two steps, waiting for the window
         self._stand_back_until = 0.0  # by the monotonic clock
@@ -59,6 +60,11 @@ class Control:
     def cancel(self) -> None:
         self._cancelled.set()
         self.resume()  # a paused run must be able to hear it
+
+    def stop_now(self) -> None:
+        """End wherever the work is; finished epochs are kept."""
+        self.kept = True
+        self.cancel()
 
     def give_way(self, seconds: float) -> None:
         """Let the window have the interpreter for that long from now: no pause, nothing is said."""

@@ -81,7 +81,7 @@ class Job:
             self._work(self.control, self._emit)
             ended = Ended("stopped" if self.control.stop_asked or self.control.interrupted else "done")
         except Cancelled:
-            ended = Ended("cancelled")
+            ended = Ended("stopped" if self.control.kept else "cancelled")
         except Problem as problem:  # the world's fault: say it
             ended = Ended("failed", str(problem))
         except MemoryError:

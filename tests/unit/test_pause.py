@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from tests.waits import HANG
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.control import Control, insist, wait_if_asked
 from workbench.events import Ended, Resumed, Status, Waiting
@@ -26,7 +27,7 @@ def test_a_pause_before_the_first_image_is_read_is_said_and_ended(tmp_path):
         control.pause()
         job = make_job(workspace, run_id, control, listen).start()
         try:
-            assert waits.wait(60), "nothing said that the run stands still"
+            assert waits.wait(HANG), "nothing said that the run stands still"
             assert workspace.run(run_id).status == "waiting"
             assert [type(event) for event in heard] == [Status, Waiting]
         finally:

@@ -30,6 +30,7 @@ class CsvParams(Params):
         "",
         label="Folder or archive",
         path="place",
+        optional=True,
         help="Where relative paths start; the CSV file's own folder when empty. An archive is unpacked once.",
     )
     image_size: int = param(

@@ -97,10 +97,11 @@ class RunQueue(QObject):
         self._next()
         self.changed.emit()
 
-    def cancel(self, run_id: int) -> None:
-        """Discard a run: at once when it waits in line, before its next step when it runs."""
+    def end(self, run_id: int, *, keep: bool = True) -> None:
+        """End a run before its next step, with `keep` as a stopped one; one that waits leaves the line at once."""
         if self._running is not None and self._running.run_id == run_id:
-            self._running.control.cancel()
+            control = self._running.control
+            (control.stop_now if keep else control.cancel)()
             return
         if run_id in self.waiting:
             self._waiting = [each for each in self._waiting if each.run_id != run_id]
@@ -120,7 +121,7 @@ class RunQueue(QObject):
     def withdraw_waiting(self) -> None:
         """Take every run out of the line; the one that runs goes on."""
         for run_id in self.waiting:
-            self.cancel(run_id)
+            self.end(run_id)
 
     def close(self, timeout: float) -> bool:
         """Wait for the end of what was cancelled; False when it has not come within `timeout` seconds."""

@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 from workbench import catalog as catalogs
@@ -217,6 +218,22 @@ class Draft:
             for kind in KINDS:  # a bad common part hides these from `from_values`
                 errors = self._choice_errors(kind) | errors
         return config, errors
+
+    def missing(self) -> dict[str, str]:
+        """A sentence by path for every place of the data set that is not chosen or not there."""
+        data = self.values["dataset"]
+        described = self.catalog.get(f"dataset/{data['name']}", {"title": "", "params": {}})
+        found: dict[str, str] = {}
+        for name, field in described["params"].items():
+            chosen = str(data.get(name) or "")
+            if not field.get("path") or (not chosen and field.get("optional")):
+                continue
+            if not chosen:
+                kind = {"file": "file", "folder": "folder"}.get(field["path"], "folder or archive")
+                found[f"dataset.{name}"] = f"Choose the {kind} of {described['title']}."
+            elif not Path(chosen).expanduser().exists():
+                found[f"dataset.{name}"] = f"There is no {chosen}. Choose it again."
+        return found
 
     def fixes(self, errors: dict[str, str]) -> dict[str, tuple[str, str, Any]]:
         """One-click repairs of impossible combinations: by path, (words of the button, path to set, value)."""
