@@ -36,6 +36,11 @@ DRILLS: tuple[str, ...] = (
     "moved",
     "sandbox",
     "hostile",
+    "flips",
+    "owners",
+    "repairs",
+    "fuzz",
+    "bombs",
 )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.datasets.images import BadImage, load, on_disk
+from workbench.datasets.pixel_blocks import Blocks
 from workbench.problem import Problem
 
 LARGE = 256  # px: a picture without a file of its own is enlarged to about this, pixel by pixel
@@ -25,16 +26,17 @@ class Pictures:
     ) -> None:
         self._rows, self._originals, self._any_images = rows, originals, any_images
         self._pixels = None if pixels is None else _mapped(pixels)
+        self._blocks = None if pixels is None or self._pixels is None else Blocks(pixels)
 
     def thumbnail(self, sample_id: int) -> np.ndarray:
         """The square image as it was trained on, uint8 [h, w, 3]; the original file when the cache is gone.
 
         Raises:
             KeyError: no such sample.
-            Problem: neither the cache nor the original file is there any more.
+            Problem: neither the cache, undamaged, nor the original file is there any more.
         """
         row = self._rows[sample_id]
-        if self._pixels is not None and row < len(self._pixels):
+        if self._pixels is not None and row < len(self._pixels) and self._whole(self._pixels, row):
             found = self._pixels[row]
             return np.ascontiguousarray(np.broadcast_to(found, (*found.shape[:2], 3)))
         return self._original(sample_id)
@@ -53,13 +55,21 @@ class Pictures:
         shown = self._originals.get(sample_id)
         return None if shown is None else Path(on_disk("", str(shown)))
 
+    def _whole(self, pixels: np.ndarray, row: int) -> bool:
+        """Whether a row of the cache is as it was written."""
+        size = pixels[row].nbytes
+        start = getattr(pixels, "offset", 0) + row * size
+        return self._blocks is None or self._blocks.whole(start, start + size)
+
     def _original(self, sample_id: int) -> np.ndarray:
         place = self.path(sample_id)
         if not self._any_images:
             raise Problem("Imported without images.")
         if place is None:
             raise Problem(
-                "The cache of decoded images is gone.", kept="The run is kept.", todo="Run its preflight again."
+                "The cache of decoded images is gone or damaged.",
+                kept="The run is kept.",
+                todo="Run its preflight again.",
             )
         try:
             return load(place)

@@ -1,21 +1,22 @@
 """Images decoded once: squares of uint8 in a memory map that training, map and browser share."""
 
-import json
+import contextlib
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic
 from typing import BinaryIO
 
 import numpy as np
 
-from workbench import files
+from workbench import files, parts
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import BadImage, square
+from workbench.datasets.pixel_blocks import damage, read_side, write_side
 from workbench.problem import Problem
 
 TELL_EVERY = 0.1  # seconds
-FORGOTTEN = 3600  # seconds without a write: whoever decoded into this part is gone
 Progress = Callable[[str, int, int], None]
 
 
@@ -39,42 +40,47 @@ def decoded(image_set: ImageSet, cache: Path, progress: Progress) -> tuple[Image
         for part in (image_set.fingerprint, f"{image_set.image_size}x{image_set.channels}", image_set.stamp)
         if part
     )
-    place, list_of_bad = cache / f"{key}.npy", cache / f"{key}.json"
-    found = _cached(image_set, place, list_of_bad)
-    if found is not None:
-        return *found, place
-    _make_room(image_set, cache)
-    bad = _decode(image_set, place, progress)
-    with files.atomic_write(list_of_bad) as file:
-        file.write(json.dumps({str(row): reason for row, reason in bad.items()}).encode())
-    found = _cached(image_set, place, list_of_bad)
+    place = cache / f"{key}.npy"
+    found, harm = _cached(image_set, place, progress)
     if found is None:
-        raise Problem(f"The cache {place} was changed while it was written.", todo="Try again.")
+        if harm:
+            progress(f"The cache of images is damaged ({harm}); decoding again, nothing is lost", 0, 0)
+        _make_room(image_set, cache)
+        bad = _decode(image_set, place, progress)
+        with contextlib.suppress(FileNotFoundError):  # told below
+            write_side(place, bad)
+        found, _ = _cached(image_set, place, progress)
+        if found is None:
+            raise Problem(f"The cache {place} was changed while it was written.", todo="Try again.")
+    if harm:
+        said = f"was damaged ({harm}) and was decoded again from the images; nothing is lost"
+        found = replace(found[0], remarks=[*found[0].remarks, ("the cache of decoded images", said)]), found[1]
     return *found, place
 
 
-def _cached(image_set: ImageSet, place: Path, list_of_bad: Path) -> tuple[ImageSet, np.ndarray] | None:
-    """The cache, or None when it is missing or is not exactly what it should be."""
+def _cached(image_set: ImageSet, place: Path, progress: Progress) -> tuple[tuple[ImageSet, np.ndarray] | None, str]:
+    """The cache, or None when it is missing or is not exactly what it should be; and how it is damaged, in words."""
     try:
-        bad = {int(row): str(reason) for row, reason in dict(json.loads(list_of_bad.read_bytes())).items()}
+        bad, stored = read_side(place)
         pixels = np.load(place, mmap_mode="r", allow_pickle=False)
+        harm = "" if stored is None else damage(place, stored, progress)
     except (OSError, ValueError, TypeError, EOFError):
-        return None
+        return None, "it cannot be read" if place.exists() else ""
     size, n = image_set.image_size, len(image_set.paths) - len(bad)
     if any(not 0 <= row < len(image_set.paths) for row in bad):
-        return None
-    if pixels.dtype != np.uint8 or pixels.shape != (n, size, size, image_set.channels):
-        return None
-    return image_set.without(bad), pixels
+        return None, "its list of images left out is of another set"
+    if harm or pixels.dtype != np.uint8 or pixels.shape != (n, size, size, image_set.channels):
+        return None, harm or f"it holds {pixels.dtype} {list(pixels.shape)}"
+    if stored is None:
+        write_side(place, bad)  # a cache of an older Workbench
+    return (image_set.without(bad), pixels), ""
 
 
 def _make_room(image_set: ImageSet, cache: Path) -> None:
     """The cache folder, without what a killed program left there. Raises Problem when the disk is too full."""
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        for part in cache.glob(".*.part"):
-            if time() - part.stat().st_mtime > FORGOTTEN:
-                part.unlink()
+        parts.remove_dead(cache)
         free = shutil.disk_usage(cache).free
     except OSError as error:
         raise files.explain(error, cache) from error

@@ -5,7 +5,7 @@ from typing import Any
 from workbench.reports.content import Content
 from workbench.reports.document import Made
 from workbench.spreadsheet import csv_text
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, checksums
 
 
 def csv_tables(made: Made, workspace: Workspace) -> dict[str, str]:
@@ -66,13 +66,11 @@ def _of_groups(made: Made) -> dict[str, str]:
 def _queries(content: Content, workspace: Workspace) -> list[list[Any]]:
     if content.best is None:
         return []
-    reader = workspace.reader()
-    try:
-        rows = reader.execute(
+    with workspace.reading() as db:
+        checksums.check_shown(db, content.best.id)
+        rows = db.execute(
             'select sample_id, path, class, ap, first_hit, r, "right" from query_rows '
             "where evaluation_id = ? order by sample_id",
             (content.best.id,),
         ).fetchall()
-    finally:
-        reader.close()
     return [list(row) for row in rows]

@@ -2,11 +2,11 @@
 
 from contextlib import closing
 from dataclasses import dataclass
-from zipfile import BadZipFile
 
 import numpy as np
 
 from workbench.problem import Problem
+from workbench.workspace.arrays import check_count, read_arrays
 from workbench.workspace.connection import DatabaseError, explain
 from workbench.workspace.recorder import SIMILARITY_UNIT
 from workbench.workspace.workspace import Workspace
@@ -64,13 +64,11 @@ def read_similarities(workspace: Workspace, evaluation_id: int) -> tuple[np.ndar
 def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
     evaluation = workspace.evaluation(evaluation_id)
     path = workspace.file(evaluation.run_id, f"ranking-{evaluation.epoch}.npz")
-    if not path.exists():
-        raise Problem(f"The file {path} is missing.", kept="The rest of the run is kept.", todo="Put it back.")
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            return {name: stored[name] for name in names}
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise Problem(f"The file {path} cannot be read ({error}).", kept="The rest of the run is kept.") from None
+    sql = "select ranking, (select count(*) from queries where evaluation_id = e.id) from evaluations e where id = ?"
+    with workspace.reading() as db:
+        stored, count = db.execute(sql, (evaluation_id,)).fetchone()
+    found = read_arrays(path, names, stored)
+    return {name: check_count(path, column, count, name) for name, column in found.items()}
 
 
 def _places(workspace: Workspace, evaluation_id: int, sample_ids: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.problem import Problem
+from workbench.workspace import checksums
 from workbench.workspace.columns import (
     LARGEST_INT32,
     Unreadable,
@@ -87,7 +88,9 @@ def scalar_names(db: Connection, run_id: int) -> list[str]:
         "select name from metrics where exists "
         "(select 1 from scalar_points where run_id = ? and metric_id = metrics.id limit 1)"
     )
-    return sorted(name for (name,) in db.execute(sql, (run_id,)))
+    names = sorted(name for (name,) in db.execute(sql, (run_id,)))
+    checksums.check_names(db, run_id, names)
+    return names
 
 
 def scalars(db: Connection, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -98,6 +101,7 @@ def scalars(db: Connection, run_id: int, name: str) -> tuple[np.ndarray, np.ndar
     rows = db.execute(sql, (run_id, name)).fetchall()
     steps = np.fromiter((step for step, _ in rows), np.int64, len(rows))
     values = np.fromiter((nan if value is None else value for _, value in rows), np.float64, len(rows))
+    checksums.check_curve(db, run_id, name, steps, values)
     return steps, values
 
 
@@ -134,7 +138,7 @@ def thinned_scalars(db: Connection, run_id: int, name: str, most: int) -> tuple[
     stride = 1 if count <= most else -(-(last - first + 1) // most)
     steps, values = db.execute(THINNED, asked | {"stride": stride}).fetchone()
     found = _numbers(steps, np.int64)
-    order = np.argsort(found)  # SQL promises none
+    order = np.argsort(found, kind="stable")  # SQL promises none
     return found[order], _numbers(values, np.float64)[order], stride
 
 
@@ -173,21 +177,23 @@ def queries(db: Connection, evaluation_id: int) -> Queries:
     fields = ("place", "sample_id", "label", "ifnull(ap, 'nan')", "first_hit", "r", '"right"')
     sql = f"select {', '.join(f'group_concat({field})' for field in fields)} from queries where evaluation_id = ?"
     texts = dict(zip(QUERY_COLUMNS, db.execute(sql, (evaluation_id,)).fetchone(), strict=True))
-    found = {name: _numbers(text, np.float32 if name == "ap" else np.int64) for name, text in texts.items()}
+    columns = {name: _numbers(text, np.float32 if name == "ap" else np.int64) for name, text in texts.items()}
     what = f"The queries of evaluation {evaluation_id}"
-    even(what, found)
+    even(what, columns)
     for name in ("first_hit", "r", "right"):
-        if len(found[name]) and not (found[name].min() >= 0 and found[name].max() <= LARGEST_INT32):
+        if len(columns[name]) and not (columns[name].min() >= 0 and columns[name].max() <= LARGEST_INT32):
             raise Problem(f"{what} could not be read: {name} is out of range.", kept="The rest is kept.")
-    order = np.argsort(found["places"])  # sooner done here than in SQL
-    return Queries(
-        sample_ids=found["sample_ids"][order],
-        labels=found["labels"][order],
-        ap=found["ap"][order],
-        first_hit=found["first_hit"][order].astype(np.int32),
-        r=found["r"][order].astype(np.int32),
-        right=found["right"][order].astype(bool),
+    order = np.argsort(columns["places"])  # sooner done here than in SQL
+    found = Queries(
+        sample_ids=columns["sample_ids"][order],
+        labels=columns["labels"][order],
+        ap=columns["ap"][order],
+        first_hit=columns["first_hit"][order].astype(np.int32),
+        r=columns["r"][order].astype(np.int32),
+        right=columns["right"][order].astype(bool),
     )
+    checksums.check_columns(db, evaluation_id, found)
+    return found
 
 
 QUERY_COLUMNS = ("places", "sample_ids", "labels", "ap", "first_hit", "r", "right")
@@ -203,6 +209,7 @@ def query(db: Connection, evaluation_id: int, sample_id: int) -> Query:
     row = db.execute(sql, (evaluation_id, sample_id)).fetchone()
     if row is None:
         raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
+    checksums.check_shown(db, evaluation_id, [sample_id])
     label, class_name, path, ap, first_hit, r = row
     return Query(sample_id, label, class_name, path, nan if ap is None else ap, first_hit, r)
 
@@ -217,18 +224,14 @@ def neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[Neigh
     ).fetchone()
     if row is None:
         raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
+    checksums.check_queries(db, evaluation_id, [sample_id])
     unread = Problem(f"The neighbours of sample {sample_id} could not be read.", kept="The others are kept.")
     try:
         rows, similarities, label, dataset_id = unpacked(row[0]), unpacked(row[1]), row[2], row[3]
     except ValueError:
         raise unread from None
-    # One row of one text: every row is a wait for the interpreter beside a training thread.
-    sql = (
-        'select json_group_array(json_array("row", id, label, class)) from samples '
-        'where dataset_id = ? and "row" in (select value from json_each(?))'
-    )
-    ((text,),) = db.execute(sql, (dataset_id, json.dumps(rows))).fetchall()
-    found = {each[0]: each[1:] for each in json.loads(text)}
+    samples = checksums.checked_samples(db, dataset_id, rows)
+    found = {at: (number, its, name) for at, number, its, _, name, _ in samples}
     if len(rows) != len(similarities) or not found.keys() >= set(rows):
         raise unread
     return [
@@ -257,18 +260,15 @@ def dataset(db: Connection, dataset_id: int, near: Path) -> Dataset:
 
 def samples(db: Connection, dataset_id: int) -> Samples:
     """All samples by row. Raises Problem."""
-    # One row of texts: each row fetched would be a wait for the interpreter.
-    sql = (
-        'select json_group_array(id), json_group_array("row"), json_group_array(label), json_group_array(path), '
-        'json_group_array(official) from (select * from samples where dataset_id = ? order by "row")'
-    )
-    columns = [json.loads(text) for text in db.execute(sql, (dataset_id,)).fetchone()]
+    found = checksums.sample_rows(db, dataset_id)
+    checksums.check_sample_rows(db, dataset_id, found)
+    columns = list(zip(*found, strict=True)) or [()] * 6
     try:
-        ids, rows, labels = (np.array(column, np.int64) for column in columns[:3])
+        rows, ids, labels = (np.array(column, np.int64) for column in columns[:3])
     except (TypeError, ValueError, OverflowError):
         raise Problem(f"The samples of data set {dataset_id} could not be read.", kept="The runs are kept.") from None
     even(f"Data set {dataset_id}", {"ids": ids, "rows": rows, "labels": labels})
-    return Samples(ids=ids, rows=rows, labels=labels, paths=columns[3], official=columns[4])
+    return Samples(ids=ids, rows=rows, labels=labels, paths=list(columns[3]), official=list(columns[5]))
 
 
 def projections(db: Connection, evaluation_id: int) -> list[Projection]:

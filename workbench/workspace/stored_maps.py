@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from workbench import files
-from workbench.problem import Problem
 from workbench.workspace import reading
+from workbench.workspace.arrays import check_count, read_array
 from workbench.workspace.rows import Evaluation, Projection
 from workbench.workspace.workspace import Workspace
 
@@ -70,17 +70,14 @@ def kept_neighbours(workspace: Workspace, projection_id: int) -> np.ndarray | No
     """
     with workspace.reading() as db:
         row = db.execute(
-            "select a.run_id, a.path from projections p join artefacts a on a.id = p.kept_id where p.id = ?",
+            "select a.run_id, a.path, a.blake2b, (select count(*) from queries where evaluation_id = p.evaluation_id) "
+            "from projections p join artefacts a on a.id = p.kept_id where p.id = ?",
             (projection_id,),
         ).fetchone()
     if row is None:
         return None
     path = workspace.file(row[0], row[1])
-    try:
-        found: np.ndarray = np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise Problem(f"The file {path} cannot be read ({error}).", kept="The map itself is kept.") from None
-    return found
+    return check_count(path, read_array(path, row[2]), row[3], "shares")
 
 
 def start_epoch(workspace: Workspace, made: Projection) -> int | None:

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from listeners import give_up, silent
 
-from workbench import files
+from workbench import files, parts
 from workbench.control import Cancelled
 from workbench.datasets import pixels as module
 from workbench.datasets.images import BadImage
+from workbench.datasets.pictures import Pictures
 from workbench.datasets.pixels import decoded
 from workbench.problem import Problem
 
@@ -176,12 +177,11 @@ def test_a_cache_folder_that_cannot_be_made_is_a_problem(tmp_path, in_memory):
 
 
 def test_what_a_killed_program_left_is_swept_and_what_another_writes_is_not(tmp_path, in_memory):
-    for name, age in ((".old.npy.1-a.part", 2 * module.FORGOTTEN), (".new.npy.2-b.part", 0)):
-        (tmp_path / name).write_bytes(b"half")
-        now = (tmp_path / name).stat().st_mtime
-        os.utime(tmp_path / name, (now - age, now - age))
-    decoded(in_memory([0, 0]), tmp_path, silent)
-    assert [name for name in os.listdir(tmp_path) if name.endswith(".part")] == [".new.npy.2-b.part"]
+    (tmp_path / ".old.npy.1-01234567.part").write_bytes(b"half")
+    with parts.whole_file(tmp_path / "new.npy"):
+        [new] = set(os.listdir(tmp_path)) - {".old.npy.1-01234567.part"}
+        decoded(in_memory([0, 0]), tmp_path, silent)
+        assert [name for name in os.listdir(tmp_path) if name.endswith(".part")] == [new]
 
 
 def test_a_cache_lost_while_it_is_used_is_a_problem(tmp_path, in_memory, monkeypatch):
@@ -189,3 +189,29 @@ def test_a_cache_lost_while_it_is_used_is_a_problem(tmp_path, in_memory, monkeyp
     monkeypatch.setattr(files, "atomic_write", lambda path: real(path.with_name("elsewhere")))
     with pytest.raises(Problem, match="was changed while it was written"):
         decoded(in_memory([0, 0]), tmp_path, silent)
+
+
+def test_a_flipped_bit_in_the_cache_is_found_decoded_again_and_told(tmp_path, in_memory):
+    whole, reads = counting(in_memory, [0, 0, 1])
+    _, pixels, place = decoded(whole, tmp_path, silent)
+    wanted = np.array(pixels)
+    data = bytearray(place.read_bytes())
+    data[-20] ^= 1
+    place.write_bytes(data)
+    pictures = Pictures({7: 2}, place, {})
+    with pytest.raises(Problem, match="gone or damaged"):
+        pictures.thumbnail(7)
+    kept, pixels, _ = decoded(whole, tmp_path, silent)
+    assert np.array_equal(pixels, wanted)
+    assert len(reads) == 6
+    assert any("nothing is lost" in said for _, said in kept.remarks)
+    assert decoded(whole, tmp_path, silent)[0].remarks == whole.remarks
+
+
+def test_a_cache_of_an_older_workbench_gets_its_hashes(tmp_path, in_memory):
+    whole, reads = counting(in_memory, [0, 0, 1], bad=(1,))
+    _, _, place = decoded(whole, tmp_path, silent)
+    place.with_suffix(".json").write_text('{"1": "is bad number 1"}')
+    kept, _, _ = decoded(whole, tmp_path, silent)
+    assert (len(reads), len(kept.paths)) == (3, 2)
+    assert len(json.loads(place.with_suffix(".json").read_text())["hashes"]) == 1

@@ -14,8 +14,8 @@ from workbench.ui.models.sorted_rows import NUMBER, WORDS
 from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import NO_VALUE, percent
-from workbench.workspace import Workspace
-from workbench.workspace.connection import DatabaseError, explain
+from workbench.workspace import Workspace, checksums
+from workbench.workspace.connection import DatabaseError, explain, told
 
 TITLES = ("", "Class", "AP %", "First hit")
 TIPS = (
@@ -75,6 +75,8 @@ class Listing:
         """Rows by sample id, in any order; those that are gone are left out."""
         where = "evaluation_id = ? and sample_id in (select value from json_each(?))"
         values = [self.evaluation_id, json.dumps(keys.tolist())]
+        with closing(workspace.reader()) as db, told(db):
+            checksums.check_shown(db, self.evaluation_id, keys.tolist())
         return {row[0]: tuple(row) for row in read(workspace, FIELDS, f"query_rows where {where}", values)}
 
     def _ids(self, workspace: Workspace, rest: str, *values: int) -> np.ndarray:

@@ -1,0 +1,219 @@
+"""Nothing damaged is shown: hashes of files, checksums of rows and curves, the log, and the doctor that reads all."""
+
+import io
+import zipfile
+from contextlib import closing
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tests.ui.trained import trained_run
+from workbench import class_table, failed_queries
+from workbench.cli import cli
+from workbench.problem import Problem
+from workbench.reports import write_report
+from workbench.workspace import Workspace
+from workbench.workspace.arrays import read_array, read_arrays
+from workbench.workspace.connection import Damaged, open_writer, sqlite3
+from workbench.workspace.ranking import read_ranking
+from workbench.workspace.verification import verify
+
+
+def quiet(text, done, total):
+    """Nobody watches."""
+
+
+@pytest.fixture
+def space(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        trained_run(workspace, tmp_path / "cache", 12)
+    return tmp_path / "space"
+
+
+def change(space, sql, *values):
+    """Change a row as a flipped bit would: no trigger sees it."""
+    with closing(open_writer(space / "workspace.db")) as db:
+        triggers = db.execute("select name, sql from sqlite_master where type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            db.execute(f"drop trigger {name}")
+        db.execute(sql, values)
+        for _, text in triggers:
+            db.execute(text)
+
+
+@pytest.mark.parametrize(
+    ("sql", "named"),
+    [
+        ("update runs set name = 'other'", "runs, row 1"),
+        ("update evaluations set metrics = replace(metrics, '0.', '1.') where id = 2", "evaluations, row 2"),
+        ("update datasets set class_names = '[]'", "datasets, row 1"),
+        ("update metrics set name = 'x' where id = 1", "metrics, row 1"),
+        ("update artefacts set path = 'x.npy' where id = 1", "artefacts, row 1"),
+    ],
+)
+def test_a_changed_row_is_named_when_the_workspace_is_opened(space, sql, named):
+    change(space, sql)
+    with pytest.raises(Damaged, match=named):
+        Workspace(space)
+
+
+READ = {
+    "curve": lambda space: space.scalars(1, "batch/loss"),
+    "names": lambda space: space.scalar_names(1),
+    "queries": lambda space: space.queries(2),
+    "embeddings": lambda space: space.embeddings(2),
+    "query": lambda space: space.query(2, int(space.samples(1).ids[3])),
+    "near": lambda space: [space.neighbours(1, each, 2) for each in space.samples(1).ids.tolist()],
+    "samples": lambda space: space.samples(1),
+    "tables": lambda space: write_report(space, (1,), space.path / "out", ("csv",)),
+}
+
+
+@pytest.mark.parametrize(
+    ("sql", "parts"),
+    [
+        ("update scalar_points set value = 3 where metric_id = 1 and step = 5", ["curve"]),
+        ("delete from scalar_points where metric_id = 1", ["names", "curve"]),
+        ("update queries set label = 1 - label where place = 3", ["queries", "embeddings", "query", "near", "tables"]),
+        ("update queries set label = 'x' where place = 3", ["queries", "query", "tables"]),
+        ("update queries set similarities = neighbours where place = 3", ["query", "near", "tables"]),
+        ("update samples set class = 'cow' where \"row\" = 3", ["samples", "query", "near", "tables"]),
+    ],
+)
+def test_changed_queries_samples_and_curves_are_named_where_they_are_read(space, sql, parts):
+    change(space, sql)
+    with Workspace(space) as workspace:
+        for part in parts:
+            with pytest.raises(Problem, match="damaged"):
+                READ[part](workspace)
+        assert [each for each in verify(workspace, quiet) if not each.good]
+
+
+def test_a_write_by_another_program_is_no_damage(space):
+    with closing(sqlite3.connect(space / "workspace.db")) as db:
+        db.execute("update runs set note = 'by hand'")
+        db.execute("insert into scalar_points (run_id, metric_id, step, value) values (1, 1, 99, 0.5)")
+        db.execute("update queries set label = 1")
+        db.commit()
+    with Workspace(space) as workspace:
+        assert workspace.run(1).note == "by hand"
+        assert workspace.scalars(1, "batch/loss")[0][-1] == 99
+        assert set(workspace.queries(2).labels.tolist()) == {1}
+        assert all(each.good for each in verify(workspace, quiet))
+
+
+DOORS = {
+    "embeddings": lambda space: space.embeddings(3),
+    "vectors": lambda space: space.vectors(3),
+    "classes": lambda space: class_table.measure(space, 3, quiet),
+    "failures": lambda space: failed_queries.find(space, 3, quiet),
+}
+
+
+@pytest.mark.parametrize("harm", ["flipped", "cut", "empty", "pickled", "another", "too large"])
+@pytest.mark.parametrize("hashed", [True, False])
+def test_damaged_embeddings_are_a_sentence_at_every_door(space, harm, hashed):
+    path = space / "runs" / "1" / "embeddings-2.npy"
+    whole = path.read_bytes()
+    if harm == "pickled":
+        np.save(path, np.array([{}, []], dtype=object), allow_pickle=True)
+    elif harm == "another":
+        np.save(path, np.zeros((5, 6), np.float32))
+    else:
+        huge = io.BytesIO()
+        np.lib.format.write_array_header_1_0(huge, {"descr": "<f4", "fortran_order": False, "shape": (2**40, 2**20)})
+        harmed = {"flipped": whole[:-3] + bytes([whole[-3] ^ 4]) + whole[-2:], "cut": whole[:-9], "empty": b""}
+        path.write_bytes({**harmed, "too large": huge.getvalue()}[harm])
+    with Workspace(space) as workspace:
+        if not hashed:
+            with workspace.writing() as db:
+                db.execute("update artefacts set blake2b = ?", (_digest(path),))
+            if harm == "flipped":
+                return
+        for door in DOORS.values():
+            with pytest.raises(Problem, match=r"embeddings-2\.npy"):
+                door(workspace)
+    for words in (["export", "1", "--format", "npy", "--epoch", "last"], ["export", "1", "--format", "projector"]):
+        ended = CliRunner().invoke(cli, [*words, "-w", str(space), "--out", str(space / "out")])
+        assert ended.exit_code in (0, 1)
+        assert ended.exception is None or isinstance(ended.exception, SystemExit)
+
+
+def _digest(path):
+    from workbench import files
+
+    return files.digest(path)
+
+
+@pytest.mark.parametrize("name", ["ranking-2.npz", "proxies-2.npz"])
+def test_other_damaged_arrays_are_a_sentence(space, name):
+    path = space / "runs" / "1" / name
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with Workspace(space) as workspace:
+        with pytest.raises(Problem, match=name):
+            (read_ranking if name.startswith("ranking") else Workspace.proxies)(workspace, 3)
+        assert [each.what for each in verify(workspace, quiet)] == [f"Run 1, {name}"]
+
+
+def test_an_archive_that_unpacks_to_more_than_it_holds_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("points.npy", b"\0" * 10_000_000)
+    with pytest.raises(Problem, match="unpacks to more"):
+        read_arrays(tmp_path / "bomb.npz", ("points",))
+    with pytest.raises(Problem, match=r"bomb\.npz cannot be read"):
+        read_array(tmp_path / "bomb.npz")
+
+
+@pytest.mark.parametrize("at", [10, 20, 40, 60, -1, "cut"])
+def test_a_damaged_log_is_told_once_and_kept(space, tmp_path, at):
+    with Workspace(space) as workspace:
+        workspace.set_note(1, "first")
+        workspace.set_note(1, "last")
+        copy = tmp_path / "copy"
+        copy.mkdir()
+        for name in ("workspace.db", "workspace.db-wal"):
+            (copy / name).write_bytes((space / name).read_bytes())
+    log = copy / "workspace.db-wal"
+    data = bytearray(log.read_bytes())
+    if at == "cut":
+        data = data[:-100]
+    else:
+        data[at] ^= 16
+    log.write_bytes(data)
+    with pytest.raises(Problem, match="last changes"):
+        Workspace(copy)
+    assert next(copy.glob("*.damaged-*")).read_bytes() == data
+    with Workspace(copy) as workspace:
+        assert workspace.run(1).note in ("", "first", "last")
+
+
+def test_a_whole_log_is_read(space, tmp_path):
+    with Workspace(space) as workspace:
+        workspace.set_note(1, "last")
+        for name in ("workspace.db", "workspace.db-wal"):
+            (tmp_path / name).write_bytes((space / name).read_bytes())
+    with Workspace(tmp_path) as again:
+        assert again.run(1).note == "last"
+
+
+def test_the_doctor_reads_all_and_names_what_is_damaged(space):
+    assert "damaged: none" in CliRunner().invoke(cli, ["doctor", "-w", str(space)]).output
+    path = space / "runs" / "1" / "embeddings-0.npy"
+    path.write_bytes(path.read_bytes()[:-1] + b"\x7f")
+    ended = CliRunner().invoke(cli, ["doctor", "-w", str(space)])
+    assert ended.exit_code == 1
+    assert "Run 1, embeddings-0.npy" in ended.output
+
+
+def test_an_older_workspace_gets_its_checksums_when_it_is_opened(space):
+    with closing(open_writer(space / "workspace.db")) as db:
+        for name in ("evaluation_sums", "sample_sums", "curve_sums"):
+            db.execute(f"delete from {name}")
+        db.execute("delete from _sqlite_migrations where name = 'm009_report_templates'")
+        db.execute("drop table report_templates")
+    with Workspace(space), closing(open_writer(space / "workspace.db")) as db:
+        for name in ("evaluation_sums", "sample_sums", "curve_sums"):
+            assert db.execute(f"select count(*) from {name}").fetchone()[0] > 0

@@ -1,0 +1,108 @@
+"""What lies beside a cache of decoded images: which images were left out, and a hash of every block of the cache."""
+
+import json
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+from time import monotonic
+
+import numpy as np
+
+from workbench import files, jobs
+
+BLOCK = 4 << 20  # bytes
+Progress = Callable[[str, int, int], None]
+TELL_EVERY = 0.1  # seconds
+
+_whole: set[tuple[str, int, int, int, int]] = set()  # a cache that has not changed is read through once in a process
+
+
+def write_side(place: Path, bad: dict[int, str]) -> None:
+    """Write `place` with the ending .json: rows left out with their reasons, and a hash of every block of `place`."""
+    found = {
+        "bad": {str(row): reason for row, reason in bad.items()},
+        "block": BLOCK,
+        "hashes": hashes(place, lambda *_: None),
+    }
+    with files.atomic_write(place.with_suffix(".json")) as file:
+        file.write(json.dumps(found).encode())
+    _whole.add(_state(place))
+
+
+def read_side(place: Path) -> tuple[dict[int, str], list[str] | None]:
+    """Rows left out with their reasons, and the hashes of the blocks; None of a cache of an older Workbench.
+
+    Raises:
+        OSError, ValueError, TypeError: it is missing or damaged.
+    """
+    found = dict(json.loads(place.with_suffix(".json").read_bytes()))
+    old = "hashes" not in found
+    if not old and (found["block"] != BLOCK or not all(isinstance(each, str) for each in found["hashes"])):
+        raise ValueError("hashes of other blocks")
+    bad = {int(row): str(reason) for row, reason in dict(found if old else found.get("bad", ())).items()}
+    return bad, None if old else list(found["hashes"])
+
+
+def hashes(place: Path, progress: Progress) -> list[str]:
+    """blake2b, 16 bytes as hexadecimal text, of every block of a file; `progress` may raise Cancelled."""
+    whole = np.memmap(place, np.uint8, "r")
+    count = -(-len(whole) // BLOCK)
+    found: list[str] = []
+    told = monotonic()
+    for each in jobs.in_threads(lambda block: _hash(whole, block), range(count)):
+        found.append(each)
+        if monotonic() - told >= TELL_EVERY:
+            progress("Checking the cache of images", len(found), count)
+            told = monotonic()
+    return found
+
+
+def damage(place: Path, stored: list[str], progress: Progress) -> str:
+    """Which blocks are not as they were written, in words; empty when all are. Once for each state of the file."""
+    if _state(place) in _whole:
+        return ""
+    found = hashes(place, progress)
+    if len(found) != len(stored):
+        return f"it has {len(found):,} blocks of 4 MiB instead of {len(stored):,}"
+    wrong = [block for block, (one, other) in enumerate(zip(found, stored, strict=True)) if one != other]
+    if not wrong:
+        _whole.add(_state(place))
+        return ""
+    return f"{len(wrong):,} of its {len(stored):,} blocks of 4 MiB {'are' if len(wrong) > 1 else 'is'} not as written"
+
+
+class Blocks:
+    """A mapped cache of which a block is checked when it is first looked at.
+
+    Args:
+        place: the cache; without a readable list beside it, or with one of an older Workbench, nothing is checked.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self._bytes = np.memmap(place, np.uint8, "r")
+        self._known: dict[int, bool] = {}
+        try:
+            self._stored = read_side(place)[1]
+        except (OSError, ValueError, TypeError):
+            self._stored = None
+
+    def whole(self, start: int, stop: int) -> bool:
+        """Whether the bytes from `start` to `stop`, and the header, are as they were written."""
+        if self._stored is None:
+            return True
+        return all(self._good(block) for block in {0, *range(start // BLOCK, -(-stop // BLOCK))})
+
+    def _good(self, block: int) -> bool:
+        if block not in self._known:
+            stored = self._stored or []
+            self._known[block] = block < len(stored) and _hash(self._bytes, block) == stored[block]
+        return self._known[block]
+
+
+def _hash(whole: np.ndarray, block: int) -> str:
+    return blake2b(whole[block * BLOCK : (block + 1) * BLOCK].data, digest_size=16).hexdigest()
+
+
+def _state(place: Path) -> tuple[str, int, int, int, int]:
+    found = place.stat()
+    return str(place), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -1,0 +1,120 @@
+"""Files of a run that hold arrays, read whole or refused: hashes, sizes and shapes are checked at this one place."""
+
+import contextlib
+import math
+import os
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from workbench import files
+from workbench.problem import Problem
+
+KEPT = "The rest of the run is kept."
+TODO = "Put back a copy of it, or train the run again; `workbench doctor --workspace` names all that is damaged."
+# What numpy, zipfile and the parser of numpy's header raise on bytes that are no array.
+UNREADABLE = (
+    OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, RuntimeError, NotImplementedError, SyntaxError,
+    TypeError, OverflowError, MemoryError,
+)  # fmt: skip
+
+_hashed: dict[tuple[str, int, int, int, int], str] = {}  # a file that has not changed is hashed once in a process
+
+
+def hash_of(path: Path) -> str:
+    """The file's hash as files.digest gives it, once for each state of the file. Raises OSError."""
+    state = os.stat(path)
+    key = (str(path), state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+    found = _hashed.get(key)
+    if found is None:
+        found = _hashed[key] = files.digest(path)
+    return found
+
+
+def hash_ahead(path: Path) -> None:
+    """Hash a file that is about to be read, on another thread; what is wrong with it is told when it is read."""
+    with contextlib.suppress(OSError):
+        hash_of(path)
+
+
+def check_hash(path: Path, stored: str | None) -> None:
+    """Raises Problem when the file is missing or is not what was stored; None (an older Workbench) is not checked."""
+    try:
+        if stored is None or hash_of(path) == stored:
+            path.stat()
+            return
+    except FileNotFoundError:
+        raise Problem(f"The file {path} is missing.", kept=KEPT, todo="Put it back.") from None
+    except OSError as error:
+        raise Problem(f"The file {path} cannot be read ({error.strerror}).", kept=KEPT, todo=TODO) from None
+    raise Problem(f"The file {path} is damaged: it is not what was written (its hash differs).", kept=KEPT, todo=TODO)
+
+
+def read_array(path: Path, stored: str | None = None) -> np.ndarray:
+    """One array of a .npy file as a read-only memory map. Raises Problem: missing, damaged, or no plain array."""
+    check_hash(path, stored)
+    try:
+        with path.open("rb") as file:
+            _check_header(file, path.stat().st_size)
+        found: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except UNREADABLE as error:
+        raise _unreadable(path, error) from None
+    return found
+
+
+def read_arrays(path: Path, names: Sequence[str], stored: str | None = None) -> dict[str, np.ndarray]:
+    """Arrays of a .npz file by name; a name with "?" behind it may be missing. Raises Problem as `read_array`."""
+    check_hash(path, stored)
+    found: dict[str, np.ndarray] = {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            known = set(archive.namelist())
+            for name in names:
+                member = f"{name.rstrip('?')}.npy"
+                if name.endswith("?") and member not in known:
+                    continue
+                entry = archive.getinfo(member)
+                if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > path.stat().st_size:
+                    raise ValueError("it unpacks to more than it holds")
+                with archive.open(member) as file:
+                    _check_header(file, entry.file_size)
+                with archive.open(member) as file:
+                    found[name.rstrip("?")] = np.lib.format.read_array(file, allow_pickle=False)
+    except UNREADABLE as error:
+        raise _unreadable(path, error) from None
+    return found
+
+
+def check_count(path: Path, found: np.ndarray, count: int, what: str) -> np.ndarray:
+    """The array, which has a row for each of `count`. Raises Problem when it has not."""
+    if found.ndim == 0 or len(found) != count:
+        rows = len(found) if found.ndim else 0
+        raise Problem(f"The file {path} is damaged: it holds {rows:,} {what} for {count:,}.", kept=KEPT, todo=TODO)
+    return found
+
+
+def _check_header(file: IO[bytes], size: int) -> None:
+    """Raises ValueError when the array that the header announces is larger than the file."""
+    version = np.lib.format.read_magic(file)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
+    if read is None:
+        raise ValueError(f"its format {version} is not known")
+    shape, _, dtype = read(file)
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects")
+    if any(side < 0 for side in shape) or math.prod(shape) * dtype.itemsize > size:
+        raise ValueError("it is cut short: it holds fewer numbers than it announces")
+
+
+def _unreadable(path: Path, error: BaseException) -> Problem:
+    said = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+    return Problem(f"The file {path} cannot be read ({said}).", kept=KEPT, todo=TODO)
+
+
+def broken_member(path: Path) -> str | None:
+    """The first part of a zip file whose own sum is wrong, or None. Raises what UNREADABLE names."""
+    with zipfile.ZipFile(path) as archive:
+        return archive.testzip()

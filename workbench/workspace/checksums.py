@@ -1,0 +1,293 @@
+"""Checksums of rows: a flipped bit on the disk is found before what it changed is shown.
+
+Small tables have a column `checksum` (CRC-32 of the whole row as JSON). A trigger empties it whenever a row changes,
+whatever program changes it, and Workspace.writing fills what is empty before it commits. Large tables have sums apart:
+one number for each row of `queries` and `samples`, one for each curve of a run that has ended. No sum means "not
+checked", as after a write by an older Workbench.
+"""
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.workspace.connection import Connection, Damaged, file_of
+from workbench.workspace.rows import Queries
+
+# What names a row in words for a person, by table.
+SEALED = {
+    "runs": "id", "evaluations": "id", "datasets": "id", "projections": "id", "artefacts": "id", "experiments": "id",
+    "metrics": "id", "selections": "id", "sweeps": "id", "sweep_trials": "id", "tags": "run_id, tag",
+    "sample_tags": "dataset_id, tag, sample_id", "report_templates": "template", "charts": "run_id, step",
+}  # fmt: skip
+LATER = ("charts",)  # large texts: checked when they are read
+SUMS = np.dtype("<u4")
+HEAD = np.dtype([
+    ("sample_id", "<i8"), ("place", "<i8"), ("label", "<i8"), ("ap", "<f8"), ("first_hit", "<i8"), ("r", "<i8"),
+    ("right", "<i8"),
+])  # fmt: skip
+HEAD_COLUMNS = "sample_id, place, label, ifnull(ap, 'nan'), first_hit, r, \"right\""
+
+
+def make_tables(db: Connection) -> None:
+    """The columns, triggers and tables of checksums (step m011 of the schema)."""
+    for table, key in SEALED.items():
+        db.execute(f"alter table {table} add column checksum integer")
+        db.execute(f"create index {table}_unchecked on {table} ({key}) where checksum is null")
+        same_row = " and ".join(f"{column} = new.{column}" for column in key.split(", "))
+        db.execute(
+            f"create trigger {table}_changed after update on {table} "
+            "when new.checksum is old.checksum and new.checksum is not null "
+            f"begin update {table} set checksum = null where {same_row}; end"
+        )
+    db.execute("alter table evaluations add column ranking text")
+    db.execute(
+        "create table evaluation_sums (evaluation_id integer primary key references evaluations(id) on delete cascade, "
+        "columns integer not null, rows blob not null)"
+    )
+    db.execute(
+        "create table sample_sums (dataset_id integer primary key references datasets(id) on delete cascade, "
+        "rows blob not null)"
+    )
+    db.execute(
+        "create table curve_sums (run_id integer not null references runs(id) on delete cascade, "
+        "metric_id integer not null references metrics(id), checksum integer not null, "
+        "primary key (run_id, metric_id)) without rowid"
+    )
+    db.execute("create table schema_sums (name text primary key, checksum integer not null) without rowid")
+    for what, row in (("insert", "new"), ("update", "new"), ("delete", "old")):
+        db.execute(
+            f"create trigger curves_{what} after {what} on scalar_points begin delete from curve_sums "
+            f"where run_id = {row}.run_id and metric_id = {row}.metric_id; end"
+        )
+        db.execute(
+            f"create trigger samples_{what} after {what} on samples begin delete from sample_sums "
+            f"where dataset_id = {row}.dataset_id; end"
+        )
+    db.execute(
+        "create trigger queries_update after update on queries begin delete from evaluation_sums "
+        "where evaluation_id = new.evaluation_id; end"
+    )
+
+
+def seal(db: Connection) -> None:
+    """Give every row of a small table its checksum that has none; belongs at the end of each transaction."""
+    unchecked = " union all ".join(
+        f"select '{table}' where exists (select 1 from {table} where checksum is null)" for table in sealed_tables(db)
+    )
+    for (table,) in db.execute(unchecked).fetchall():
+        same_row = " and ".join(f"{column} = ?" for column in SEALED[table].split(", "))
+        db.executemany(
+            f"update {table} set checksum = ? where {same_row}",
+            [(found, *key) for key, _, found in _rows(db, table, "where checksum is null")],
+        )
+
+
+def damaged_rows(db: Connection, tables: Iterable[str] | None = None, where: str = "", values: Any = ()) -> list[str]:
+    """What is not as it was written, in words: rows of small tables (all but LATER), and the schema itself."""
+    found = [
+        f"{table}, row {', '.join(str(part) for part in key)}"
+        for table in sealed_tables(db)
+        if (table in tables if tables else table not in LATER)
+        for key, stored, now in _rows(db, table, where or "where checksum is not null", values)
+        if stored not in (None, now)
+    ]
+    if tables is None:
+        now = dict(schema_objects(db))
+        stored = db.execute("select name, checksum from schema_sums").fetchall()
+        found += [f"the definition of {name}" for name, checksum in stored if now.get(name) != checksum]
+    return found
+
+
+def check_small(db: Connection) -> None:
+    """Raises Damaged when a row of a small table, or the schema, is not as it was written."""
+    if has_sums(db):
+        _refuse(db, damaged_rows(db))
+
+
+def check_charts(db: Connection, run_id: int, step: int) -> None:
+    """Raises Damaged when what a method drew at a step is not as it was written."""
+    _refuse(db, damaged_rows(db, ["charts"], "where run_id = ? and step = ?", (run_id, step)))
+
+
+def _refuse(db: Connection, found: list[str]) -> None:
+    if found:
+        raise damaged(db, "; ".join(found[:3]) + (" ..." if len(found) > 3 else ""))
+
+
+def has_sums(db: Connection) -> bool:
+    """Whether step m011 of the schema was applied."""
+    return db.execute("select 1 from sqlite_master where name = 'schema_sums'").fetchone() is not None
+
+
+def damaged(db: Connection, what: str) -> Damaged:
+    """The Problem that names what is not as it was written."""
+    return Damaged(file_of(db), what)
+
+
+def sealed_tables(db: Connection) -> list[str]:
+    """The small tables that have checksums."""
+    names = {name for (name,) in db.execute("select name from sqlite_master where type = 'index'")}
+    return [table for table in SEALED if f"{table}_unchecked" in names]
+
+
+def _rows(db: Connection, table: str, where: str, values: Any = ()) -> list[tuple[tuple[Any, ...], Any, int]]:
+    """Key, stored checksum and present checksum of rows of a small table."""
+    cursor = db.execute(f"select * from {table} {where}", values)
+    names = [each[0] for each in cursor.description]
+    at, places = names.index("checksum"), [names.index(column) for column in SEALED[table].split(", ")]
+    # A null adds nothing: a program that knows one column more reads the same sum.
+    encode = json.JSONEncoder(default=bytes.hex).encode
+    return [
+        (
+            tuple(row[place] for place in places),
+            row[at],
+            zlib.crc32(encode([each for each in (*row[:at], *row[at + 1 :]) if each is not None]).encode()),
+        )
+        for row in cursor.fetchall()
+    ]
+
+
+def schema_objects(db: Connection) -> list[tuple[str, int]]:
+    rows = db.execute("select type || ' ' || name, tbl_name || ' ' || sql from sqlite_master where sql is not null")
+    return [(name, zlib.crc32(text.encode())) for name, text in rows.fetchall()]
+
+
+# Evaluations
+
+
+def query_sums(head: np.ndarray, neighbours: Sequence[bytes | str], similarities: Sequence[bytes | str]) -> np.ndarray:
+    """CRC-32 [n] of whole rows of `queries`; `head` is HEAD [n], the other two are as they are stored."""
+    ap = head["ap"]
+    head["ap"] = np.where(np.isnan(ap), np.nan, ap)  # one not-a-number for all
+    whole, width, crc = head.tobytes(), HEAD.itemsize, zlib.crc32
+    if len(neighbours) and isinstance(neighbours[0], str):
+        neighbours, similarities = ([str(text).encode() for text in texts] for texts in (neighbours, similarities))
+    heads = (whole[at : at + width] for at in range(0, len(whole), width))
+    found = map(crc, similarities, map(crc, neighbours, map(crc, heads)))  # type: ignore[arg-type]
+    return np.fromiter(found, SUMS, len(head))
+
+
+def columns_sum(queries: Queries) -> int:
+    """CRC-32 of all queries of an evaluation without their neighbours."""
+    found = 0
+    for column in (queries.sample_ids, queries.labels, queries.first_hit, queries.r, queries.right):
+        found = zlib.crc32(column.astype("<i8").tobytes(), found)
+    return zlib.crc32(np.where(np.isnan(queries.ap), np.nan, queries.ap).astype("<f4").tobytes(), found)
+
+
+def store_sums(db: Connection, evaluation_id: int, columns: int, rows: np.ndarray) -> None:
+    """Keep the checksums of an evaluation's queries: of all columns, and [n] of each row by its place."""
+    sql = "insert or replace into evaluation_sums (evaluation_id, columns, rows) values (?, ?, ?)"
+    db.execute(sql, (evaluation_id, columns, rows.astype(SUMS).tobytes()))
+
+
+def check_columns(db: Connection, evaluation_id: int, queries: Queries) -> None:
+    """Raises Damaged when these are not the columns that were stored."""
+    row = db.execute("select columns from evaluation_sums where evaluation_id = ?", (evaluation_id,)).fetchone()
+    if row is not None and row[0] != columns_sum(queries):
+        raise damaged(db, f"the queries of evaluation {evaluation_id}")
+
+
+def check_queries(db: Connection, evaluation_id: int, sample_ids: Sequence[int] | None = None) -> None:
+    """Raises Damaged when one of these queries (None: any), its scores or its neighbours are not as stored."""
+    stored = db.execute("select rows from evaluation_sums where evaluation_id = ?", (evaluation_id,)).fetchone()
+    if stored is None or (sample_ids is not None and not len(sample_ids)):
+        return
+    only = "" if sample_ids is None else "and sample_id in (select value from json_each(?))"
+    places, sums = query_rows(db, evaluation_id, only, () if sample_ids is None else (json.dumps(list(sample_ids)),))
+    _compare(db, stored[0], places, sums, sample_ids is None, f"of evaluation {evaluation_id}: queries")
+
+
+def check_shown(db: Connection, evaluation_id: int, sample_ids: Sequence[int] | None = None) -> None:
+    """Raises Damaged when one of these queries (None: any), or what its image is called, is not as it was stored."""
+    check_queries(db, evaluation_id, sample_ids)
+    sql = "select r.dataset_id from evaluations e join runs r on r.id = e.run_id where e.id = ?"
+    (dataset_id,) = db.execute(sql, (evaluation_id,)).fetchone() or (None,)
+    if sample_ids is None:
+        check_sample_rows(db, dataset_id, sample_rows(db, dataset_id))
+    else:
+        checked_samples(db, dataset_id, sample_ids, "id")
+
+
+def query_rows(db: Connection, evaluation_id: int, only: str, values: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
+    sql = f"select {HEAD_COLUMNS}, neighbours, similarities from queries where evaluation_id = ? {only} order by place"
+    rows = db.execute(sql, (evaluation_id, *values)).fetchall()
+    head = np.array([row[:7] for row in rows], HEAD) if rows else np.empty(0, HEAD)
+    return head["place"].copy(), query_sums(head, [row[7] for row in rows], [row[8] for row in rows])
+
+
+# Samples of data sets
+
+
+def checked_samples(db: Connection, dataset_id: int | None, among: Sequence[int], column: str = '"row"') -> list[Any]:
+    """Row, id, label, path, class and half of some samples (rows of the data set, or ids).
+
+    They come as one text: every row is a wait for the interpreter beside a training thread. In the order of an index:
+    else SQLite reads all samples.
+
+    Raises:
+        Damaged: one is not as it was stored.
+    """
+    inner = f"select * from samples where dataset_id = ? and {column} in (select value from json_each(?))"
+    fields = '"row", id, label, path, class, official'
+    sql = f"select json_group_array(json_array({fields})) from ({inner} order by {column})"
+    ((text,),) = db.execute(sql, (dataset_id, json.dumps(list(among)))).fetchall()
+    rows: list[Any] = json.loads(text)
+    check_sample_rows(db, dataset_id, rows, every=False)
+    return rows
+
+
+def check_sample_rows(db: Connection, dataset_id: int | None, rows: list[Any], every: bool = True) -> None:
+    """Raises Damaged when rows that `sample_rows` read are not as they were stored."""
+    stored = db.execute("select rows from sample_sums where dataset_id = ?", (dataset_id,)).fetchone()
+    if stored is not None:
+        _compare(db, stored[0], *sums_of_samples(rows), every, f"of data set {dataset_id}: samples")
+
+
+def sample_rows(db: Connection, dataset_id: int | None) -> list[Any]:
+    """Row, id, label, path, class and half of the samples of a data set, by row."""
+    sql = 'select "row", id, label, path, class, official from samples where dataset_id = ? order by "row"'
+    return db.execute(sql, (dataset_id,)).fetchall()
+
+
+def sums_of_samples(rows: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+    found = (zlib.crc32("\0".join(map(str, row)).encode("utf-8", "surrogatepass")) for row in rows)
+    return np.fromiter((row[0] for row in rows), np.int64, len(rows)), np.fromiter(found, SUMS, len(rows))
+
+
+def _compare(db: Connection, stored: bytes, places: np.ndarray, sums: np.ndarray, every: bool, what: str) -> None:
+    """Raises Damaged when sums [m] differ from those stored for their places [m]."""
+    known = np.frombuffer(stored[: len(stored) // SUMS.itemsize * SUMS.itemsize], SUMS)
+    if (every and len(known) != len(places)) or ((places < 0) | (places >= len(known))).any():
+        raise damaged(db, f"{what}; their number")
+    wrong = places[known[places] != sums]
+    if len(wrong):
+        raise damaged(db, f"{what} {', '.join(map(str, wrong[:5].tolist()))}" + (" ..." if len(wrong) > 5 else ""))
+
+
+# Curves
+
+
+def curve_sum(steps: np.ndarray, values: np.ndarray) -> int:
+    """CRC-32 of one curve: steps [n] int64 and values [n] float64 in the order in which they are read."""
+    whole = np.where(np.isnan(values), np.nan, values)
+    return zlib.crc32(whole.astype("<f8").tobytes(), zlib.crc32(steps.astype("<i8").tobytes()))
+
+
+def check_curve(db: Connection, run_id: int, name: str, steps: np.ndarray, values: np.ndarray) -> None:
+    """Raises Damaged when this is not the curve that was stored."""
+    sql = "select checksum from curve_sums where run_id = ? and metric_id = (select id from metrics where name = ?)"
+    row = db.execute(sql, (run_id, name)).fetchone()
+    if row is not None and row[0] != curve_sum(steps, values):
+        raise damaged(db, f"the curve {name} of run {run_id}")
+
+
+def check_names(db: Connection, run_id: int, names: Iterable[str]) -> None:
+    """Raises Damaged when a curve that was stored is not among these."""
+    sql = "select name from metrics where id in (select metric_id from curve_sums where run_id = ?)"
+    lost = {name for (name,) in db.execute(sql, (run_id,))} - set(names)
+    if lost:
+        raise damaged(db, f"the curves {', '.join(sorted(lost))} of run {run_id}")

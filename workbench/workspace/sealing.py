@@ -1,0 +1,48 @@
+"""Checksums for what is in the database, as it stands: after a step of the schema, and at the end of a run."""
+
+from workbench.workspace import checksums, reading
+from workbench.workspace.connection import Connection
+from workbench.workspace.rows import LIVE
+
+
+def seal_anew(db: Connection) -> None:
+    """Checksums of everything, after a step of the schema has changed tables."""
+    for table in checksums.sealed_tables(db):
+        db.execute(f"update {table} set checksum = null")
+    checksums.seal(db)
+    db.execute("delete from schema_sums")
+    db.executemany("insert into schema_sums (name, checksum) values (?, ?)", checksums.schema_objects(db))
+    sql = "select id from evaluations where id not in (select evaluation_id from evaluation_sums)"
+    for (evaluation_id,) in db.execute(sql).fetchall():
+        seal_evaluation(db, evaluation_id)
+    sql = "select id from datasets where id not in (select dataset_id from sample_sums)"
+    for (dataset_id,) in db.execute(sql).fetchall():
+        seal_samples(db, dataset_id)
+    sql = f"select id from runs where status not in {LIVE} and id not in (select run_id from curve_sums)"
+    for (run_id,) in db.execute(sql).fetchall():
+        seal_curves(db, run_id)
+
+
+def seal_evaluation(db: Connection, evaluation_id: int) -> None:
+    """Checksums for the rows of an evaluation as they stand."""
+    places, sums = checksums.query_rows(db, evaluation_id, "", ())
+    if len(places) and places.tolist() == list(range(len(places))):
+        checksums.store_sums(db, evaluation_id, checksums.columns_sum(reading.queries(db, evaluation_id)), sums)
+
+
+def seal_samples(db: Connection, dataset_id: int) -> None:
+    """Checksums for the samples of a data set as they stand."""
+    rows, sums = checksums.sums_of_samples(checksums.sample_rows(db, dataset_id))
+    if rows.tolist() == list(range(len(rows))):
+        sql = "insert or replace into sample_sums (dataset_id, rows) values (?, ?)"
+        db.execute(sql, (dataset_id, sums.tobytes()))
+
+
+def seal_curves(db: Connection, run_id: int) -> None:
+    """Checksums for the curves of a run as they stand, when it has ended."""
+    for name in reading.scalar_names(db, run_id):
+        db.execute(
+            "insert or replace into curve_sums (run_id, metric_id, checksum) "
+            "values (?, (select id from metrics where name = ?), ?)",
+            (run_id, name, checksums.curve_sum(*reading.scalars(db, run_id, name))),
+        )

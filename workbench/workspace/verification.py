@@ -1,0 +1,158 @@
+"""Everything a workspace holds, read once: hashes of files, checksums of rows, SQLite's own check of its pages."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from workbench import files
+from workbench.problem import Problem
+from workbench.workspace import arrays, checksums, reading
+from workbench.workspace.connection import Connection, DatabaseError, explain, told
+from workbench.workspace.rows import LIVE
+from workbench.workspace.workspace import Workspace
+
+Progress = Callable[[str, int, int], None]
+REPAIR = "`workbench doctor --repair` rebuilds the database from the runs' folders"
+WHERE = {
+    "embeddings": "select a.path, a.blake2b from evaluations e join artefacts a on a.id = e.embeddings_id",
+    "proxies": "select a.path, a.blake2b from evaluations e join artefacts a on a.id = e.proxies_id",
+    "maps": "select a.path, a.blake2b from projections p join evaluations e on e.id = p.evaluation_id "
+    "join artefacts a on a.id in (p.coordinates_id, p.kept_id)",
+    "rankings": "select 'ranking-' || e.epoch || '.npz', e.ranking from evaluations e",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One thing that is not as it was written, or that cannot be checked."""
+
+    what: str  # the file, or what the rows say
+    said: str
+    good: bool = False  # only a remark
+
+
+def verify(workspace: Workspace, progress: Progress) -> list[Damage]:
+    """Read all of a workspace and name what is damaged; an empty list is a whole one.
+
+    Args:
+        progress: told what is read (text, done, total); may raise Cancelled.
+
+    Raises:
+        Problem: the database cannot be read at all.
+    """
+    progress("Reading the database", 0, 0)
+    found = _pages(workspace)
+    with workspace.reading() as db:
+        found += damaged_rows(db, progress)
+    runs = [*workspace.runs(), *workspace.runs(trashed=True)]
+    for done, run in enumerate(runs):
+        progress(f"Reading the files of run {run.id}", done, len(runs))
+        for path, digest in _files(workspace, run.id):
+            try:
+                arrays.check_hash(path, digest)
+            except Problem as problem:
+                found.append(Damage(f"Run {run.id}, {path.name}", str(problem)))
+        found += [] if run.live else _checkpoints(workspace, run.id)
+    return found + _caches(workspace, progress)
+
+
+def _pages(workspace: Workspace) -> list[Damage]:
+    try:
+        with workspace.reading() as db:
+            verdicts = [row[0] for row in db.execute("pragma integrity_check(10)")]
+    except DatabaseError as error:
+        raise explain(error, workspace.database) from None
+    return [Damage("Database", f"{each}; {REPAIR}.") for each in verdicts if each != "ok"]
+
+
+def damaged_rows(db: Connection, progress: Progress) -> list[Damage]:
+    """Checksums of all rows; what has none yet is a remark. Raises Problem where SQLite cannot read."""
+    checks: list[tuple[str, Callable[[Connection], object]]] = []
+    unchecked: list[str] = []
+    with told(db):
+        if not checksums.has_sums(db):
+            return [Damage("Database", "made by an older Workbench: its rows have no checksums.", good=True)]
+        rows = checksums.damaged_rows(db) + checksums.damaged_rows(db, checksums.LATER)
+        found = [Damage("Database", f"{each} is not as it was written; {REPAIR}.") for each in rows]
+        for (number,) in db.execute("select id from datasets").fetchall():
+            checks.append((f"data set {number}", partial(reading.samples, dataset_id=number)))
+        sql = "select id, id in (select evaluation_id from evaluation_sums) from evaluations"
+        for number, known in db.execute(sql).fetchall():
+            checks.append((f"evaluation {number}", partial(_evaluation, evaluation_id=number)))
+            unchecked += [] if known else [f"evaluation {number}"]
+        sql = "select run_id, name from curve_sums join metrics on id = metric_id order by run_id, name"
+        curves = db.execute(sql).fetchall()
+        for number in sorted({run for run, _ in curves}):
+            checks.append((f"curves of run {number}", partial(reading.scalar_names, run_id=number)))
+        for number, name in curves:
+            checks.append((f"{name} of run {number}", partial(reading.scalars, run_id=number, name=name)))
+        sql = (
+            f"select id from runs where status not in {LIVE} and id not in (select run_id from curve_sums) "
+            "and exists (select 1 from scalar_points where run_id = runs.id)"
+        )
+        unchecked += [f"curves of run {number}" for (number,) in db.execute(sql)]
+    for done, (words, check) in enumerate(checks):
+        progress(f"Reading {words}", done, len(checks))
+        try:
+            with told(db):
+                check(db)
+        except Problem as problem:
+            found.append(Damage("Database", str(problem)))
+    if unchecked:
+        said = f"{len(unchecked):,} parts have no checksum (written by an older Workbench, or a run that was killed)"
+        found.append(Damage("Database", f"{said}: {', '.join(unchecked[:5])}.", good=True))
+    return found
+
+
+def _evaluation(db: Connection, evaluation_id: int) -> None:
+    reading.queries(db, evaluation_id)
+    checksums.check_queries(db, evaluation_id)
+
+
+def _files(workspace: Workspace, run_id: int) -> list[tuple[Path, str]]:
+    with workspace.reading() as db:
+        rows = [row for sql in WHERE.values() for row in db.execute(f"{sql} where e.run_id = ?", (run_id,)).fetchall()]
+    return [(workspace.folder(run_id) / path, digest) for path, digest in rows]
+
+
+def _checkpoints(workspace: Workspace, run_id: int) -> list[Damage]:
+    """Checkpoints that differ from their hash; only a remark where their own sums are right."""
+    with workspace.reading() as db:
+        sql = "select path, blake2b from artefacts where run_id = ? and kind = 'checkpoint'"
+        rows = db.execute(sql, (run_id,)).fetchall()
+    found = []
+    for name, digest in rows:
+        path = workspace.folder(run_id) / name
+        try:
+            if path.exists() and files.digest(path) != digest:
+                if arrays.broken_member(path) is not None:
+                    raise ValueError
+                said = "is not the one that was recorded: newer, written just before the program was killed, or damaged"
+                found.append(Damage(f"Run {run_id}, {name}", f"The file {path} {said}.", good=True))
+        except arrays.UNREADABLE:
+            said = f"The file {path} is damaged. Resume and search with another checkpoint of the run."
+            found.append(Damage(f"Run {run_id}, {name}", said))
+    return found
+
+
+def _caches(workspace: Workspace, progress: Progress) -> list[Damage]:
+    """Caches of decoded images that differ from their hashes by blocks."""
+    from workbench.datasets.pixel_blocks import damage, read_side
+
+    with workspace.reading() as db:
+        rows = db.execute("select id, name, pixels from datasets where pixels != ''").fetchall()
+    found = []
+    for number, name, pixels in rows:
+        place = Path(pixels)
+        if not place.exists() or not place.with_suffix(".json").exists():
+            continue
+        try:
+            stored = read_side(place)[1]
+            harm = "" if stored is None else damage(place, stored, progress)
+        except (OSError, ValueError, TypeError):
+            harm = "it cannot be read"
+        if harm:
+            said = f"The cache {place} is damaged: {harm}. The next run decodes the images again."
+            found.append(Damage(f"Data set {number} ({name})", said))
+    return found
