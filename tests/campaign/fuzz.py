@@ -28,7 +28,6 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.inspection import inspect
 from workbench.datasets.pixels import decoded
 from workbench.datasets.split import Split
-from workbench.doctor import repair_workspace
 from workbench.exchange.formats import export_run
 from workbench.exchange.importing import import_embeddings
 from workbench.problem import Problem
@@ -37,6 +36,7 @@ from workbench.reports.templates import offered
 from workbench.sweeps import space
 from workbench.sweeps.plan import planned
 from workbench.workspace import Workspace
+from workbench.workspace.repair import repair
 from workbench.workspace.report_templates import arrangements
 
 TITLE = "fuzzed inputs"
@@ -243,7 +243,7 @@ def _run_folders() -> list[Files]:
 
 
 def _run_folder(place: Path) -> None:
-    repair_workspace(place)
+    repair(place)
     with Workspace(place) as workspace:
         for run in workspace.runs():
             for evaluation in workspace.evaluations(run.id):
