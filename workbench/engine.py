@@ -258,7 +258,7 @@ class Engine:
             parts.model.load_state_dict(state["model"])
             parts.loss.load_state_dict(state["loss"])
             parts.optimiser.load_state_dict(state["optimiser"])
-            self.companion.load_state_dict(state[COMPANION])
+            self.companion.load_state_dict(state.get(COMPANION, {}))
         except (KeyError, RuntimeError, ValueError) as error:
             reason = str(error).partition("\n")[0]
             raise Problem(f"{path} does not fit this run ({reason}).", kept="It was not changed.") from None

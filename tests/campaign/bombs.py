@@ -29,8 +29,8 @@ TITLE = "memory bombs"
 PROMISE = (
     "A file that asks for more memory than it is worth is refused, with less than 500 MB more than before it was read."
 )
-ROUNDS = 16
-EACH = 8  # bombs of a round
+ROUNDS = 30
+EACH = 5  # bombs of a round
 SLICE = 1 if hasattr(os, "fork") else 0  # Windows can neither fork nor limit the address space
 MOST = 500 << 20  # bytes that the peak of resident memory may lie above that before the file was read
 SPACE = 6 << 30  # bytes of address space beyond what the libraries have taken
