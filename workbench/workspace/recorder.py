@@ -213,7 +213,7 @@ class Recorder:
         """One transaction, its lines in the journal before its commit. Raises Problem; what was not written is kept."""
         self._committed = monotonic()
         try:
-            self._in_place.check()
+            self._in_place.check(at_once=bool(self._changes.get("ended")))  # nobody looks after the last word
             with self._writing() as db:
                 self._write(db)
                 self._write_journal()
