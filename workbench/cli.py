@@ -4,6 +4,7 @@ import logging
 import os
 import signal
 import sys
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -191,7 +192,7 @@ def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: b
         numbers = protocols.prepare(config, workspace)
         experiment = workspace.run(numbers[0]).experiment_id or 0
     for run_id in numbers:
-        goes_on = resume and (workspace.folder(run_id) / "last.pt").exists()
+        goes_on = resume and workspace.has_file(run_id, "last.pt")
         status = _run_one(config, workspace, run_id, resume=goes_on, report=report, quiet=quiet)
         if status:
             return status
@@ -232,7 +233,7 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
         from workbench.reports import write_report
 
         line.say("Writing the report")
-        for path in write_report(workspace, run_id, workspace.folder(run_id) / "report", formats=("html",)):
+        for path in write_report(workspace, run_id, workspace.file(run_id, "report"), formats=("html",)):
             click.echo(path)
     return 0
 
@@ -261,14 +262,18 @@ def _range(facts: dict[str, Any]) -> str:
 
 
 def _scores(run: Run) -> str:
-    if not run.best:
-        return ""
-    return f"Best MAP@R {run.best['MAP@R']:.2%}, R@1 {run.best['recall@1']:.2%} at epoch {run.best_epoch}."
+    return f"Best {_percent(run, 'MAP@R')}, {_percent(run, 'recall@1')} at epoch {run.best_epoch}." if run.best else ""
 
 
 def _run_line(run: Run) -> str:
-    best = f"R@1 {run.best['recall@1']:.2%}  MAP@R {run.best['MAP@R']:.2%}" if run.best else "not evaluated"
-    return f"{run.id:>4}  {run.status:11}  {run.dataset:10} {run.backbone:14} {run.loss:14} {best}  {run.name}"
+    best = f"{_percent(run, 'recall@1')}  {_percent(run, 'MAP@R')}" if run.best else "not evaluated"
+    line = f"{run.id:>4}  {run.status:11}  {run.dataset:10} {run.backbone:14} {run.loss:14} {best}  {run.name}"
+    lines = [line, f"      {run.unread}"] if run.unread else [line]
+    return "\n".join("".join(each if each.isprintable() else " " for each in one) for one in lines)
+
+
+def _percent(run: Run, metric: str) -> str:
+    return f"{'R@1' if metric == 'recall@1' else metric} {run.best.get(metric, nan):.2%}"
 
 
 def main(arguments: list[str]) -> int:

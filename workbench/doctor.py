@@ -110,7 +110,7 @@ def _workspace(folder: Path) -> list[Finding]:
     try:
         with Workspace(folder) as workspace:
             runs = workspace.runs()
-            missing = [run.id for run in runs if not (workspace.folder(run.id) / "config.toml").exists()]
+            missing = [run.id for run in runs if not workspace.has_file(run.id, "config.toml")]
             sizes = json.dumps(missing) if missing else "none"
             found = verify(workspace, lambda text, done, total: line(Status(text, done, total)))
             damaged = sum(not each.good for each in found) or "none"

@@ -96,7 +96,7 @@ def run(
 
 def last_checkpoint(workspace: Workspace, run_id: int) -> Path:
     """The run's newest checkpoint. Raises Problem when there is none."""
-    path = workspace.folder(run_id) / "last.pt"
+    path = workspace.file(run_id, "last.pt")
     if not path.exists():
         raise Problem(f"Run {run_id} has no checkpoint to go on from.", todo="Start it anew.")
     return path
@@ -104,7 +104,7 @@ def last_checkpoint(workspace: Workspace, run_id: int) -> Path:
 
 def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
     """The checkpoint of the best evaluation, or the last. Raises Problem when there is none."""
-    path = workspace.folder(run_id) / "best.pt"
+    path = workspace.file(run_id, "best.pt")
     return path if path.exists() else last_checkpoint(workspace, run_id)
 
 

@@ -22,7 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the checkout
 from tests.campaign.outcome import Drill, Outcome, Tally
 
 # One module of this folder each; the order of the table.
-DRILLS: tuple[str, ...] = ("flips",)
+DRILLS: tuple[str, ...] = (
+    "flips",
+    "hostile",
+)
 
 
 def drills(names: Sequence[str] = DRILLS) -> dict[str, Drill]:

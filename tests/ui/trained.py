@@ -43,7 +43,7 @@ def evaluated(images: ImageSet, epoch: int, spread: float) -> Evaluated:
 
 def trained_run(workspace: Workspace, cache: Path, count: int = 40, name: str = "blobs") -> int:
     """A finished run with curves and the evaluations of epochs 0, 1 and 2; returns its number."""
-    images, _, pixels = decoded(image_set(count), cache, lambda text, done, total: None)
+    images, _, pixels = decoded(image_set(count), workspace.path / cache.name, lambda text, done, total: None)
     run_id = workspace.create_run(RunConfig(name=name))
     recorder = Recorder(workspace, run_id)
     recorder.dataset(workspace.register_dataset(images, pixels))

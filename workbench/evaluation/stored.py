@@ -53,9 +53,10 @@ def searched(labels: np.ndarray, r: np.ndarray) -> np.ndarray:
     can find counts as gallery.
     """
     _, classes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    if (r == counts[classes] - 1).all():
+    gallery = r == 0
+    if not gallery.any() or (r == counts[classes] - 1).all():
         return np.ones(len(r), bool)
-    return np.asarray(r == 0)
+    return np.asarray(gallery)
 
 
 def comparable(embeddings: np.ndarray, distance: str) -> np.ndarray:

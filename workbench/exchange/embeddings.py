@@ -6,6 +6,7 @@ import numpy as np
 
 from workbench import files
 from workbench.exchange.source import Source, Tell
+from workbench.problem import Problem
 from workbench.spreadsheet import csv_cell, csv_text
 
 BLOCK = 1000  # rows of text at once
@@ -48,10 +49,12 @@ def _samples(source: Source, ids: np.ndarray) -> list[tuple[int, str, str]]:
     """Sample id, path and class name in the order of the embeddings."""
     if source.run.dataset_id is None:
         return [(sample, "", "") for sample in ids.tolist()]
-    names = source.workspace.dataset(source.run.dataset_id).class_names
+    data = source.workspace.dataset(source.run.dataset_id)
     samples = source.workspace.samples(source.run.dataset_id)
     known = zip(samples.ids.tolist(), samples.paths, samples.labels.tolist(), strict=True)
-    by_id = {sample: (path, names[label]) for sample, path, label in known}
+    by_id = {sample: (path, data.class_name(label)) for sample, path, label in known}
+    if not by_id.keys() >= set(ids.tolist()):
+        raise Problem(f"Run {source.run.id} has queries that its data set has not.", kept="It was not changed.")
     return [(sample, *by_id[sample]) for sample in ids.tolist()]
 
 

@@ -72,12 +72,11 @@ def refusal(name: str, source: Source) -> str:
     wanted, run = FORMATS[name], source.run
     if lacking := missing(wanted.title.rpartition(" ")[2], wanted.extra, wanted.packages):
         return lacking
-    folder = source.workspace.folder(run.id)
     there = {
         "": True,
         "curves": bool(source.workspace.scalar_names(run.id)),
         "evaluation": source.evaluation is not None,
-        "checkpoint": (folder / "best.pt").exists() or (folder / "last.pt").exists(),
+        "checkpoint": any(source.workspace.has_file(run.id, each) for each in ("best.pt", "last.pt")),
     }[wanted.needs]
     if there:
         return ""

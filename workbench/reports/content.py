@@ -212,8 +212,7 @@ def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -
         first = evaluations[0]
         if first.epoch == 0 and first.id != best.id:
             said.append(f"The untrained network had MAP@R {percent(first.metrics.get('MAP@R', np.nan))}.")
-    if run.problem:
-        said.append(run.problem)
+    said += [words for words in (run.problem, run.unread) if words]
     return said
 
 
@@ -254,14 +253,17 @@ def _metrics(best: Evaluation | None, last: Evaluation | None, shown: tuple[str,
 
 def _classes(workspace: Workspace, run: Run, best: Evaluation) -> list[ClassRow]:
     queries = workspace.queries(best.id)
-    names = workspace.dataset(run.dataset_id).class_names if run.dataset_id is not None else ()
+    data = workspace.dataset(run.dataset_id) if run.dataset_id is not None else None
     counted = np.isfinite(queries.ap)
     found = []
     for label in np.unique(queries.labels[counted]):
         rows = counted & (queries.labels == label)
         found.append(
-            ClassRow(names[label], int(rows.sum()), float(queries.ap[rows].mean()), float(queries.right[rows].mean()))
-        )
+            ClassRow(
+                str(label) if data is None else data.class_name(int(label)), int(rows.sum()),
+                float(queries.ap[rows].mean()), float(queries.right[rows].mean()),
+            )
+        )  # fmt: skip
     return sorted(found, key=lambda row: (row.map_at_r, row.name))
 
 

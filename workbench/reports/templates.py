@@ -9,6 +9,7 @@ from uuid import uuid4
 from workbench.problem import Problem
 from workbench.reports.sections import SECTIONS
 from workbench.resources_path import resources
+from workbench.workspace.report_templates import UNREAD
 
 MOST_LETTERS = 80  # of a template's own name
 
@@ -76,6 +77,10 @@ def _own_help(base: Template) -> str:
     return f"Your own, made from “{base.title}”."
 
 
+def _unread(stored: Mapping[str, Any]) -> str:
+    return f"How you arranged it could not be read ({stored[UNREAD]})."
+
+
 def templates() -> dict[str, Template]:
     """All that Workbench brings, by key."""
     given = tomllib.loads((resources() / "templates" / "reports.toml").read_text("utf-8"))
@@ -98,10 +103,17 @@ def offered(stored: Mapping[str, Mapping[str, Any]]) -> dict[str, Template]:
     own = []
     for key, each in stored.items():
         base = shipped.get(str(each.get("base", "")))
+        if UNREAD in each and key not in shipped:
+            first = next(iter(shipped.values()))
+            title = f"{key} (could not be read)"
+            own.append(replace(first, key=key, title=title, base=first.key, help=_unread(each)))
+            continue
         if key not in shipped and base is not None:
             title = str(each.get("title", key))
             own.append(replace(base.arranged(each), key=key, title=title, base=base.key, help=_own_help(base)))
     found = {key: each.arranged(stored[key]) if key in stored else each for key, each in shipped.items()}
+    for key in found.keys() & {key for key, each in stored.items() if UNREAD in each}:
+        found[key] = replace(shipped[key], help=f"{shipped[key].help} {_unread(stored[key])}")
     return found | {each.key: each for each in sorted(own, key=lambda one: one.title.casefold())}
 
 

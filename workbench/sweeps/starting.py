@@ -7,6 +7,7 @@ from workbench.sweeps.plan import Plan
 from workbench.sweeps.space import Setting, written
 from workbench.workspace import Workspace
 from workbench.workspace import sweeps as stored
+from workbench.workspace.paths import inside
 
 
 def store(workspace: Workspace, plan: Plan) -> int:
@@ -58,6 +59,6 @@ def work_apart(workspace: Workspace, sweep_id: int) -> bool:
     if not stored.announce(workspace, sweep_id):
         return False
     place = str(workspace.path.absolute())
-    log = workspace.path / "sweeps" / f"{sweep_id}.log"
+    log = inside(workspace.path, f"sweeps/{sweep_id}.log")
     jobs.start_detached(["sweep", "run", str(sweep_id), "--workspace", place, "--quiet"], log)
     return True

@@ -182,7 +182,7 @@ class Worker:
 
     def _train(self, run_id: int) -> None:
         workspace, control = self._workspace, Control()
-        goes_on = (workspace.folder(run_id) / "last.pt").exists()
+        goes_on = workspace.has_file(run_id, "last.pt")
         workspace.take_over(run_id)
         if not goes_on:
             forget(workspace, run_id)

@@ -44,7 +44,7 @@ class ExportDialog(QDialog):
         self.boxes: dict[str, QCheckBox] = {}
         self.reasons = {name: label("", "muted") for name in FORMATS}
         self.folder = PathEditor("folder", [])
-        self.folder.set_value(str(session.workspace.folder(run.id) / "export"))
+        self.folder.set_value(session.place_for(run.id, "export"))
         self.folder.setAccessibleName("Folder for the files")
         self.epoch = ChoiceEditor([BEST], ["Best"])
         self.epoch.setAccessibleName("Embeddings after epoch")

@@ -83,7 +83,7 @@ class RunActions(QObject):
             return None
 
     def _has_checkpoint(self, run: Run) -> bool:
-        return (self._session.workspace.folder(run.id) / "last.pt").exists()
+        return self._session.workspace.has_file(run.id, "last.pt")
 
     def _pause(self) -> None:
         control = self._control()
@@ -175,8 +175,10 @@ class RunActions(QObject):
 
     def _folder(self) -> None:
         if self._session.run_id is not None:
-            folder = self._session.workspace.folder(self._session.run_id)
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+            self._try(self._open_folder, self._session.run_id)
+
+    def _open_folder(self, run_id: int) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._session.workspace.folder(run_id))))
 
     def _trash(self) -> None:
         run = self._run()

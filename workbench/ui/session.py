@@ -214,6 +214,14 @@ class Session(QObject):
         self.show_run(numbers[0])
         return numbers[0]
 
+    def place_for(self, run_id: int, name: str) -> str:
+        """Where files made of a run go unless a person says otherwise; nowhere, and told, where it would be a link."""
+        try:
+            return str(self.workspace.file(run_id, name))
+        except Problem as problem:
+            self.notify(problem)
+            return ""
+
     def experiments(self) -> list[Experiment]:
         """Runs that belong together, newest first."""
         return experiments.every(self.workspace)

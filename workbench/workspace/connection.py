@@ -3,12 +3,14 @@
 import contextlib
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep, time
 from typing import TYPE_CHECKING
 
 from workbench.problem import Problem
 from workbench.workspace import write_ahead
+from workbench.workspace.paths import regular
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,9 +24,11 @@ CHECKED_UP_TO = 64 << 20  # bytes; the whole-file check of a larger database wou
 CACHE_KIB = 32 << 10  # the indexes of an evaluation's queries stay in memory while its rows are written
 WAIT = 10.0  # seconds for another writer
 IN_THE_MAKING = 2.0  # seconds that a new database may be empty
+READABLE = partial(str, encoding="utf-8", errors="replace")  # text that is no UTF-8 is shown with marks in it
 
 Connection = sqlite3.Connection
 DatabaseError = sqlite3.DatabaseError
+IntegrityError = sqlite3.IntegrityError
 OperationalError = sqlite3.OperationalError
 
 
@@ -36,6 +40,7 @@ def open_writer(path: Path, *, create: bool = False) -> Connection:
     """
     _look_before_opening(path, create)
     connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    connection.text_factory = READABLE
     try:
         _check(connection, path)
         connection.execute("pragma journal_mode = wal")
@@ -47,7 +52,7 @@ def open_writer(path: Path, *, create: bool = False) -> Connection:
     except sqlite3.DatabaseError as error:
         connection.close()
         raise explain(error, path) from None
-    except UnicodeDecodeError:  # damage in the text of the schema itself
+    except UnicodeDecodeError:  # SQLite's own words about a damaged schema
         connection.close()
         raise Damaged(path) from None
     except BaseException:
@@ -63,11 +68,17 @@ def open_reader(path: Path) -> Connection:
         connection = sqlite3.connect(
             f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False
         )
+        connection.text_factory = READABLE
         connection.execute("pragma query_only = on")
         connection.execute("pragma trusted_schema = off")
     except sqlite3.DatabaseError as error:
         raise explain(error, path) from None
     return connection
+
+
+def memory() -> Connection:
+    """An empty database in memory; the caller closes it."""
+    return sqlite3.connect(":memory:", isolation_level=None)
 
 
 @contextlib.contextmanager
@@ -104,7 +115,7 @@ def told(connection: Connection) -> Iterator[Connection]:
             raise
         raise explain(error, file_of(connection)) from error
     except ValueError as error:  # text where a number belongs, broken JSON
-        raise Damaged(file_of(connection), str(error).partition("\n")[0]) from error
+        raise Damaged(file_of(connection), f"is damaged ({error})") from error
 
 
 def new_id(cursor: "sqlite3.Cursor") -> int:
@@ -132,17 +143,21 @@ def explain(error: Exception, path: Path) -> Problem:
             kept="It was not changed.",
             todo="Choose a folder where you may write.",
         )
+    if "malformed json" in said:
+        return Problem(
+            f"A row of the workspace {path.parent} could not be read ({error}).", kept="The others are kept."
+        )
     if "malformed" in said or "damaged" in said or "not a database" in said or "could not decode" in said:
         return Damaged(path)
     return Problem(f"The workspace {path.parent} could not be read ({error}).")
 
 
 class Damaged(Problem):
-    """The database is not whole; the runs' folders still are. `found` names what is not as it was written."""
+    """The database is not whole; the runs' folders still are. `how` names what is not as it was written."""
 
-    def __init__(self, path: Path, found: str = "") -> None:
+    def __init__(self, path: Path, how: str = "is damaged") -> None:
         super().__init__(
-            f"The database of the workspace {path.parent} is damaged" + (f" ({found})." if found else "."),
+            f"The database of the workspace {path.parent} {how}.",
             kept="The runs' folders beside it hold every curve, evaluation and checkpoint.",
             todo="Run `workbench doctor --repair` on it to rebuild the database from them.",
         )
@@ -159,6 +174,8 @@ def _gets_a_size(path: Path) -> bool:
 
 
 def _look_before_opening(path: Path, create: bool) -> None:
+    for ending in ("", "-wal", "-shm", "-journal"):
+        regular(path.with_name(f"{path.name}{ending}"))  # SQLite would write through a link
     if not path.exists():
         if create:
             return

@@ -1,10 +1,48 @@
 """The data set's rows and the experiment's beside each run: a lost database can be rebuilt from the folders alone."""
 
 import json
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench import files
+from workbench.workspace import sealing
+from workbench.workspace.columns import texts_of
 from workbench.workspace.connection import Connection, new_id
+from workbench.workspace.paths import regular
+
+if TYPE_CHECKING:
+    from workbench.datasets.image_set import ImageSet
+
+
+def register(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:
+    """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
+    key = f"{image_set.fingerprint}-{image_set.image_size}x{image_set.channels}"
+    root = "" if image_set.root is None else os.fsencode(image_set.root).decode("utf-8", "replace")
+    row = db.execute("select id from datasets where fingerprint = ?", (key,)).fetchone()
+    if row is not None:
+        db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels or ""), row[0]))
+        return int(row[0])
+    names, size, channels = image_set.class_names, image_set.image_size, image_set.channels
+    values = (image_set.name, root, key, json.dumps(list(names)), str(pixels or ""), size, channels)
+    dataset_id = new_id(
+        db.execute(
+            "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
+            "values (?, ?, ?, ?, ?, ?, ?)",
+            values,
+        )
+    )
+    labels, ids = image_set.labels.tolist(), image_set.sample_ids.tolist()
+    official = image_set.official or [""] * len(ids)
+    db.executemany(
+        'insert into samples (dataset_id, id, "row", path, label, class, official) values (?, ?, ?, ?, ?, ?, ?)',
+        (
+            (dataset_id, ids[row], row, image_set.paths[row], labels[row], names[labels[row]], official[row])
+            for row in range(len(ids))
+        ),
+    )
+    sealing.seal_samples(db, dataset_id)
+    return int(dataset_id)
 
 
 def restore_dataset(db: Connection, folder: Path) -> int | None:
@@ -27,6 +65,7 @@ def restore_dataset(db: Connection, folder: Path) -> int | None:
         'insert into samples (dataset_id, id, "row", path, label, class, official) values (?, ?, ?, ?, ?, ?, ?)',
         ((dataset_id, *sample) for sample in facts["samples"]),
     )
+    sealing.seal_samples(db, dataset_id)
     return int(dataset_id)
 
 
@@ -37,15 +76,15 @@ def keep_dataset(db: Connection, dataset_id: int, folder: Path) -> None:
     facts = dict(zip(names, row, strict=True))
     sql = 'select id, "row", path, label, class, official from samples where dataset_id = ? order by "row"'
     samples = [list(sample) for sample in db.execute(sql, (dataset_id,))]
-    whole = {**facts, "class_names": json.loads(facts["class_names"]), "samples": samples}
-    with files.atomic_write(folder / "dataset.json") as file:
+    whole = {**facts, "class_names": texts_of(facts["class_names"]), "samples": samples}
+    with files.atomic_write(regular(folder / "dataset.json")) as file:
         file.write(json.dumps(whole, ensure_ascii=False).encode())
 
 
 def keep_experiment(db: Connection, experiment_id: int, folder: Path) -> None:
     """Write what ties a run to its experiment beside it."""
     row = db.execute("select name, config, created from experiments where id = ?", (experiment_id,)).fetchone()
-    with files.atomic_write(folder / "experiment.json") as file:
+    with files.atomic_write(regular(folder / "experiment.json")) as file:
         file.write(json.dumps(dict(zip(("name", "config", "created"), row, strict=True)), ensure_ascii=False).encode())
 
 

@@ -1,10 +1,11 @@
 """A run deleted for ever: its rows, its folder, and the imported images that no run shows any more."""
 
 import contextlib
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.problem import Problem
+from workbench.workspace.paths import inside, regular, remove_folder
 from workbench.workspace.rows import Run
 
 if TYPE_CHECKING:
@@ -14,7 +15,12 @@ IMPORTED_IMAGES = "imported-images"  # folder of the workspace: images that were
 
 
 def delete_run(workspace: "Workspace", run: Run) -> None:
-    """Delete it, in the trash or not. Raises Problem when the workspace cannot be written; nothing is deleted then."""
+    """Delete it, in the trash or not.
+
+    Raises:
+        Problem: the workspace cannot be written, or a folder is a link; nothing is deleted then.
+    """
+    folder, images = workspace.folder(run.id), inside(workspace.path, IMPORTED_IMAGES)
     with workspace.writing() as db:
         db.execute(
             "delete from projections where evaluation_id in (select id from evaluations where run_id = ?)", (run.id,)
@@ -23,14 +29,15 @@ def delete_run(workspace: "Workspace", run: Run) -> None:
         db.execute("delete from runs where id = ?", (run.id,))
         shown = db.execute("select 1 from runs where dataset_id = ? limit 1", (run.dataset_id,)).fetchone()
         data = db.execute("select fingerprint from datasets where id = ?", (run.dataset_id,)).fetchone()
-    shutil.rmtree(workspace.folder(run.id), ignore_errors=True)
+    remove_folder(folder.parent, folder.name)
     if shown is None and data is not None:
-        _remove_images(workspace.path / IMPORTED_IMAGES, data[0])
+        _remove_images(images, data[0])
 
 
 def _remove_images(folder: Path, key: str) -> None:
     """The copies of one data set; files of others in the folder stay, and so do images outside of it."""
     for path in folder.glob("*") if folder.is_dir() else ():
         if path.suffix in (".npy", ".json") and (path.stem == key or path.stem.startswith(f"{key}-")):
-            with contextlib.suppress(OSError):  # held open by a window on Windows: as with the run's folder, it stays
-                path.unlink()
+            # A link stays, and on Windows what a window holds open: as with the run's folder.
+            with contextlib.suppress(OSError, Problem):
+                regular(path).unlink()

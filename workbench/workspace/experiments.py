@@ -4,6 +4,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from workbench.workspace import reading
+from workbench.workspace.columns import Unreadable, parsed
 from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.rows import Experiment, Run
 from workbench.workspace.workspace import Workspace, now
@@ -28,7 +29,19 @@ def every(workspace: Workspace) -> list[Experiment]:
 def experiments(db: Connection) -> list[Experiment]:
     """As `every`, over a connection."""
     sql = "select id, name, config, created, result from experiments order by id desc"
-    return [Experiment(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in db.execute(sql)]
+    return [_experiment(*row) for row in db.execute(sql)]
+
+
+def _experiment(number: int, name: str, config: str, created: str, text: str) -> Experiment:
+    """One experiment; where its result cannot be read there is none, and its name says so."""
+    try:
+        result = parsed(text, dict)
+        numbers = [result.get("separated", {}), *result.get("concatenated", [])]
+        if not all(isinstance(each, dict) for each in numbers) or not isinstance(result.get("runs", 0), int):
+            raise Unreadable("it is no result")
+    except (Unreadable, TypeError) as error:
+        return Experiment(number, f"{name} (its result could not be read: {error})", config, created, {})
+    return Experiment(number, name, config, created, result)
 
 
 def runs_of(workspace: Workspace, experiment_id: int) -> list[Run]:

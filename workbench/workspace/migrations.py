@@ -8,7 +8,7 @@ from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
 from workbench.workspace import checksums, sealing
-from workbench.workspace.connection import Connection, DatabaseError, explain, writing
+from workbench.workspace.connection import Connection, DatabaseError, IntegrityError, explain, writing
 from workbench.workspace.packed import NEIGHBOURS_VIEW
 
 migration = Migrations("workbench")
@@ -164,6 +164,43 @@ def m009_report_templates(db: Database) -> None:
     )
 
 
+# Tables in the order of the first step. What a column of `queries` holds is a blob, or JSON in old evaluations.
+STRICT = (
+    "datasets", "samples", "runs", "metrics", "scalar_points", "artefacts", "evaluations", "queries", "projections",
+    "selections", "tags", "charts", "experiments", "sample_tags", "sweeps", "sweep_trials", "report_templates",
+)  # fmt: skip
+BLOBS = ("neighbours text not null", "similarities text not null")
+
+
+@migration()
+def m010_strict_tables(db: Database) -> None:
+    """Each table is written anew: SQLite has no other way that every build of it allows."""
+    db.execute("pragma legacy_alter_table = on")  # what names a table goes on naming the new one
+    for table in STRICT:
+        made = db.execute("select sql from sqlite_master where type = 'table' and name = ?", (table,)).fetchone()[0]
+        others = db.execute(
+            "select sql from sqlite_master where type = 'index' and tbl_name = ? and sql is not null", (table,)
+        ).fetchall()
+        declared = made[made.index("(") :]
+        for column in BLOBS if table == "queries" else ():
+            declared = declared.replace(column, column.replace(" text ", " any "))
+        strict = ", strict" if declared.endswith("without rowid") else " strict"
+        db.execute(f"create table {table}_strict {declared}{strict}")
+        try:
+            db.execute(f"insert into {table}_strict select * from {table}")
+        except IntegrityError as error:
+            raise Problem(
+                f"The workspace holds a value of the wrong kind ({error}).".replace("_strict", ""),
+                kept="It was not changed.",
+                todo="`workbench doctor --repair` makes its database anew from the runs' folders.",
+            ) from None
+        db.execute(f"drop table {table}")
+        db.execute(f"alter table {table}_strict rename to {table}")
+        for (sql,) in others:
+            db.execute(sql)
+    db.execute("pragma legacy_alter_table = off")
+
+
 @migration()
 def m011_checksums(db: Database) -> None:
     checksums.make_tables(db.conn)
@@ -187,7 +224,11 @@ def migrate(connection: Connection, path: Path | None = None) -> None:
             connection.execute("vacuum into ?", (str(path.with_name(f"{path.stem}-before-{stamp}.db")),))
         except DatabaseError as error:
             raise explain(error, path) from error
-    with writing(connection):
-        migration.apply(db)
-        sealing.seal_anew(connection)
-        connection.execute(f"pragma user_version = {READABLE_UP_TO}")
+    connection.execute("pragma foreign_keys = off")  # a table that is written anew takes no other rows along
+    try:
+        with writing(connection):
+            migration.apply(db)
+            sealing.seal_anew(connection)
+            connection.execute(f"pragma user_version = {READABLE_UP_TO}")
+    finally:
+        connection.execute("pragma foreign_keys = on")

@@ -3,9 +3,9 @@
 Plain SQL reads them through the view `neighbours`; evaluations stored before are JSON text in the same columns.
 """
 
-import json
-
 import numpy as np
+
+from workbench.workspace.columns import Unreadable, integers_of
 
 NUMBER = np.dtype("<i4")
 
@@ -49,7 +49,9 @@ def packed(numbers: np.ndarray) -> list[bytes]:
 
 
 def unpacked(stored: bytes | str) -> list[int]:
-    """The numbers of a column `neighbours` or `similarities`."""
+    """The numbers of a column `neighbours` or `similarities`. Raises ValueError for anything else."""
     if isinstance(stored, str):
-        return list(json.loads(stored))
+        return list(integers_of(stored))
+    if not isinstance(stored, bytes):
+        raise Unreadable("it is neither a blob nor JSON")
     return np.frombuffer(stored, NUMBER).tolist()

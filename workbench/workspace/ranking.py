@@ -63,7 +63,7 @@ def read_similarities(workspace: Workspace, evaluation_id: int) -> tuple[np.ndar
 
 def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
     evaluation = workspace.evaluation(evaluation_id)
-    path = workspace.folder(evaluation.run_id) / f"ranking-{evaluation.epoch}.npz"
+    path = workspace.file(evaluation.run_id, f"ranking-{evaluation.epoch}.npz")
     sql = "select ranking, (select count(*) from queries where evaluation_id = e.id) from evaluations e where id = ?"
     with workspace.reading() as db:
         stored, count = db.execute(sql, (evaluation_id,)).fetchone()

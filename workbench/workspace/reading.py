@@ -10,8 +10,20 @@ import numpy as np
 
 from workbench.problem import Problem
 from workbench.workspace import checksums
+from workbench.workspace.columns import (
+    LARGEST_INT32,
+    Unreadable,
+    checked_row,
+    environment_of,
+    even,
+    metrics_of,
+    parsed,
+    texts_of,
+    told_of,
+)
 from workbench.workspace.connection import Connection
 from workbench.workspace.packed import unpacked
+from workbench.workspace.paths import pixel_cache
 from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 
 RUN_COLUMNS = (
@@ -32,33 +44,42 @@ def runs(db: Connection, where: str, values: tuple[Any, ...]) -> list[Run]:
     for run_id, tag in db.execute("select run_id, tag from tags order by tag"):
         tags.setdefault(run_id, []).append(tag)
     best, last = _best_and_last(db)
-    return [
-        Run(
-            **{**row, "environment": json.loads(row["environment"])},
-            tags=tuple(tags.get(row["id"], ())),
-            best=best.get(row["id"], ({}, 0))[0],
-            best_epoch=best.get(row["id"], ({}, 0))[1],
-            last=last.get(row["id"], {}),
-        )
-        for row in found
-    ]
+    return [_run(row, tuple(tags.get(row["id"], ())), best.get(row["id"]), last.get(row["id"])) for row in found]
 
 
-def _best_and_last(db: Connection) -> tuple[dict[int, tuple[dict[str, float], int]], dict[int, dict[str, float]]]:
-    best: dict[int, tuple[dict[str, float], int]] = {}
-    last: dict[int, dict[str, float]] = {}
+def _run(row: dict[str, Any], tags: tuple[str, ...], best: tuple[str, int] | None, last: str | None) -> Run:
+    """One run; what of its row cannot be read is told in `unread`."""
+    facts = {name: value for name, value in row.items() if name != "environment"}
+    facts, doubts = checked_row(Run, facts)
+    environment, missing = environment_of(row["environment"])
+    doubts += missing
+    metrics: list[dict[str, float]] = []
+    for text in (None if best is None else best[0], last):
+        try:
+            metrics.append({} if text is None else metrics_of(text))
+        except Unreadable as error:
+            metrics.append({})
+            doubts.append(f"the metrics of an evaluation ({error})")
+    return Run(
+        **facts, environment=environment, tags=tags, best=metrics[0], best_epoch=0 if best is None else best[1],
+        last=metrics[1], unread=told_of(doubts),
+    )  # fmt: skip
+
+
+def _best_and_last(db: Connection) -> tuple[dict[int, tuple[str, int]], dict[int, str]]:
+    """By run the metrics and the epoch of the best evaluation, and the metrics of the last one; as JSON."""
     # SQLite fills bare columns from the row that holds the maximum.
-    for run_id, _, metrics, epoch in db.execute(
-        "select run_id, max(ifnull(score, -1)), metrics, epoch from evaluations group by run_id"
-    ):
-        best[run_id] = (as_metrics(metrics), epoch)
-    for run_id, _, metrics in db.execute("select run_id, max(id), metrics from evaluations group by run_id"):
-        last[run_id] = as_metrics(metrics)
-    return best, last
+    best = db.execute("select run_id, max(ifnull(score, -1)), metrics, epoch from evaluations group by run_id")
+    last = db.execute("select run_id, max(id), metrics from evaluations group by run_id")
+    return {row[0]: (row[2], row[3]) for row in best}, {row[0]: row[2] for row in last}
 
 
 def as_metrics(text: str) -> dict[str, float]:
-    return {name: nan if value is None else value for name, value in json.loads(text).items()}
+    """Metrics of one evaluation; none where they cannot be read, which its run tells of."""
+    try:
+        return metrics_of(text)
+    except Unreadable:
+        return {}
 
 
 def scalar_names(db: Connection, run_id: int) -> list[str]:
@@ -152,21 +173,30 @@ def evaluations(db: Connection, where: str, value: int) -> list[Evaluation]:
 
 
 def queries(db: Connection, evaluation_id: int) -> Queries:
-    """All columns in one row of texts: each row fetched would be a wait for the interpreter."""
+    """All columns in one row of texts: each row fetched would be a wait for the interpreter. Raises Problem."""
     fields = ("place", "sample_id", "label", "ifnull(ap, 'nan')", "first_hit", "r", '"right"')
     sql = f"select {', '.join(f'group_concat({field})' for field in fields)} from queries where evaluation_id = ?"
-    places, sample_ids, labels, ap, first_hit, r, right = db.execute(sql, (evaluation_id,)).fetchone()
-    order = np.argsort(_numbers(places, np.int64))  # sooner done here than in SQL
-    found = Queries(
-        sample_ids=_numbers(sample_ids, np.int64)[order],
-        labels=_numbers(labels, np.int64)[order],
-        ap=_numbers(ap, np.float32)[order],
-        first_hit=_numbers(first_hit, np.int32)[order],
-        r=_numbers(r, np.int32)[order],
-        right=_numbers(right, np.int8)[order].astype(bool),
+    texts = dict(zip(QUERY_COLUMNS, db.execute(sql, (evaluation_id,)).fetchone(), strict=True))
+    found = {name: _numbers(text, np.float32 if name == "ap" else np.int64) for name, text in texts.items()}
+    what = f"The queries of evaluation {evaluation_id}"
+    even(what, found)
+    for name in ("first_hit", "r", "right"):
+        if len(found[name]) and not (found[name].min() >= 0 and found[name].max() <= LARGEST_INT32):
+            raise Problem(f"{what} could not be read: {name} is out of range.", kept="The rest is kept.")
+    order = np.argsort(found["places"])  # sooner done here than in SQL
+    stored = Queries(
+        sample_ids=found["sample_ids"][order],
+        labels=found["labels"][order],
+        ap=found["ap"][order],
+        first_hit=found["first_hit"][order].astype(np.int32),
+        r=found["r"][order].astype(np.int32),
+        right=found["right"][order].astype(bool),
     )
-    checksums.check_columns(db, evaluation_id, found)
-    return found
+    checksums.check_columns(db, evaluation_id, stored)
+    return stored
+
+
+QUERY_COLUMNS = ("places", "sample_ids", "labels", "ap", "first_hit", "r", "right")
 
 
 def _numbers(text: str | None, dtype: type) -> np.ndarray:
@@ -195,44 +225,55 @@ def neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[Neigh
     if row is None:
         raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
     checksums.check_queries(db, evaluation_id, [sample_id])
-    rows, similarities, label, dataset_id = unpacked(row[0]), unpacked(row[1]), row[2], row[3]
+    unread = Problem(f"The neighbours of sample {sample_id} could not be read.", kept="The others are kept.")
+    try:
+        rows, similarities, label, dataset_id = unpacked(row[0]), unpacked(row[1]), row[2], row[3]
+    except ValueError:
+        raise unread from None
     samples = checksums.checked_samples(db, dataset_id, rows)
     found = {at: (number, its, name) for at, number, its, _, name, _ in samples}
+    if len(rows) != len(similarities) or not found.keys() >= set(rows):
+        raise unread
     return [
         Neighbour(rank, found[at][0], similarity / 10_000, found[at][1] == label, found[at][1], found[at][2])
         for rank, (at, similarity) in enumerate(zip(rows, similarities, strict=True), start=1)
     ]
 
 
-def dataset(db: Connection, dataset_id: int) -> Dataset:
-    sql = "select id, name, root, fingerprint, class_names, pixels, image_size, channels from datasets where id = ?"
-    row = db.execute(sql, (dataset_id,)).fetchone()
+def dataset(db: Connection, dataset_id: int, near: Path) -> Dataset:
+    """One data set; `near` is the workspace's folder, where its pixel cache may be. Raises Problem."""
+    names = ("id", "name", "root", "fingerprint", "class_names", "pixels", "image_size", "channels")
+    row = db.execute(f"select {', '.join(names)} from datasets where id = ?", (dataset_id,)).fetchone()
     if row is None:
         raise Problem(f"There is no data set {dataset_id} in this workspace.")
-    pixels = Path(row[5]) if row[5] else None
-    number, name, root, fingerprint = row[:4]
-    return Dataset(
-        number,
-        name,
-        root,
-        fingerprint,
-        tuple(json.loads(row[4])),
-        pixels if pixels is not None and pixels.exists() else None,
-        row[6],
-        row[7],
-    )
+    facts = dict(zip(names, row, strict=True))
+    try:
+        facts["class_names"] = texts_of(facts["class_names"])
+    except Unreadable as error:
+        raise Problem(
+            f"The names of the classes of data set {dataset_id} could not be read ({error}).",
+            kept="The runs are kept.",
+        ) from None
+    facts["pixels"] = pixel_cache(str(facts["pixels"]), near) if facts["pixels"] else None
+    return Dataset(**facts)
 
 
 def samples(db: Connection, dataset_id: int) -> Samples:
-    rows = checksums.sample_rows(db, dataset_id)
-    checksums.check_sample_rows(db, dataset_id, rows)
-    return Samples(
-        ids=np.fromiter((row[1] for row in rows), np.int64, len(rows)),
-        rows=np.fromiter((row[0] for row in rows), np.int64, len(rows)),
-        labels=np.fromiter((row[2] for row in rows), np.int64, len(rows)),
-        paths=[row[3] for row in rows],
-        official=[row[5] for row in rows],
+    """All samples by row. Raises Problem."""
+    # One row of texts: each row fetched would be a wait for the interpreter.
+    names = ('"row"', "id", "label", "path", "class", "official")
+    sql = (
+        f"select {', '.join(f'json_group_array({name})' for name in names)} "
+        'from (select * from samples where dataset_id = ? order by "row")'
     )
+    columns = [json.loads(text) for text in db.execute(sql, (dataset_id,)).fetchone()]
+    try:
+        rows, ids, labels = (np.array(column, np.int64) for column in columns[:3])
+    except (TypeError, ValueError, OverflowError):
+        raise Problem(f"The samples of data set {dataset_id} could not be read.", kept="The runs are kept.") from None
+    even(f"Data set {dataset_id}", {"ids": ids, "rows": rows, "labels": labels})
+    checksums.check_sample_rows(db, dataset_id, list(zip(*columns, strict=True)))
+    return Samples(ids=ids, rows=rows, labels=labels, paths=columns[3], official=columns[5])
 
 
 def projections(db: Connection, evaluation_id: int) -> list[Projection]:
@@ -248,11 +289,18 @@ def projections_where(db: Connection, where: str, values: tuple[Any, ...]) -> li
         f"from (select * from projections where {where} order by id)"
     )
     ((text,),) = db.execute(sql, values).fetchall()
-    return [
-        Projection(
-            id=row[0], evaluation_id=row[1], method=row[2], params=json.loads(row[3]), seed=row[4],
-            trustworthiness=row[5], versions=json.loads(row[6]), created=row[7], continuity=row[8],
-            trust_queries=row[9], start_id=row[10], kept=bool(row[11]), doubts=tuple(json.loads(row[12])),
-        )
-        for row in json.loads(text)
-    ]  # fmt: skip
+    return [_projection(row) for row in json.loads(text)]
+
+
+def _projection(row: list[Any]) -> Projection:
+    """One map; one whose settings cannot be read is named so, and is nobody's start or continuation."""
+    method, params, versions, doubts = row[2], {}, {}, ()
+    try:
+        params, versions, doubts = parsed(row[3], dict), parsed(row[6], dict), tuple(parsed(row[12], list))
+    except Unreadable as error:
+        method = f"{method} (its settings could not be read: {error})"
+    return Projection(
+        id=row[0], evaluation_id=row[1], method=method, params=params, seed=row[4], trustworthiness=row[5],
+        versions=versions, created=row[7], continuity=row[8], trust_queries=row[9], start_id=row[10],
+        kept=bool(row[11]), doubts=doubts,
+    )  # fmt: skip

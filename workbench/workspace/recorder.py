@@ -30,6 +30,7 @@ from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.dataset_copy import keep_dataset
 from workbench.workspace.numbers import metrics_json, points_json
 from workbench.workspace.packed import packed
+from workbench.workspace.paths import regular
 from workbench.workspace.rows import LIVE, Queries
 from workbench.workspace.workspace import Workspace, add_artefact, now
 
@@ -52,7 +53,7 @@ class Recorder:
     def __init__(self, workspace: Workspace, run_id: int, control: Control | None = None) -> None:
         self._workspace, self.run_id, self._control = workspace, run_id, control
         self._folder = workspace.folder(run_id)
-        self._journal: IO[str] = (self._folder / "journal.jsonl").open("a", encoding="utf-8")
+        self._journal: IO[str] = regular(workspace.file(run_id, "journal.jsonl")).open("a", encoding="utf-8")
         self._scalars: list[tuple[str, int, float | None]] = []
         self._charts: dict[int, str] = {}
         self._changes: dict[str, Any] = {}

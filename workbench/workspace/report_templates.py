@@ -1,28 +1,55 @@
 """How a person arranged the reports of a workspace: order and ticks of sections, own text, and what was chosen last."""
 
 import json
+import logging
 from typing import Any
 
+from workbench.workspace.columns import Unreadable, parsed
 from workbench.workspace.workspace import Workspace, now
 
+log = logging.getLogger(__name__)
 Arrangement = dict[str, Any]
+Kinds = dict[str, tuple[type, ...]]
+UNREAD = "unread"  # the key of the reason why an arrangement could not be read
+KINDS: Kinds = {"order": (list,), "ticked": (list,), "text": (str,), "title": (str,), "base": (str,)}
+CHOSEN_KINDS: Kinds = {"template": (str,), "runs": (list,), "metric": (str,), "at": (str, int)}
 CHOICE = "chosen"  # the row of what was chosen last; no template has this key
 
 
 def arrangements(workspace: Workspace) -> dict[str, Arrangement]:
-    """What was stored, by the key of the template; one of a name of its own also has title and base."""
+    """What was stored, by the key of the template; one of a name of its own also has title and base.
+
+    One that cannot be read has UNREAD alone, with the reason.
+    """
     # One row of one text: every row is a wait for the interpreter beside a training thread.
-    sql = "select json_group_array(json_array(template, json(arrangement))) from report_templates where template != ?"
+    sql = "select json_group_array(json_array(template, arrangement)) from report_templates where template != ?"
     with workspace.reading() as db:
         ((text,),) = db.execute(sql, (CHOICE,)).fetchall()
-    return dict(json.loads(text))
+    return {key: _arrangement(each, KINDS) for key, each in json.loads(text)}
 
 
 def choice(workspace: Workspace) -> Arrangement:
     """The template, runs, metric and place that were chosen last; empty before the first."""
     with workspace.reading() as db:
         found = db.execute("select arrangement from report_templates where template = ?", (CHOICE,)).fetchall()
-    return dict(json.loads(found[0][0])) if found else {}
+    chosen = _arrangement(found[0][0], CHOSEN_KINDS) if found else {}
+    if UNREAD in chosen:
+        log.warning("what was chosen last for a report could not be read: %s", chosen[UNREAD])
+        return {}
+    return chosen
+
+
+def _arrangement(text: str, kinds: Kinds) -> Arrangement:
+    try:
+        found = parsed(text, dict)
+        for name, kind in kinds.items():
+            if name in found and not isinstance(found[name], kind):
+                raise Unreadable(f"{name} is not as it was stored")
+        if not all(type(number) is int for number in found.get("runs", ())) or ("metric" in found) > ("at" in found):
+            raise Unreadable("runs or metric are not as they were stored")
+    except Unreadable as error:
+        return {UNREAD: str(error)}
+    return found
 
 
 def store_choice(workspace: Workspace, chosen: Arrangement) -> None:

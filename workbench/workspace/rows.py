@@ -1,11 +1,13 @@
 """What the workspace hands out: plain frozen rows, named as in the schema."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+RECALL = re.compile(r"recall@[0-9]{1,9}")
 LIVE = ("queued", "running", "waiting")
 
 
@@ -45,6 +47,7 @@ class Run:
     best_epoch: int = 0
     trashed: str | None = None
     experiment_id: int | None = None
+    unread: str = ""  # a sentence about columns of its row that could not be read
 
     @property
     def live(self) -> bool:
@@ -69,7 +72,7 @@ class Experiment:
 
 def recalls(evaluations: list["Evaluation"]) -> list[str]:
     """The names of recall@k that the evaluations have, by rank."""
-    names = {name for each in evaluations for name in each.metrics if name.startswith("recall@") and "/" not in name}
+    names = {name for each in evaluations for name in each.metrics if RECALL.fullmatch(name)}
     return sorted(names, key=lambda name: int(name.partition("@")[2]))
 
 
@@ -129,6 +132,10 @@ class Dataset:
     pixels: Path | None  # the cache of decoded images; None when it is gone
     image_size: int
     channels: int
+
+    def class_name(self, label: int) -> str:
+        """The name of a class; its number where there is none."""
+        return self.class_names[label] if 0 <= label < len(self.class_names) else str(label)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

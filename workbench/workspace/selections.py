@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workbench.problem import Problem
+from workbench.workspace.columns import Unreadable, integers_of
 from workbench.workspace.workspace import Workspace, now
 
 LONGEST = 80  # characters of a name
@@ -28,15 +29,20 @@ def all_selections(workspace: Workspace, dataset_id: int) -> list[Selection]:
     """Those of a data set, by name without regard to case."""
     # One row of one text: every row is a wait for the interpreter beside a training thread.
     sql = (
-        "select json_group_array(json_array(id, name, note, created, json(samples))) from "
+        "select json_group_array(json_array(id, name, note, created, samples)) from "
         "(select * from selections where dataset_id = ? order by lower(name), name)"
     )
     with workspace.reading() as db:
         ((text,),) = db.execute(sql, (dataset_id,)).fetchall()
-    return [
-        Selection(dataset_id, name, tuple(samples), note, created, number)
-        for number, name, note, created, samples in json.loads(text)
-    ]
+    return [_selection(dataset_id, *row) for row in json.loads(text)]
+
+
+def _selection(dataset_id: int, number: int, name: str, note: str, created: str, samples: str) -> Selection:
+    """One that cannot be read is empty, and says so in its note."""
+    try:
+        return Selection(dataset_id, name, integers_of(samples), note, created, number)
+    except Unreadable as error:
+        return Selection(dataset_id, name, (), f"Its samples could not be read ({error}). {note}", created, number)
 
 
 def checked(selection: Selection) -> Selection:

@@ -53,7 +53,7 @@ def store_map(
     if measured.kept is not None:
         run_id = workspace.evaluation(evaluation_id).run_id
         stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
-        path = workspace.folder(run_id) / f"kept-{evaluation_id}-{method}-{stamp}.npy"
+        path = workspace.file(run_id, f"kept-{evaluation_id}-{method}-{stamp}.npy")
         with files.atomic_write(path) as file:
             np.save(file, measured.kept.astype(np.float32), allow_pickle=False)
         more["kept_id"] = workspace.add_artefact(run_id, "projection", path)
@@ -76,7 +76,7 @@ def kept_neighbours(workspace: Workspace, projection_id: int) -> np.ndarray | No
         ).fetchone()
     if row is None:
         return None
-    path = workspace.folder(row[0]) / row[1]
+    path = workspace.file(row[0], row[1])
     return check_count(path, read_array(path, row[2]), row[3], "shares")
 
 

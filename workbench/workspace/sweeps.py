@@ -4,7 +4,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import psutil
 
 from workbench.problem import Problem
 from workbench.workspace import experiments
+from workbench.workspace.columns import Unreadable, checked_row, parsed, texts_of, told_of
 from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.workspace import Workspace, now
 
@@ -81,7 +82,7 @@ COLUMNS = (
     "device, holds, pid, host, born, beat"
 )
 TRIAL_COLUMNS = (
-    "t.id, t.point, t.place, json(t.setting), t.seed, t.fold, t.state, t.run_id, t.objective, t.problem, "
+    "t.id, t.point, t.place, t.setting, t.seed, t.fold, t.state, t.run_id, t.objective, t.problem, "
     "ifnull(r.epoch, 0), ifnull(r.epochs, 0), ifnull(r.seconds, 0), ifnull(r.seconds_left, 0)"
 )
 
@@ -148,7 +149,20 @@ def trials(workspace: Workspace, sweep_id: int) -> list[Trial]:
     )
     with workspace.reading() as db:  # one row of one text: every row is a wait beside a training thread
         ((text,),) = db.execute(sql, (sweep_id,)).fetchall()
-    return [Trial(*row) for row in json.loads(text)]
+    return [_trial(dict(zip((each.name for each in fields(Trial)), row, strict=True))) for row in json.loads(text)]
+
+
+def _trial(facts: dict[str, Any]) -> Trial:
+    """One trial; what of its row cannot be read is told in `problem`."""
+    setting: dict[str, Any] = {}
+    text, doubts = facts.pop("setting"), []
+    try:
+        setting = parsed(text, dict)
+    except Unreadable as error:
+        doubts = [f"setting ({error})"]
+    facts, unread = checked_row(Trial, facts)
+    facts["problem"] = " ".join(part for part in (facts["problem"], told_of([*doubts, *unread])) if part)
+    return Trial(**facts, setting=setting)
 
 
 def chosen_on_reported(workspace: Workspace, run_ids: Sequence[int]) -> dict[int, list[int]]:
@@ -358,19 +372,23 @@ def _read(workspace: Workspace, where: str, values: tuple[Any, ...]) -> list[Swe
 
 
 def _sweep(row: list[Any]) -> Sweep:
+    """One sweep; what of its row cannot be read is told in `problem`."""
     *told, pid, host, born, beat = row
-    facts = dict(zip(COLUMNS.split(", "), told, strict=False))
+    facts, doubts = dict(zip(COLUMNS.split(", "), told, strict=False)), []
+    try:
+        parameters = texts_of(facts.pop("parameters"))
+    except Unreadable as error:
+        parameters, doubts = (), [f"parameters ({error})"]
+    reported, holds = bool(facts.pop("reported")), bool(facts.pop("holds"))
+    facts, unread = checked_row(Sweep, facts)
     alive = _alive(pid, host, born, beat)
-    changes = {
-        # A killed worker leaves its last remark, which is true no longer.
-        "problem": facts["problem"] if alive or facts["state"] != "active" else "",
-        "parameters": tuple(json.loads(facts["parameters"])),
-        "reported": bool(facts["reported"]),
-        "holds": bool(facts["holds"]),
-        "alive": alive,
-        "starting": pid is None and _age(beat) < STARTS,
-    }
-    return Sweep(**facts | changes)
+    # A killed worker leaves its last remark, which is true no longer.
+    remark = facts["problem"] if alive or facts["state"] != "active" else ""
+    facts["problem"] = " ".join(part for part in (remark, told_of([*doubts, *unread])) if part)
+    starting = pid is None and _age(beat) < STARTS
+    return Sweep(
+        **facts, reported=reported, holds=holds, parameters=parameters, alive=alive, starting=starting
+    )  # fmt: skip
 
 
 def _alive(pid: int | None, host: str | None, born: float | None, beat: str | None) -> bool:
@@ -383,10 +401,13 @@ def _alive(pid: int | None, host: str | None, born: float | None, beat: str | No
         process = psutil.Process(pid)
         # A number is given again to other processes; a worker that ended under a living parent is a zombie.
         return process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - (born or 0)) < SAME_START
-    except psutil.Error:
+    except (psutil.Error, ValueError, OverflowError, TypeError):  # a number that no process has
         return False
 
 
 def _age(beat: str | None) -> float:
     """Seconds since a sign of life; endless without one."""
-    return inf if beat is None else (datetime.now(UTC) - datetime.fromisoformat(beat)).total_seconds()
+    try:
+        return inf if beat is None else (datetime.now(UTC) - datetime.fromisoformat(beat)).total_seconds()
+    except (ValueError, TypeError):  # no time
+        return inf

@@ -17,11 +17,14 @@ from workbench import files, jobs
 from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
 from workbench.workspace import arrays, checksums, reading, sealing
+from workbench.workspace.columns import Unreadable, parsed
 from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, told, writing
-from workbench.workspace.dataset_copy import keep_experiment
+from workbench.workspace.dataset_copy import keep_experiment, register
 from workbench.workspace.deletion import delete_run
 from workbench.workspace.migrations import migrate
+from workbench.workspace.paths import inside, originals, regular, whole
 from workbench.workspace.rows import LIVE, Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
+from workbench.workspace.schema import check_schema
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from workbench.datasets.pictures import Pictures
 
 DATABASE = "workspace.db"
+RUNS = "runs"  # the folder of the runs' folders
 
 
 def now() -> str:
@@ -62,11 +66,14 @@ class Workspace:
             self._db = open_reader(self.database)
         else:
             self._db = open_writer(self.database, create=create and not self.database.exists())
-            try:
+        try:
+            with told(self._db):
+                check_schema(self._db, self.database)
+            if not self.read_only:
                 migrate(self._db, self.database)
-            except BaseException:
-                self._db.close()
-                raise
+        except BaseException:
+            self._db.close()
+            raise
         self._reader = self._db if self.read_only else open_reader(self.database)
         try:
             with self.reading() as db:
@@ -92,8 +99,19 @@ class Workspace:
         return open_reader(self.database)
 
     def folder(self, run_id: int) -> Path:
-        """Where a run keeps its config, checkpoints, embeddings and journal."""
-        return self.path / "runs" / str(run_id)
+        """Where a run keeps its config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""
+        return inside(self.path, f"{RUNS}/{whole(run_id, 'a run')}")
+
+    def file(self, run_id: int, name: str) -> Path:
+        """A file or folder of a run, whether or not it is there. Raises Problem as `paths.inside`."""
+        return inside(self.folder(run_id), name)
+
+    def has_file(self, run_id: int, name: str) -> bool:
+        """Whether a run has a file of its own of that name; a link is none."""
+        try:
+            return regular(self.file(run_id, name)).exists()
+        except Problem:
+            return False
 
     # Reading
 
@@ -131,7 +149,12 @@ class Workspace:
             checksums.check_charts(db, run_id, step)
         if row is None:
             raise Problem(f"Run {run_id} has no charts at step {step}.")
-        return [from_plain(each) for each in json.loads(row[0])]
+        try:
+            return [from_plain(each) for each in parsed(row[0], list)]
+        except (Unreadable, TypeError, KeyError, ValueError) as error:
+            raise Problem(
+                f"The charts of run {run_id} at step {step} could not be read ({error}).", kept="The others are kept."
+            ) from None
 
     def evaluations(self, run_id: int) -> list[Evaluation]:
         with self.reading() as db:
@@ -189,7 +212,7 @@ class Workspace:
 
     def dataset(self, dataset_id: int) -> Dataset:
         with self.reading() as db:
-            return reading.dataset(db, dataset_id)
+            return reading.dataset(db, dataset_id, self.path)
 
     def samples(self, dataset_id: int) -> Samples:
         with self.reading() as db:
@@ -201,9 +224,8 @@ class Workspace:
 
         data, samples = self.dataset(dataset_id), self.samples(dataset_id)
         ids = samples.ids.tolist()
-        root = Path(data.root) if data.root else None
-        originals = dict(zip(ids, (root / path for path in samples.paths), strict=True)) if root else {}
-        return Pictures(dict(zip(ids, samples.rows.tolist(), strict=True)), data.pixels, originals, data.image_size > 0)
+        files_of = dict(zip(ids, originals(data.root, samples.paths), strict=True)) if data.root else {}
+        return Pictures(dict(zip(ids, samples.rows.tolist(), strict=True)), data.pixels, files_of, data.image_size > 0)
 
     def projections(self, evaluation_id: int) -> list[Projection]:
         with self.reading() as db:
@@ -219,17 +241,19 @@ class Workspace:
             ).fetchone()
         if row is None:
             raise Problem(f"There is no map {projection_id} in {self.path}.")
-        path = self.folder(row[0]) / row[1]
+        path = self.file(row[0], row[1])
         stored = arrays.read_arrays(path, ("points", "proxies?"), row[2])
         return arrays.check_count(path, stored["points"], row[3], "points"), stored.get("proxies")
 
     def artefacts(self, run_id: int, kind: str) -> list[Path]:
-        """Files of one kind ('checkpoint', 'report', ...) of a run, oldest first."""
+        """Files of one kind ('checkpoint', 'report', ...) of a run, oldest first. Reports may lie elsewhere."""
         with self.reading() as db:
             rows = db.execute(
                 "select path from artefacts where run_id = ? and kind = ? order by id", (run_id, kind)
             ).fetchall()
-        return [self.folder(run_id) / path for (path,) in rows]
+        if kind == "report":
+            return [self.folder(run_id) / path for (path,) in rows]
+        return [self.file(run_id, path) for (path,) in rows]
 
     # Writing
 
@@ -248,7 +272,7 @@ class Workspace:
             )
             self._owned(db, run_id)
         self.folder(run_id).mkdir(parents=True, exist_ok=True)
-        with files.atomic_write(self.folder(run_id) / "config.toml") as file:
+        with files.atomic_write(self.file(run_id, "config.toml")) as file:
             file.write(text.encode())
         if experiment is not None:
             with self.reading() as db:
@@ -322,34 +346,8 @@ class Workspace:
 
     def register_dataset(self, image_set: "ImageSet", pixels: Path | None) -> int:
         """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
-        key = f"{image_set.fingerprint}-{image_set.image_size}x{image_set.channels}"
-        root = "" if image_set.root is None else os.fsencode(image_set.root).decode("utf-8", "replace")
         with self.writing() as db:
-            row = db.execute("select id from datasets where fingerprint = ?", (key,)).fetchone()
-            if row is not None:
-                db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels or ""), row[0]))
-                return int(row[0])
-            names = image_set.class_names
-            told = (image_set.name, root, key, json.dumps(list(names)), str(pixels or ""))
-            dataset_id = new_id(
-                db.execute(
-                    "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
-                    "values (?, ?, ?, ?, ?, ?, ?)",
-                    (*told, image_set.image_size, image_set.channels),
-                )
-            )
-            labels, ids = image_set.labels.tolist(), image_set.sample_ids.tolist()
-            official = image_set.official or [""] * len(ids)
-            db.executemany(
-                'insert into samples (dataset_id, id, "row", path, label, class, official) '
-                "values (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    (dataset_id, ids[row], row, image_set.paths[row], labels[row], names[labels[row]], official[row])
-                    for row in range(len(ids))
-                ),
-            )
-            sealing.seal_samples(db, dataset_id)
-            return int(dataset_id)
+            return register(db, image_set, pixels)
 
     def add_artefact(self, run_id: int, kind: str, path: Path, step: int | None = None) -> int:
         """Record a file, with its size and hash; inside the run's folder it is stored by its relative path."""
@@ -374,7 +372,7 @@ class Workspace:
         """
         run_id = self.evaluation(evaluation_id).run_id
         stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
-        path = self.folder(run_id) / f"map-{evaluation_id}-{method}-{stamp}.npz"
+        path = self.file(run_id, f"map-{evaluation_id}-{method}-{stamp}.npz")
         arrays = {"points": points.astype(np.float32)}
         if proxies is not None:
             arrays["proxies"] = proxies.astype(np.float32)
@@ -428,7 +426,7 @@ class Workspace:
         sql = f'select a.run_id, a.path, a.blake2b from evaluations e join artefacts a on a.id = e."{column}"'
         with self.reading() as db:
             row = db.execute(f"{sql} where e.id = ?", (evaluation_id,)).fetchone()
-        return None if row is None else (self.folder(row[0]) / row[1], row[2])
+        return None if row is None else (self.file(row[0], row[1]), row[2])
 
 
 def add_artefact(

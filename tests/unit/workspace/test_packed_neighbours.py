@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.ui.small_run import store_run
+from tests.unit.workspace.older import make_older
 from workbench.workspace import Workspace
 from workbench.workspace.connection import sqlite3
-from workbench.workspace.migrations import FIRST
 from workbench.workspace.packed import packed, unpacked
 
 LIMITS = st.integers(-(2**31), 2**31 - 1)
@@ -83,12 +83,8 @@ def test_what_was_stored_as_json_is_still_read(stored):
 
 def test_a_workspace_of_an_older_version_gets_the_view_and_keeps_its_copy(stored):
     workspace, run = stored
-    old = next(part for part in FIRST.split(";\n") if part.startswith("create view neighbours"))
-    with workspace.writing() as db:
-        db.execute("drop view neighbours")
-        db.execute(old)
-        db.execute("delete from _sqlite_migrations where name = 'm008_packed_neighbours'")
-        db.execute("pragma user_version = 1")
+    workspace.close()
+    make_older(workspace.database, "m008_packed_neighbours", user_version=1)
     with Workspace(workspace.path) as opened:
         query, evaluation = int(run.ids[0]), run.evaluations[0]
         assert in_sql(opened, evaluation, query) == told(opened, run, evaluation, query)

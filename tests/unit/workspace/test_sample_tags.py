@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.ui.small_run import store_run
+from tests.unit.workspace.older import make_older
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.sample_tags import all_tags, tag_sample
@@ -43,9 +44,7 @@ def test_a_tag_is_some_words(workspace, tag):
 def test_an_older_workspace_gets_the_table_and_keeps_its_runs(tmp_path):
     with Workspace(tmp_path / "space", create=True) as made:
         run = store_run(made, np.repeat(np.arange(2), 4))
-        with made.writing() as db:
-            db.execute("drop table sample_tags")
-            db.execute("delete from _sqlite_migrations where name = 'm004_sample_tags'")
+    make_older(made.database, "m004_sample_tags")
     with Workspace(tmp_path / "space") as again:
         assert all_tags(again, again.run(run.run_id).dataset_id) == {}
         assert len(again.evaluations(run.run_id)) == 2

@@ -7,10 +7,10 @@ import sys
 import psutil
 import pytest
 
+from tests.unit.workspace.older import make_older
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace, experiments, sweeps
-from workbench.workspace.connection import open_writer
 from workbench.workspace.sweeps import Point
 
 
@@ -160,11 +160,7 @@ def test_runs_judged_on_the_reported_half_are_known(workspace):
 def test_a_workspace_from_before_gets_the_tables(tmp_path):
     with Workspace(tmp_path / "old", create=True) as workspace:
         place = workspace.database
-    db = open_writer(place)
-    for table in ("sweep_trials", "sweeps"):
-        db.execute(f"drop table {table}")
-    db.execute("delete from _sqlite_migrations where name = 'm005_sweeps'")
-    db.close()
+    make_older(place, "m005_sweeps")
     with Workspace(tmp_path / "old") as workspace:
         assert make(workspace) == 1
         workspace.trash(workspace.create_run(RunConfig()))

@@ -139,7 +139,7 @@ def details(run: Run) -> str:
     lines = [run.name, f"{state_word(run.status)}, epoch {run.epoch} / {run.epochs}", f"best {scores(run)} (%)", last]
     lines += [f"{run.dataset}, {run.backbone}, {run.loss}, seed {run.seed}"]
     lines += [", ".join(run.tags)] if run.tags else []
-    lines += [text for text in (run.note, run.problem) if text]
+    lines += [text for text in (run.note, run.problem, run.unread) if text]
     return "\n".join(lines)
 
 

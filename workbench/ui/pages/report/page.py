@@ -190,7 +190,7 @@ class ReportPage(QStackedWidget):
         self._written = []
         self.done.setText("")
         if run is not None:
-            self.folder.setText(str(self.session.workspace.folder(run.id) / "report"))
+            self.folder.setText(self.session.place_for(run.id, "report"))
             self.preview.show_pages([])
         self._check()
         self._tell_runs()

@@ -84,11 +84,11 @@ def search(workspace: Workspace, run_id: int, source: Source, name: str) -> Call
         progress("Comparing", 2, 3)
         evaluation = of_best_checkpoint(workspace, run_id)
         ids, labels, embeddings = workspace.embeddings(evaluation.id)
-        names = workspace.dataset(workspace.run(run_id).dataset_id or 0).class_names
+        data = workspace.dataset(workspace.run(run_id).dataset_id or 0)
         scores = similarities(query, np.asarray(embeddings), evaluation.distance)
         order = np.lexsort((ids, -scores))[:SHOWN]  # ties by sample id
         near = [
-            Neighbour(rank, int(ids[row]), float(scores[row]), False, int(labels[row]), names[labels[row]])
+            Neighbour(rank, int(ids[row]), float(scores[row]), False, label := int(labels[row]), data.class_name(label))
             for rank, row in enumerate(order, start=1)
         ]
         return Found(evaluation, picture, name, near)

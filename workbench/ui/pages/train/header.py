@@ -89,7 +89,7 @@ class RunHeader(QWidget):
         digits = f"{pace:,.0f}" if pace >= 100 else f"{pace:.3g}"
         self.facts["Speed"].setText(f"{digits}{THIN}img/s" if pace else "")
         self.facts["Memory"].setText(memory(run.memory_bytes) if run.memory_bytes else "")
-        self.bar.setValue(round(PARTS * run.done / run.total) if run.total else 0)
+        self.bar.setValue(round(PARTS * min(max(run.done / run.total, 0), 1)) if run.total else 0)
         self._enable(run, control, has_checkpoint)
 
     def _enable(self, run: Run, control: Control | None, has_checkpoint: bool) -> None:
@@ -123,8 +123,8 @@ def _time(run: Run) -> str:
 
 
 def _after_word(run: Run) -> str:
-    if run.problem and run.status != "waiting":
-        return run.problem
+    if told := f"{'' if run.status == 'waiting' else run.problem} {run.unread}".strip():
+        return told
     if run.loss == IMPORTED:
         return "imported embeddings, so there are no curves of training"
     if run.status == "queued":

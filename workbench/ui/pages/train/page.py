@@ -137,7 +137,7 @@ class TrainPage(QStackedWidget):
         if run is None:
             return
         control = self.session.control(run.id)
-        has_checkpoint = not run.live and (self.session.workspace.folder(run.id) / "last.pt").exists()
+        has_checkpoint = not run.live and self.session.workspace.has_file(run.id, "last.pt")
         self.header.show_run(run, control, has_checkpoint)
         waits = run.status == "waiting" and (control is None or control.paused)
         self.banner.show_reason(run.problem if waits else "", control is not None)

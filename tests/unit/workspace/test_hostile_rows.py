@@ -1,0 +1,211 @@
+"""A workspace from elsewhere is data: nothing outside it is deleted or read, and one bad row hides no other."""
+
+import json
+import os
+from contextlib import closing
+from functools import partial
+
+import numpy as np
+import pytest
+
+from tests.campaign.hostile import declare_anew, in_sql, make_space
+from tests.unit.workspace.older import make_older
+from workbench.cli import main
+from workbench.problem import Problem
+from workbench.reports.templates import offered
+from workbench.workspace import Workspace, experiments, report_templates, selections, sweeps
+from workbench.workspace.connection import Damaged, sqlite3
+from workbench.workspace.paths import inside
+from workbench.workspace.recorder import Recorder
+
+DEEP = "[" * 100_000
+
+
+@pytest.fixture
+def space(tmp_path):
+    (tmp_path / "victim" / "runs").mkdir(parents=True)
+    (tmp_path / "victim" / "letter.txt").write_text("dear")
+    np.save(tmp_path / "victim" / "secret.npy", np.zeros((12, 6), np.float32))
+    make_space(tmp_path / "space")
+    return tmp_path / "space"
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["as it is now", "of an earlier version"])
+def test_an_id_that_is_a_path_deletes_nothing_elsewhere(space, tmp_path, old):
+    if old:
+        make_older(space / "workspace.db", "m010_strict_tables")
+    with closing(sqlite3.connect(space / "workspace.db", isolation_level=None)) as db:
+        declare_anew(db, "runs")
+        db.execute("update runs set id = '../../victim' where id = 3")
+    with pytest.raises(Problem, match="not as Workbench makes it"), Workspace(space) as workspace:
+        workspace.empty_trash()
+    assert (tmp_path / "victim" / "letter.txt").read_text() == "dear"
+    assert len(list((space / "runs").iterdir())) == 3
+
+
+@pytest.mark.parametrize("place", ["runs", "runs/3", "imported-images"])
+def test_a_link_is_not_followed_when_a_run_is_deleted(space, tmp_path, place):
+    (space / place).rename(space / "was")
+    (space / place).symlink_to(tmp_path / "victim")
+    with Workspace(space) as workspace:
+        if place == "imported-images":
+            in_sql(space, ("update runs set dataset_id = null where id != 3", ()))
+        with pytest.raises(Problem, match="is a link"):
+            workspace.empty_trash()
+    assert sorted(each.name for each in (tmp_path / "victim").iterdir()) == ["letter.txt", "runs", "secret.npy"]
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "report", "export", "last.pt"])
+def test_a_link_in_a_run_is_neither_read_nor_written_through(space, tmp_path, name):
+    (space / "runs" / "2" / name).unlink(missing_ok=True)
+    (space / "runs" / "2" / name).symlink_to(tmp_path / "victim" / ("letter.txt" if "." in name else "runs"))
+    with Workspace(space) as workspace:
+        assert not workspace.has_file(2, name)
+        ask = partial(Recorder, workspace, 2) if name == "journal.jsonl" else partial(workspace.file, 2, name)
+        with pytest.raises(Problem, match="is a link"):
+            ask()
+    assert main(["report", "2", "-w", str(space), "--section=settings"]) == (1 if name == "report" else 0)
+    assert main(["export", "2", "-w", str(space), "--format=config"]) == (1 if name == "export" else 0)
+    assert (tmp_path / "victim" / "letter.txt").read_text() == "dear"
+    assert list((tmp_path / "victim" / "runs").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../../../victim/secret.npy", "/etc/hosts", "a\0b", "a/../../b"])
+def test_a_name_that_leads_out_of_the_folder_is_refused(space, tmp_path, name):
+    in_sql(space, ("update or ignore artefacts set path = ? where id = 1", (name,)))
+    with pytest.raises(Problem, match="not in"):
+        inside(space, name)
+    with Workspace(space) as workspace, pytest.raises(Problem, match="not in"):
+        workspace.vectors(1)
+
+
+def test_pixels_and_images_outside_are_not_shown(space, tmp_path):
+    secret = tmp_path / "victim" / "pixels.npy"
+    np.save(secret, np.full((12, 8, 8, 1), 7, np.uint8))
+    in_sql(space, ("update datasets set pixels = ?, root = ? where id = 1", (str(secret), str(tmp_path / "victim"))))
+    with Workspace(space) as workspace:
+        assert workspace.dataset(1).pixels is None
+        in_sql(space, ('update samples set path = ? where dataset_id = 1 and "row" = 0', ("../outside.png",)))
+        with pytest.raises(Problem, match="not in its folder"):
+            workspace.pictures(1)
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", "-shm"])
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_or_a_link_is_no_database(space, tmp_path, ending):
+    place = space / f"workspace.db{ending}"
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    with pytest.raises(Problem, match="neither a file nor a folder"):
+        Workspace(space)
+    place.unlink()
+    place.symlink_to(tmp_path / "victim" / "letter.txt")
+    with pytest.raises(Problem, match="is a link"):
+        Workspace(space)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "create trigger t after update on runs begin delete from runs; end", "create table songs (id)",
+        "create unique index u on runs (id, name)", "create index e on runs (abs(id))", "drop view neighbours",
+        "alter table runs add column made text generated always as (name) virtual",
+    ],
+)  # fmt: skip
+def test_a_schema_that_is_not_ours_is_refused(space, sql):
+    with closing(sqlite3.connect(space / "workspace.db")) as db:
+        db.execute(sql)
+    with pytest.raises(Damaged, match="not as Workbench makes it"):
+        Workspace(space)
+
+
+def test_views_of_other_names_and_statistics_are_a_persons_own(space):
+    with closing(sqlite3.connect(space / "workspace.db")) as db:
+        db.execute("create view best as select * from runs")
+        db.execute("analyze")
+    with Workspace(space) as workspace:
+        assert len(workspace.runs()) == 2
+
+
+def test_an_older_workspace_gets_strict_tables_and_keeps_every_row(space):
+    def rows(db):
+        names = [name for (name,) in db.execute("select name from sqlite_master where type = 'table'")]
+        kept = {name: [row[1] for row in db.execute(f"pragma table_info({name})")] for name in names if name[0] != "_"}
+        columns = {  # a later step adds those that are left out
+            name: ", ".join(f'"{column}"' for column in found if column not in ("checksum", "ranking"))
+            for name, found in kept.items()
+        }
+        return {name: sorted(map(repr, db.execute(f"select {found} from {name}"))) for name, found in columns.items()}
+
+    with closing(sqlite3.connect(space / "workspace.db")) as db:
+        before = rows(db)
+    make_older(space / "workspace.db", "m010_strict_tables")
+    with Workspace(space) as workspace, workspace.writing() as db:
+        assert rows(db) == before
+        assert db.execute("pragma foreign_key_check").fetchall() == []
+        strict = {row[1]: row[5] for row in db.execute("pragma table_list") if row[1][0] != "_" and row[2] == "table"}
+        assert all(strict[name] for name in before), strict
+        with pytest.raises(sqlite3.IntegrityError, match="cannot store TEXT"):
+            db.execute("update runs set seed = 'many'")
+
+
+@pytest.mark.parametrize("text", ["{", "", "null", "[1]", DEEP, "[" + "9" * 5000 + "]", '{"data": {"train": "x"}}'])
+@pytest.mark.parametrize("column", ["environment", "metrics"])
+def test_a_run_whose_row_is_broken_is_listed_with_the_others(space, capsys, column, text):
+    table, key = ("runs", "id") if column == "environment" else ("evaluations", "run_id")
+    in_sql(space, (f"update {table} set {column} = ? where {key} = 1", (text,)))
+    assert main(["list", "runs", "-w", str(space)]) == 0
+    said = capsys.readouterr().out
+    assert "first" in said
+    assert "second" in said
+    with Workspace(space) as workspace:
+        assert "could not all be read" in workspace.run(1).unread
+        assert workspace.run(2).unread == ""
+        assert workspace.run(2).best["MAP@R"] > 0
+
+
+def test_text_that_is_no_utf8_and_names_that_steer_a_terminal_are_shown_plainly(space, capsys):
+    in_sql(space, ("update runs set name = cast(x'41ff42' as text) where id = 1", ()))
+    in_sql(space, ("update runs set name = ? where id = 2", ("\x1b]0;title\atwo\nlines",)))
+    assert main(["list", "runs", "-w", str(space)]) == 0
+    said = capsys.readouterr().out
+    assert "A\ufffdB" in said
+    assert "\x1b" not in said
+    assert len(said.strip().splitlines()) == 2
+
+
+@pytest.mark.parametrize("text", ["{", "null", "7", DEEP, '{"order": 5, "samples": {}}'])
+def test_one_broken_row_of_any_list_leaves_the_others(space, text):
+    broken = (
+        ("arrangement", "report_templates"),
+        ("samples", "selections"),
+        ("parameters", "sweeps"),
+        ("result", "experiments"),
+    )
+    for column, table in (*broken, ("setting", "sweep_trials"), ("params", "projections"), ("charts", "charts")):
+        in_sql(space, (f"update {table} set {column} = ?", (text,)))
+    with Workspace(space) as workspace:
+        assert "own-1 (could not be read)" in {
+            each.title for each in offered(report_templates.arrangements(workspace)).values()
+        }
+        assert text.startswith('{"') or report_templates.choice(workspace) == {}
+        assert "could not be read" in selections.all_selections(workspace, 1)[0].note
+        assert "could not all be read" in sweeps.every(workspace)[0].problem
+        assert text.startswith('{"') or "could not all be read" in sweeps.trials(workspace, 1)[0].problem
+        assert text.startswith('{"') or "could not be read" in experiments.every(workspace)[0].name
+        assert len(workspace.projections(1)) == 1
+        with pytest.raises(Problem, match="charts of run 1"):
+            workspace.charts(1, 1)
+
+
+def test_numbers_that_no_row_has_are_told(space):
+    in_sql(space, ('update samples set "row" = "row" + 4000000000000', ()))
+    in_sql(space, ("update queries set r = ?", (-(2**62),)))
+    in_sql(space, ("update runs set seconds = 9e999, created = 'soon' where id = 1", ()))
+    in_sql(space, ("update datasets set class_names = ?", (json.dumps([1, 2]),)))
+    with Workspace(space) as workspace:
+        assert "seconds" in workspace.run(1).unread
+        assert "created" in workspace.run(1).unread
+        for ask in (lambda: workspace.samples(1), lambda: workspace.queries(1), lambda: workspace.dataset(1)):
+            with pytest.raises(Problem, match="could not be read"):
+                ask()

@@ -1,0 +1,160 @@
+"""What the columns of a row hold, checked as it is read: one bad value is told of, and the others are shown."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import datetime
+from functools import cache
+from math import isfinite, nan
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import numpy as np
+
+from workbench.problem import Problem
+
+T = TypeVar("T")
+NO_TIME = "1970-01-01T00:00:00+00:00"  # where a time cannot be read
+TIMES = ("created", "ended", "trashed")
+MOST_LABELS = 1 << 24  # a label counts places of an array
+LARGEST_INT32 = 2**31 - 1
+
+PAIRS = "pairs of texts"
+DATA = {
+    "fingerprint": str, "read_as": dict, "images": int, "classes": int, "train": int, "test": int,
+    "classes_disjoint": bool, "note": str, "shared": str, "changed": str, "left_out": PAIRS, "left_out_count": int,
+    "unlike_published": PAIRS, "notes": PAIRS,
+}  # fmt: skip
+NEEDED = ("fingerprint", "train", "test", "classes_disjoint", "left_out", "left_out_count")  # in every run's data
+ENVIRONMENT = {"data": dict, "versions": dict, "imported": dict}
+
+
+class Unreadable(ValueError):  # noqa: N818 - as BadImage: the word for what it is
+    """A column that does not hold what it should; its text says why."""
+
+
+def parsed(text: object, kind: type[T]) -> T:
+    """The JSON of a column as a dict or a list. Raises Unreadable."""
+    if not isinstance(text, str):
+        raise Unreadable("it is no text")
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise Unreadable("it is nested too deeply") from None
+    except ValueError as error:
+        raise Unreadable(str(error)) from None
+    if not isinstance(found, kind):
+        raise Unreadable(f"it is no {'object' if kind is dict else 'list'}")
+    if "\\ud" in text.lower():  # halves of characters, which no file and no terminal takes
+        found = _writable(found)
+    return found
+
+
+def metrics_of(text: object) -> dict[str, float]:
+    """Metrics by name, NaN where training met it. Raises Unreadable."""
+    found = parsed(text, dict)
+    try:
+        return {name: nan if value is None else value + 0.0 for name, value in found.items()}
+    except (TypeError, OverflowError):
+        raise Unreadable("it holds more than numbers") from None
+
+
+def integers_of(text: object) -> tuple[int, ...]:
+    """A list of whole numbers of 64 bits. Raises Unreadable."""
+    found = parsed(text, list)
+    if not all(type(each) is int and -(2**63) <= each < 2**63 for each in found):
+        raise Unreadable("it holds more than whole numbers")
+    return tuple(found)
+
+
+def texts_of(text: object) -> tuple[str, ...]:
+    """A list of texts. Raises Unreadable."""
+    found = parsed(text, list)
+    if not all(isinstance(each, str) for each in found):
+        raise Unreadable("it holds more than texts")
+    return tuple(found)
+
+
+def environment_of(text: object) -> tuple[dict[str, Any], list[str]]:
+    """Where a run was made, without what is not as it should be, and the names of what was left out for that."""
+    try:
+        found = parsed(text, dict)
+    except Unreadable as error:
+        return {}, [f"environment ({error})"]
+    doubts = [name for name, kind in ENVIRONMENT.items() if name in found and not isinstance(found[name], kind)]
+    for name in doubts:
+        del found[name]
+    data = found.get("data", {})
+    bad = [name for name, kind in DATA.items() if name in data and not _is(data[name], kind)]
+    bad += [name for name in NEEDED if data and name not in data]
+    if bad:
+        found["data"] = {}
+    return found, [*doubts, *(f"data: {name}" for name in bad)]
+
+
+def checked_row(row_type: type, facts: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The facts of one row by the types of the fields of a dataclass.
+
+    Returns:
+        The facts, with 0, an empty text or None in the place of what has another type, is no finite number or no time,
+        and the names of these columns.
+    """
+    found, doubts = dict(facts), []
+    for name, value in facts.items():
+        kinds = _kinds(row_type)[name]
+        good = isinstance(value, kinds) and not isinstance(value, bool)
+        if good and isinstance(value, int | float):
+            good = isfinite(value) and abs(value) < 2**63
+        if good and name in TIMES and value is not None:
+            good = _is_time(value)
+        if not good:
+            found[name] = NO_TIME if name == "created" else None if type(None) in kinds else kinds[0]()
+            doubts.append(name)
+    return found, doubts
+
+
+def told_of(what: Sequence[str]) -> str:
+    """The sentence about columns that could not be read; empty for none."""
+    return f"What is stored of it could not all be read: {'; '.join(dict.fromkeys(what))}." if what else ""
+
+
+def even(what: str, columns: dict[str, np.ndarray]) -> None:
+    """Raises Problem unless all columns of `what` are of one length, with labels that count places of an array."""
+    if len({len(each) for each in columns.values()}) > 1:
+        raise Problem(f"{what} could not be read: its columns differ in length.", kept="The rest is kept.")
+    for name, (least, most) in {"labels": (-1, MOST_LABELS), "rows": (0, max(map(len, columns.values())) - 1)}.items():
+        column = columns.get(name)
+        if column is not None and len(column) and not (least <= column.min() and column.max() <= most):
+            raise Problem(f"{what} could not be read: {name} are out of range.", kept="The rest is kept.")
+
+
+def _writable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_writable(each) for each in value]
+    if isinstance(value, dict):
+        return {_writable(name): _writable(each) for name, each in value.items()}
+    return value
+
+
+def _is(value: object, kind: object) -> bool:
+    if kind is PAIRS:
+        return isinstance(value, list) and all(isinstance(each, list) and len(each) == 2 for each in value)
+    if kind is int:
+        return type(value) is int and 0 <= value < 2**63
+    return isinstance(value, kind)  # type: ignore[arg-type]
+
+
+def _is_time(value: str) -> bool:
+    try:
+        return datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False
+
+
+@cache
+def _kinds(row_type: type) -> dict[str, tuple[type, ...]]:
+    """By field the types that its value may have, the one of its default first."""
+    hints = get_type_hints(row_type)
+    found = {each.name: get_args(hints[each.name]) or (hints[each.name],) for each in fields(row_type)}
+    return {name: (*kinds, int) if kinds == (float,) else kinds for name, kinds in found.items()}

@@ -1,0 +1,111 @@
+"""Paths that a workspace's own rows and folders name. It may come from elsewhere: nothing in it leads out of it."""
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+from workbench.catalog import cache_folder
+from workbench.problem import Problem
+
+LARGEST = 2**63 - 1  # of a number that SQLite stores
+REPARSE = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: links and junctions of Windows
+
+
+def whole(value: object, what: str) -> int:
+    """A number of the database that names a row or a folder. Raises Problem for anything but an integer in range."""
+    if isinstance(value, int) and not isinstance(value, bool) and -LARGEST <= value <= LARGEST:
+        return value
+    raise Problem(
+        f"The workspace names {what} {_shown(value)}, which is no number.", kept="Nothing was read or changed for it."
+    )
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The file or folder `name` below `folder`, whether or not it is there.
+
+    Args:
+        folder: trusted, and may be reached over a link.
+        name: relative, with "/" between its parts.
+
+    Raises:
+        Problem: `name` is empty or absolute, has ".." or a character that no name has, or one of its parts is a link
+            or anything but a file or a folder (a pipe would never end).
+    """
+    relative = Path(name) if isinstance(name, str) and "\0" not in name else Path()
+    if not relative.parts or relative.is_absolute() or relative.anchor or ".." in relative.parts:
+        raise Problem(
+            f"The workspace names the file {_shown(name)}, which is not in {folder}.", kept="It was not used."
+        )
+    place = folder
+    for part in relative.parts:
+        place = place / part
+        _check(place)
+    return place
+
+
+def regular(path: Path) -> Path:
+    """`path` itself, if it is missing or a file of its own. Raises Problem for a link, a folder or a pipe."""
+    facts = _check(path)
+    if facts is not None and not stat.S_ISREG(facts.st_mode):
+        raise Problem(f"{path} is no file.", kept="It was not used.")
+    return path
+
+
+def remove_folder(folder: Path, name: str) -> None:
+    """Delete a folder with all that is in it; links in it are removed, never followed. One that is gone is no error.
+
+    Raises:
+        Problem: as `inside`.
+    """
+    place = inside(folder, name)
+    if place.is_dir():
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def pixel_cache(stored: str, workspace: Path) -> Path | None:
+    """The file of decoded images that a data set names: in the workspace or in Workbench's cache, or None."""
+    try:
+        place = Path(stored).resolve()
+        near = any(place.is_relative_to(folder.resolve()) for folder in (workspace, cache_folder()))
+        return place if near and place.is_file() else None
+    except (OSError, RuntimeError, ValueError):  # a ring of links, or a name that no system takes
+        return None
+
+
+def originals(root: str, paths: list[str]) -> list[Path]:
+    """The image files of a data set. Raises Problem for one that is not below its root."""
+    for path in paths:
+        if path[:1] in ("", "/", "\\") or ".." in path or ":" in path or "\0" in path:
+            found = Path(path) if "\0" not in path else Path("..")
+            if found.is_absolute() or found.anchor or ".." in found.parts or not found.parts:
+                raise Problem(
+                    f"The data set names the image {_shown(path)}, which is not in its folder.", kept="It was not used."
+                )
+    folder = Path(root)
+    return [folder / path for path in paths]
+
+
+def _check(place: Path) -> os.stat_result | None:
+    """What is there, None for nothing. Raises Problem for a link and for what is neither file nor folder."""
+    try:
+        facts = place.lstat()
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise Problem(f"{_shown(str(place))} cannot be used ({error}).", kept="It was not used.") from None
+    if stat.S_ISLNK(facts.st_mode) or getattr(facts, "st_file_attributes", 0) & REPARSE:
+        raise Problem(
+            f"{place} is a link, which a workspace does not follow.",
+            kept="Neither the link nor what it names was changed.",
+            todo="Put the file or folder itself there.",
+        )
+    if not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
+        raise Problem(f"{place} is neither a file nor a folder.", kept="It was not used.")
+    return facts
+
+
+def _shown(value: object) -> str:
+    """A value in a sentence: on one line, cut short."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:76]}…{text[-1]}"
