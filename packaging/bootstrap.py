@@ -304,8 +304,24 @@ def follow(command, env, log, inherited=()):
     return pip.returncode
 
 
+def refuse_foreign_link(environment):
+    """`venv --clear` follows a link: what another checkout or a person keeps behind it must not be emptied."""
+    folder = environment.folder
+    if not folder.is_symlink():
+        return
+    maker = environment.read_stamp().get("maker")
+    own = isinstance(maker, list) and maker[-1:] == [str(environment.root)]
+    if own or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    raise Trouble(
+        f"{folder} is a link to {os.readlink(folder)}, which is not an environment of this folder and was not changed: "
+        "remove the link and call this again."
+    )
+
+
 def make(environment):
-    """An empty `.venv`, whatever stood there before."""
+    """An empty `.venv`, whatever stood there before; behind a link only where that is this checkout's own."""
+    refuse_foreign_link(environment)
     if Path(sys.prefix).resolve() == environment.folder.resolve():
         raise Trouble("The .venv has to be made again: call this with the Python of the system, not with its own.")
     command = [sys.executable, "-m", "venv", "--clear", str(environment.folder)]

@@ -8,6 +8,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pytest
 from hypothesis import settings
 
+from tests.waits import PatientBot
+
 settings.register_profile("suite", deadline=None)  # a busy machine is no failure
 settings.load_profile("suite")
 
@@ -23,11 +25,25 @@ def real_data() -> Path:
     pytest.skip("no real data: set WORKBENCH_DATA to a folder that holds mnist/, omniglot/, caltech101/, weights/")
 
 
+@pytest.fixture
+def qtbot(qapp, request: pytest.FixtureRequest) -> PatientBot:
+    """pytest-qt's bot with long waits."""
+    return PatientBot(request)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_locks(tmp_path_factory: pytest.TempPathFactory):
     """Sweeps of the tests wait neither for those of a person nor for those of another worker of the suite."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKBENCH_LOCKS", str(tmp_path_factory.mktemp("locks")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_plugins(tmp_path_factory: pytest.TempPathFactory):
+    """No test loads what a person added."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_PLUGINS", str(tmp_path_factory.mktemp("plugins") / "folders.txt"))
         yield
 
 

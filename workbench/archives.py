@@ -1,25 +1,30 @@
 """Zip and tar archives that stay inside their folder: checked before anything is used, unpacked whole or not at all."""
 
+import bz2
+import gzip
 import lzma
+import os
 import re
-import shutil
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from workbench import files
+from workbench import files, parts
 from workbench.problem import Problem
+from workbench.unreadable import refusing
 
 LARGEST = 64 << 30  # bytes, unpacked
-MOST_FILES = 2_000_000
+MOST_FILES = 500_000  # what zipfile knows of so many takes 300 MB
+MOST_LISTED = 48 << 20  # bytes of a zip's list of files
+MOST_HEADER = 4 << 20  # bytes of what a tar says of one file
+DEEPEST = 100  # folders inside each other
 BOMB = 200  # times smaller than its contents: no honest archive of images
 BLOCK = 1 << 20  # bytes between two looks at whether the person gave up
-DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)  # what a bad zip raises
+PACKINGS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 FROM_MACOS = "__MACOSX"  # a folder that its archiver adds: no data of anybody
 Tell = Callable[[str, int, int], None]
@@ -47,12 +52,11 @@ def unpacked(place: Path, cache: Path, progress: Tell) -> Path:
     Raises:
         Problem: as `unpack`.
     """
-    try:
+    with refusing(lambda why: Problem(f"{place} cannot be opened ({why}).", todo="Choose it again.")):
         facts = place.stat()
-    except OSError as error:
-        raise Problem(f"{place} cannot be opened ({error.strerror}).", todo="Choose it again.") from None
     stamp = f"{place.resolve()} {facts.st_size} {facts.st_mtime_ns}"
     folder = cache / f"{stem(place)}-{blake2b(stamp.encode(), digest_size=8).hexdigest()}"
+    parts.remove_dead(cache)
     if not folder.is_dir():
         unpack(place, folder, progress)
     return folder
@@ -67,21 +71,66 @@ def unpack(place: Path, folder: Path, progress: Tell) -> None:
         Problem: an entry that leaves the folder, a link, a password, a bomb, a file that is a folder, too, damage, a
             folder that holds something, or a full disk.
     """
-    part = files.part_of(folder)
+    parts.remove_dead(folder.parent, folder.name)
     try:
-        part.mkdir(parents=True)
-        (_unzip if place.name.lower().endswith(".zip") else _untar)(place, part, progress)
-        if folder.exists():
-            folder.rmdir()
-        part.rename(folder)
-    except (*DAMAGED, tarfile.TarError) as error:
-        raise _refused(place, str(error)) from None
+        with refusing(partial(_refused, place), OSError), parts.part_folder(folder) as part:
+            (_unzip if place.name.lower().endswith(".zip") else _untar)(place, part, progress)
+            if folder.exists():
+                folder.rmdir()
+            part.rename(folder)
     except OSError as error:
         if error.errno is None:  # gzip and bz2 say so that the content is damaged
             raise _refused(place, str(error)) from None
         raise files.explain(error, folder) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+
+
+class _Sparing:
+    """A file of which no reader takes more than `left` bytes before it is asked again; `left` is set anew from outside.
+
+    zipfile and tarfile read lists and headers whole, however long the archive says they are.
+    """
+
+    def __init__(self, file: IO[bytes], left: int, refused: Callable[[], Problem]) -> None:
+        self._file, self.left, self._refused = file, left, refused
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            here = self._file.tell()
+            size = self._file.seek(0, os.SEEK_END) - here
+            self._file.seek(here)
+        if size > self.left:
+            raise self._refused()
+        self.left -= size
+        return self._file.read(size)
+
+
+class CheckedZip(zipfile.ZipFile):
+    """A zip whose list of files is checked before anything of it is used. Raises Problem as `unpack`.
+
+    Damage inside a file shows when that is read.
+    """
+
+    _source: IO[bytes] | None = None
+
+    def __init__(self, place: Path) -> None:
+        with refusing(partial(_refused, place)):
+            source = self._source = place.open("rb")
+            try:
+                sparing: Any = _Sparing(source, MOST_LISTED, partial(_refused, place, "its list of files is too long"))
+                super().__init__(sparing)
+                sparing.left = LARGEST**2  # contents are read in blocks
+                check_zip(self, place)
+            except BaseException:
+                source.close()
+                raise
+
+    def close(self) -> None:
+        super().close()
+        if self._source is not None:
+            self._source.close()
 
 
 def check_zip(archive: zipfile.ZipFile, place: Path) -> None:
@@ -99,13 +148,12 @@ def check_zip(archive: zipfile.ZipFile, place: Path) -> None:
         if entry.file_size > 1 << 20 and entry.file_size > BOMB * max(1, entry.compress_size):
             raise _refused(place, f"its entry {entry.filename!r} unpacks to {entry.file_size:,} bytes")
         total += entry.file_size
-    if _too_large(total, sum(entry.compress_size for entry in entries)):
+    if _too_large(total, place.stat().st_size):  # of the file itself: entries may share their bytes
         raise _refused(place, f"it unpacks to {total:,} bytes")
 
 
 def _unzip(place: Path, part: Path, progress: Tell) -> None:
-    with zipfile.ZipFile(place) as archive:
-        check_zip(archive, place)
+    with CheckedZip(place) as archive:
         entries = [each for each in archive.infolist() if not each.is_dir() and not _is_from_macos(each.filename)]
         for done, entry in enumerate(entries, start=1):
             tell = partial(progress, f"Unpacking {place.name}", done, len(entries))
@@ -118,16 +166,17 @@ def _untar(place: Path, part: Path, progress: Tell) -> None:
     size, total = place.stat().st_size, 0
     if size > LARGEST:
         raise _refused(place, f"it has {size:,} bytes")
-    with place.open("rb") as file, tarfile.open(fileobj=file) as archive:
-        for member, content in _members(archive, place):
-            total += member.size
+    with place.open("rb") as file, PACKINGS.get(_magic(file), _unpacked_file)(file) as content_of_all:
+        sparing: Any = _Sparing(content_of_all, MOST_HEADER, partial(_refused, place, "a header in it is too long"))
+        archive = tarfile.TarFile(fileobj=sparing)
+        for member, content in _members(archive, sparing, place):
+            total += member.size + tarfile.BLOCKSIZE
             if _too_large(total, size):
                 raise _refused(place, f"it unpacks to {total:,} bytes or more")
             if not _is_from_macos(member.name):
                 tell = partial(progress, f"Unpacking {place.name}", min(file.tell(), size), size)
                 _write(place, member.name, content, part, tell)
-        assert archive.fileobj is not None
-        while rest := archive.fileobj.read(BLOCK):  # to the checksum behind the last member
+        while rest := content_of_all.read(BLOCK):  # to the checksum behind the last member
             total += len(rest)
             if _too_large(total, size):
                 raise _refused(place, f"it unpacks to {total:,} bytes or more")
@@ -156,24 +205,45 @@ def _is_from_macos(name: str) -> bool:
     return FROM_MACOS in name.replace("\\", "/").split("/")
 
 
-def _members(archive: tarfile.TarFile, place: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
-    for number, member in enumerate(archive, start=1):
+def _magic(file: IO[bytes]) -> bytes:
+    """How the file begins, of what the packings begin with."""
+    begin = file.read(6)
+    file.seek(0)
+    return next((magic for magic in PACKINGS if begin.startswith(magic)), b"")
+
+
+def _unpacked_file(file: IO[bytes]) -> IO[bytes]:
+    return file
+
+
+def _members(archive: tarfile.TarFile, sparing: _Sparing, place: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
+    number = 0
+    while (member := archive.next()) is not None:
+        number += 1
+        archive.members.clear()  # type: ignore[attr-defined]  # tarfile would keep all of them
         if number > MOST_FILES:
             raise _refused(place, f"it holds more than {MOST_FILES:,} files")
         _check_name(place, member.name)
-        if member.isdir():
-            continue
-        if not member.isreg():
-            raise _refused(place, f"its entry {member.name!r} is a link or no regular file")
-        content = archive.extractfile(member)
-        assert content is not None  # a regular file has content
-        yield member, content
+        sparing.left = LARGEST  # contents are read in blocks
+        if not member.isdir():
+            if not member.isreg() or member.issparse():
+                raise _refused(place, f"its entry {member.name!r} is a link or no regular file")
+            yield member, _content(archive, member)
+        sparing.left = MOST_HEADER
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+    content = archive.extractfile(member)
+    assert content is not None  # a regular file has content
+    return content
 
 
 def _check_name(place: Path, name: str) -> None:
     parts = name.replace("\\", "/").split("/")
     if name.startswith(("/", "\\")) or ".." in parts or "\0" in name or re.match("[A-Za-z]:", name):
-        raise _refused(place, f"its entry {name!r} leaves the folder")
+        raise _refused(place, f"its entry {name[:99]!r} leaves the folder")
+    if len(parts) > DEEPEST:
+        raise _refused(place, f"its entry {name[:99]!r} lies in more than {DEEPEST} folders")
 
 
 def _refused(place: Path, why: str, todo: str = "Use another file.") -> Problem:

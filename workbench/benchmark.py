@@ -14,6 +14,7 @@ from workbench import catalog as catalogs
 from workbench.config import RunConfig, presets
 from workbench.control import Control
 from workbench.experiment import make_job, prepare_run
+from workbench.facts import CHOSEN_AT_FIRST
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 from workbench.workspace import Workspace
@@ -70,11 +71,13 @@ def config_for(bench: str, method: str, seed: int, data: Path) -> RunConfig:
     values = next(each.config for each in presets() if each.key == chosen.preset).model_dump()
     if values["loss"]["name"] != method:
         values["loss"] = {"name": method}
-    pairs = known[f"loss/{method}"]["facts"].get("needs_pairs")
-    if pairs and values["sampler"]["name"] != "classes_images":
-        values["sampler"] = {"name": "classes_images", "images_per_class": chosen.per_class}
-    elif not pairs and method != "spce":  # SPCE's class means need some images of each class
-        values["sampler"] = {"name": "random"}
+    pairs, samplers = catalogs.fact(known, "loss", method, "needs_pairs"), catalogs.names(known, "sampler")
+    of_class = {name: catalogs.fact(known, "sampler", name, "images_of_class") for name in samplers}
+    if pairs and not of_class[values["sampler"]["name"]]:
+        sampler = next(name for name, field in of_class.items() if field)
+        values["sampler"] = {"name": sampler, of_class[sampler]: chosen.per_class}
+    elif not pairs:
+        values["sampler"] = {"name": CHOSEN_AT_FIRST["sampler"]}
     for part, fields in chosen.changes.items():
         values[part] |= fields
     measured = catalogs.measured_fields(known, method, bench) or catalogs.measured_fields(known, method, CHOSEN_ON)

@@ -10,12 +10,14 @@ from typing import Any, Literal
 from platformdirs import user_cache_path
 from pydantic import Field, ValidationError, create_model
 
-from workbench import files, registry
+from workbench import files, parts, plugins, registry
 from workbench.params import Params
 
 Catalog = dict[str, dict[str, Any]]
+Values = dict[str, Any]
 NameOf = Callable[[str], str]
 TYPES = {"boolean": bool, "integer": int, "number": float, "string": str}
+_LAST: list[Catalog] = []
 LIMITS = {"minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveMaximum": "lt"}
 
 
@@ -25,32 +27,62 @@ def cache_folder() -> Path:
 
 
 def path(cache: Path) -> Path:
-    """Where the catalog of exactly these files lies; a new or changed leaf file gives a new name."""
+    """Where the catalog of exactly these files lies; a new or changed leaf file or plug-in gives a new name."""
     here = Path(__file__).parent
-    leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).glob("*.py"))
-    stamps = [(str(leaf), leaf.stat().st_size, leaf.stat().st_mtime_ns) for leaf in leaves]
+    leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).rglob("*.py"))
+    described = [*leaves, *(here / each for each in ("registry.py", "facts.py", "params.py"))]
+    stamps = [*((str(leaf), leaf.stat().st_size, leaf.stat().st_mtime_ns) for leaf in described), *plugins.stamps()]
     return cache / f"catalog-{sha256(repr(stamps).encode()).hexdigest()[:16]}.json"
 
 
 def read(cache: Path | None = None) -> Catalog | None:
-    """The catalog, or None if it has to be written first. Takes about a millisecond."""
-    found = path(cache or cache_folder())
+    """The catalog, or None if it has to be written first. Takes a few milliseconds."""
+    stored = _stored(cache)
+    return None if stored is None else stored["entries"]
+
+
+def broken(cache: Path | None = None) -> dict[str, str]:
+    """Origin -> one sentence, of every plug-in that could not be used when the catalog was written."""
+    stored = _stored(cache)
+    return {} if stored is None else stored["broken"]
+
+
+def _stored(cache: Path | None) -> dict[str, Any] | None:
     try:
-        known: Catalog = json.loads(found.read_text("utf-8"))
+        stored: dict[str, Any] = json.loads(path(cache or cache_folder()).read_text("utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
         return None
-    return known
+    return stored
 
 
-def published(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
-    """Parameters of this loss that a paper gives for this data set; empty where it gives none."""
-    found = _by_data(known, loss, "defaults").get(dataset, {})
+def names(known: Catalog, kind: str) -> list[str]:
+    """The entries of that kind, by name."""
+    return [key.partition("/")[2] for key in known if key.startswith(f"{kind}/")]
+
+
+def fact(known: Catalog, kind: str, name: str, of: str) -> Any:
+    """A fact of an entry (facts.py); None where the entry or the fact is unknown."""
+    return known.get(f"{kind}/{name}", {}).get("facts", {}).get(of)
+
+
+def published(known: Catalog, loss: str, dataset: str, chosen: Values | None = None) -> Values:
+    """Parameters of this loss that a paper gives for this data set; empty where it gives none.
+
+    Where they depend on another parameter, its value in `chosen` decides, else the paper's first choice.
+    """
+    found = _resolved(_by_data(known, loss, "defaults").get(dataset, {}), chosen or {})
     return {name: value for name, value in found.items() if "." not in name}
 
 
-def published_fields(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
+def published_fields(known: Catalog, loss: str, dataset: str, chosen: Values | None = None) -> Values:
     """All that a paper gives for this loss on this data set, by dotted field of the run; empty where it gives none."""
-    return _dotted(_by_data(known, loss, "defaults").get(dataset, {}))
+    return _dotted(_resolved(_by_data(known, loss, "defaults").get(dataset, {}), chosen or {}))
+
+
+def deciding(known: Catalog, loss: str, dataset: str) -> set[str]:
+    """Parameters of the loss on whose value other published values for this data set depend."""
+    found = _by_data(known, loss, "defaults").get(dataset, {})
+    return {name for name, value in found.items() if isinstance(value, dict)}
 
 
 def measured_fields(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
@@ -65,11 +97,12 @@ def defaults_told(
 
     `name_of` gives the words for a dotted field and for a data set, "dataset/cub"; by default as in a config file.
     """
-    source = known.get(f"loss/{loss}", {"facts": {}})["facts"].get("defaults_source", "")
+    source = fact(known, "loss", loss, "defaults_source")
     named, told = list(_by_data(known, loss, "defaults")), []
     for each in [name for name in named if dataset in ("", name)]:
-        values = listed(published_fields(known, loss, each), name_of)
-        told.append(f"Published for {name_of(f'dataset/{each}')}: {values} ({source}).")
+        for chosen in _choices(_by_data(known, loss, "defaults")[each]):
+            values = listed(published_fields(known, loss, each, chosen), name_of)
+            told.append(f"Published for {name_of(f'dataset/{each}')}: {values} ({source}).")
     if not told and source:
         others = ", ".join(name_of(f"dataset/{each}") for each in named)
         nothing = f"Nothing is published for {name_of(f'dataset/{dataset}')}, but for {others}."
@@ -88,12 +121,28 @@ def listed(values: dict[str, Any], name_of: NameOf) -> str:
     )
 
 
-def _by_data(known: Catalog, loss: str, fact: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = known.get(f"loss/{loss}", {"facts": {}})["facts"].get(fact, {})
+def _by_data(known: Catalog, loss: str, of: str) -> dict[str, dict[str, Any]]:
+    return fact(known, "loss", loss, of) or {}
+
+
+def _resolved(values: Values, chosen: Values) -> Values:
+    """The values with those that hang on a parameter put in for its chosen value, or for the paper's first choice."""
+    found: Values = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            choice = chosen.get(name, next(iter(value)))
+            found |= {name: choice, **value.get(choice, {})}
+        else:
+            found[name] = value
     return found
 
 
-def _dotted(values: dict[str, Any]) -> dict[str, Any]:
+def _choices(values: Values) -> list[Values]:
+    """What can be chosen for the parameter that decides about others; one empty choice where none does."""
+    return [{name: choice} for name, value in values.items() if isinstance(value, dict) for choice in value] or [{}]
+
+
+def _dotted(values: Values) -> Values:
     return {name if "." in name else f"loss.{name}": value for name, value in values.items()}
 
 
@@ -101,9 +150,11 @@ def write(cache: Path) -> Catalog:
     """Load the engine and describe it. Seconds: never on the window's thread."""
     registry.discover_all()
     described = registry.catalog()
+    stored = {"entries": described, "broken": registry.broken()}
     cache.mkdir(parents=True, exist_ok=True)
+    parts.remove_dead(cache)
     with files.atomic_write(path(cache)) as file:
-        file.write(json.dumps(described, ensure_ascii=False, indent=1).encode())
+        file.write(json.dumps(stored, ensure_ascii=False, indent=1).encode())
     return described
 
 
@@ -114,7 +165,14 @@ def write_now() -> Catalog:
 
 def current() -> Catalog:
     """The catalog, made when it is not there yet (seconds)."""
-    return read() or write_now()
+    found = read() or write_now()
+    _LAST[:] = [found]
+    return found
+
+
+def last() -> Catalog:
+    """What this process last had of `current`, else that: for what is asked often, on the window's thread."""
+    return _LAST[0] if _LAST else current()
 
 
 @lru_cache(maxsize=256)

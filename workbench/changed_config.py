@@ -1,8 +1,8 @@
 """A config with some fields changed by dotted name: `--set FIELD=VALUE`, and each setting of a sweep."""
 
+import os
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from workbench import catalog as catalogs
@@ -13,7 +13,7 @@ from workbench.config import KINDS, BadConfig, RunConfig, presets
 def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
     """A config file or preset with `FIELD=VALUE` changes. Raises BadConfig naming each bad field."""
     by_key = {preset.key: preset.config for preset in presets()}
-    config = by_key[name] if name in by_key and not Path(name).exists() else RunConfig.from_toml(name)
+    config = by_key[name] if name in by_key and not os.path.exists(name) else RunConfig.from_toml(name)
     given: dict[str, Any] = {}
     for change in changes:
         field, equals, text = change.partition("=")
@@ -54,5 +54,5 @@ def toml_value(text: str) -> Any:
     """What TOML reads in the text; the text itself where it is no value, so that words need no quotes."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # too many digits or brackets, too: no number of anybody
         return text

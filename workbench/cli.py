@@ -13,10 +13,11 @@ import click
 from workbench import __version__
 from workbench import catalog as catalogs
 from workbench.changed_config import read_config
-from workbench.commands import compare, exchange, report, sweep
+from workbench.commands import compare, exchange, plugins, report, sweep
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
-from workbench.problem import Problem
+from workbench.events import Ended
+from workbench.problem import Problem, RunTaken
 from workbench.terminal import ProgressLine
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.rows import Run
@@ -118,7 +119,7 @@ def benchmark_methods(
     """Train every method with the same backbone and budget, and print R@1, MAP@R, NMI, time and memory as Markdown."""
     from workbench import benchmark as comparison
 
-    chosen = list(methods) or sorted(key.partition("/")[2] for key in catalogs.current() if key.startswith("loss/"))
+    chosen = list(methods) or sorted(catalogs.names(catalogs.current(), "loss"))
     with Workspace(folder or default_workspace(), create=True) as workspace:
         for bench in benches:
             rows = comparison.compare(
@@ -147,6 +148,8 @@ def list_entries(what: str, folder: Path | None) -> None:
         kind, _, name = key.partition("/")
         if kind == KINDS[what]:
             click.echo(f"{name:28} {described['help']}  [{described['source']}]")
+            if described["origin"]:
+                click.echo(f"    plug-in: {described['origin']}")
             for field, facts in described["params"].items():
                 click.echo(f"    {field} = {facts['default']!r}{_range(facts)}  {facts['description']}")
             if batch := described["facts"].get("batch"):
@@ -162,12 +165,15 @@ def list_entries(what: str, folder: Path | None) -> None:
 @click.option("--quiet", is_flag=True, help="Print problems only.")
 def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
     """Check versions, device, Qt and, with --workspace, a workspace."""
-    from workbench.doctor import look, repair_workspace
+    from workbench.doctor import Finding, look
+    from workbench.workspace.repair import repair as repair_workspace
 
     if repair:
-        click.echo(repair_workspace(folder or default_workspace()))
-        return
-    findings = look(folder)
+        said, lost = repair_workspace(folder or default_workspace())
+        click.echo(said)
+        findings = [Finding("Workspace", f"{each}.", good=False) for each in lost]
+    else:
+        findings = look(folder)
     for finding in findings:
         if not quiet or not finding.good:
             click.echo(f"{'ok     ' if finding.good else 'problem'}  {finding.what}: {finding.said}")
@@ -176,6 +182,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
 
 for each in (exchange, compare, sweep, report):
     each.add_to(cli, workspace_option, default_workspace)
+plugins.add_to(cli)
 
 
 def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:
@@ -192,8 +199,7 @@ def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: b
         numbers = protocols.prepare(config, workspace)
         experiment = workspace.run(numbers[0]).experiment_id or 0
     for run_id in numbers:
-        goes_on = resume and workspace.has_file(run_id, "last.pt")
-        status = _run_one(config, workspace, run_id, resume=goes_on, report=report, quiet=quiet)
+        status = _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet)
         if status:
             return status
     protocols.conclude(workspace, experiment)
@@ -205,7 +211,8 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
     """Train on a worker thread with a progress line; returns the exit status."""
     from workbench.experiment import make_job
 
-    workspace.take_over(run_id)
+    if resume:
+        workspace.take_over(run_id)
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
     job = make_job(workspace, run_id, control, line, resume=resume)
 
@@ -222,10 +229,17 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
             pass
     finally:
         signal.signal(signal.SIGINT, before)
+    ended = job.ended or Ended("failed", f"Run {run_id} ended in an unknown way.")
     done = workspace.run(run_id)
-    line.finish(f"Run {run_id} {done.status}. {_scores(done)}".rstrip())
-    if done.status in ("failed", "cancelled"):
-        raise Problem(done.problem or f"Run {run_id} was cancelled.")
+    line.finish(f"Run {run_id} {ended.status}. {_scores(done)}".rstrip())
+    told = ended.problem or (f"Run {run_id} was cancelled." if ended.status == "cancelled" else "")
+    if isinstance(job.untold, RunTaken):
+        raise job.untold
+    if job.untold is not None:
+        kept = "Its checkpoints are kept, and `--resume` goes on from the last one."
+        raise Problem(f"{told} The end of run {run_id} could not be recorded: {job.untold}".lstrip(), kept=kept)
+    if told:
+        raise Problem(told)
     if control.interrupted:
         click.echo(f"Go on with: workbench run CONFIG --workspace {workspace.path} --resume", err=True)
         return INTERRUPTED
@@ -241,8 +255,8 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
 def _unfinished(workspace: Workspace, config: RunConfig) -> int:
     text = config.to_toml()
     for each in workspace.runs():
-        if each.config == text and each.status in ("stopped", "failed", "interrupted"):
-            return each.id
+        if each.config == text and each.status not in ("done", "cancelled"):
+            return each.id  # one that still works is refused when it is taken over, with the name of its owner
     raise Problem(
         f"There is no unfinished run of this config in {workspace.path}.", todo="Leave --resume out to start one."
     )

@@ -11,10 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from workbench import catalog as catalogs
 from workbench import dimensions, files
 from workbench.catalog import Catalog
+from workbench.facts import CHOSEN_AT_FIRST
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.resources_path import resources
+from workbench.unreadable import refusing
 
+LARGEST = 1 << 20  # bytes of a config
 KINDS = ("dataset", "split", "sampler", "augmentation", "backbone", "loss")
 UNSAID = "The paper does not say; Workbench's choice"
 IMPORTED = "imported"  # the name of every part of a run whose embeddings come from elsewhere
@@ -185,13 +188,13 @@ class RunConfig(BaseModel):
     seed: int = Field(0, ge=0, lt=2**31)
     seeds: int = Field(1, ge=1, le=100)
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
-    dataset: Choice = Choice(name="digits")
-    split: Choice = Choice(name="random")
-    backbone: Choice = Choice(name="conv4")
+    dataset: Choice = Choice(name=CHOSEN_AT_FIRST["dataset"])
+    split: Choice = Choice(name=CHOSEN_AT_FIRST["split"])
+    backbone: Choice = Choice(name=CHOSEN_AT_FIRST["backbone"])
     embedding: EmbeddingParams = EmbeddingParams()
-    loss: Choice = Choice(name="ce")
-    sampler: Choice = Choice(name="random")
-    augmentation: Choice = Choice(name="none")
+    loss: Choice = Choice(name=CHOSEN_AT_FIRST["loss"])
+    sampler: Choice = Choice(name=CHOSEN_AT_FIRST["sampler"])
+    augmentation: Choice = Choice(name=CHOSEN_AT_FIRST["augmentation"])
     training: TrainingParams = TrainingParams()
     evaluation: EvaluationParams = EvaluationParams()
 
@@ -199,23 +202,17 @@ class RunConfig(BaseModel):
     def from_toml(cls, path: Path | str) -> "RunConfig":
         """Read and check a file. Raises BadConfig with one sentence per bad field, Problem when it is unreadable."""
         path = Path(path)
-        try:
+        refused = "The config {} cannot be read ({})."
+        with refusing(lambda why: Problem(refused.format(path, why), kept="Nothing was started.")):
+            if path.stat().st_size > LARGEST:
+                raise ValueError(f"it is over {LARGEST >> 20} MiB")
             text = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise Problem(f"The config {path} cannot be read ({error}).", kept="Nothing was started.") from None
         return cls.from_toml_text(text, source=str(path))
 
     @classmethod
     def from_toml_text(cls, text: str, source: str = "The config", known: Catalog | None = None) -> "RunConfig":
         """As `from_toml`, from text; `known` is the catalog, read when it is not given."""
-        try:
-            given = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise BadConfig(source, {"TOML": f"{error}."}) from None
-        try:
-            config = cls.model_validate(given)
-        except ValidationError as found:
-            raise BadConfig(source, catalogs.sentences(found)) from None
+        config = cls._of_text(text, source)
         errors = config.check(known if known is not None else catalogs.current())
         if errors:
             raise BadConfig(source, errors)
@@ -224,12 +221,16 @@ class RunConfig(BaseModel):
     @classmethod
     def recorded(cls, text: str) -> "RunConfig":
         """The config of a run that is looked at, not started: entries may be unknown. Raises BadConfig for bad TOML."""
+        return cls._of_text(text, "The config")
+
+    @classmethod
+    def _of_text(cls, text: str, source: str) -> "RunConfig":
+        with refusing(lambda why: BadConfig(source, {"TOML": f"{why}."}), ValidationError):
+            given = tomllib.loads(text)
         try:
-            return cls.model_validate(tomllib.loads(text))
-        except tomllib.TOMLDecodeError as error:
-            raise BadConfig("The config", {"TOML": f"{error}."}) from None
+            return cls.model_validate(given)
         except ValidationError as found:
-            raise BadConfig("The config", catalogs.sentences(found)) from None
+            raise BadConfig(source, catalogs.sentences(found)) from None
 
     @classmethod
     def from_values(
@@ -261,6 +262,22 @@ class RunConfig(BaseModel):
         found: Choice = getattr(self, kind)
         return found
 
+    def fact(self, known: Catalog, kind: str, of: str) -> Any:
+        """A fact (facts.py) of the chosen entry of that kind; None where it is unknown."""
+        return catalogs.fact(known, kind, self.choice(kind).name, of)
+
+    def value(self, known: Catalog, kind: str, field: str) -> Any:
+        """A parameter of the chosen entry of that kind, or its default; None where it has none of that name."""
+        choice = self.choice(kind)
+        described = known.get(f"{kind}/{choice.name}", {"params": {}})["params"]
+        return choice.params.get(field, described.get(field, {}).get("default"))
+
+    def folds(self, known: Catalog) -> tuple[int, int]:
+        """The fold that is asked for, from 1, or 0 for each of them, and how many there are; 0, 0 without folds."""
+        if not self.fact(known, "split", "folds"):
+            return 0, 0
+        return int(self.value(known, "split", "fold")), int(self.value(known, "split", "folds"))
+
     def check(self, known: Catalog, classes: int | None = None) -> dict[str, str]:
         """One sentence per bad field by dotted name, such as "loss.margin"; empty when the run can start.
 
@@ -272,7 +289,7 @@ class RunConfig(BaseModel):
         for kind in KINDS:
             choice = self.choice(kind)
             if f"{kind}/{choice.name}" not in known:
-                names = ", ".join(key.partition("/")[2] for key in known if key.startswith(f"{kind}/"))
+                names = ", ".join(catalogs.names(known, kind))
                 errors[f"{kind}.name"] = f"There is no {kind} named {choice.name!r}. Known: {names}."
                 continue
             for field, sentence in catalogs.errors(catalogs.params_of(known, kind, choice.name), choice.params).items():
@@ -285,34 +302,39 @@ class RunConfig(BaseModel):
             found["training.nesterov"] = "Nesterov needs a momentum above 0."
         if "loss.name" in errors or "sampler.name" in errors:
             return found
-        if self.evaluation.linear_probe and self.split.name in ("classes", "mlrc"):
-            found["evaluation.linear_probe"] = "The split leaves no class in both halves: use official or random."
-        if self.split.name == "mlrc" and self.split.params.get("fold", 0) > self.split.params.get("folds", 4):
-            found["split.fold"] = "There are fewer folds: 0 runs all of them."
+        if self.evaluation.linear_probe and self.fact(known, "split", "classes_disjoint"):
+            splits = catalogs.names(known, "split")
+            others = " or ".join(each for each in splits if not catalogs.fact(known, "split", each, "classes_disjoint"))
+            found["evaluation.linear_probe"] = f"The split leaves no class in both halves: use {others}."
+        if not any(field.startswith("split") for field in errors):
+            fold, folds = self.folds(known)
+            if fold > folds:
+                found["split.fold"] = "There are fewer folds: 0 runs all of them."
         loss, views = known[f"loss/{self.loss.name}"], self.training.views
-        if views > 1 and self.augmentation.name == "none":
+        if views > 1 and self.fact(known, "augmentation", "changes") is False:
             found["training.views"] = f"{views} views without an augmentation are the same image {views} times."
-        if loss["facts"].get("needs_pairs") and self.sampler.name != "classes_images" and views == 1:
+        images_of_class = self.fact(known, "sampler", "images_of_class")
+        if loss["facts"].get("needs_pairs") and not images_of_class and views == 1:
             found["sampler.name"] = (
                 f"{loss['title']} compares images of one class: choose the sampler of classes x images, or 2 views."
             )
-        if self.sampler.name == "classes_images" and not any(field.startswith("sampler") for field in errors):
-            found |= self._uneven(known, loss)
+        if images_of_class and not any(field.startswith("sampler") for field in errors):
+            found |= self._uneven(known, loss, images_of_class)
         return found
 
     def _misfit(self, known: Catalog, classes: int | None) -> dict[str, str]:
         """An embedding whose size does not go with the loss and its classes; 0 is the backbone's own size."""
-        rule = known[f"loss/{self.loss.name}"]["facts"].get("dimensions")
+        rule = self.fact(known, "loss", "dimensions")
         if rule is None or classes is None or not self.embedding.dim:
             return {}
         params = catalogs.params_of(known, "loss", self.loss.name).model_validate(self.loss.params).model_dump()
         said = dimensions.refusal(rule, params[rule["of"]], classes, self.embedding.dim)
         return {"embedding.dim": said} if said else {}
 
-    def _uneven(self, known: Catalog, loss: dict[str, Any]) -> dict[str, str]:
+    def _uneven(self, known: Catalog, loss: dict[str, Any], images_of_class: str) -> dict[str, str]:
         """Batches that are no whole number of classes, or hold one class where a loss needs negatives."""
         sampler = catalogs.params_of(known, "sampler", self.sampler.name).model_validate(self.sampler.params)
-        each, batch = sampler.model_dump()["images_per_class"], self.training.batch_size
+        each, batch = sampler.model_dump()[images_of_class], self.training.batch_size
         if batch % each:
             return {"training.batch_size": f"{batch} images cannot be dealt as {each} of each class."}
         if loss["facts"].get("needs_pairs") and batch == each:

@@ -1,9 +1,14 @@
 """Pause, stop and cancel, asked from one thread and obeyed by another between two steps."""
 
+from collections.abc import Callable
 from threading import Event
 from time import monotonic, sleep
+from typing import TypeVar
 
 from workbench.events import Emit, Resumed, Waiting
+from workbench.problem import Problem, RunTaken
+
+Result = TypeVar("Result")
 
 
 class Cancelled(Exception):  # noqa: N818 - a request, not an error
@@ -24,6 +29,7 @@ class Control:
         self.attended = attended
         self.reason = ""  # why the work paused itself; empty when a person paused it
         self.stop_asked = False  # finish the epoch, keep everything
+        self.kept = False  # cancelled, and what it finished is wanted
         self.interrupted = False  # stop before the next step, keep a checkpoint (Ctrl+C in a terminal)
         self.standing_back = False  # between two steps, waiting for the window
         self._stand_back_until = 0.0  # by the monotonic clock
@@ -55,6 +61,11 @@ class Control:
         self._cancelled.set()
         self.resume()  # a paused run must be able to hear it
 
+    def stop_now(self) -> None:
+        """End wherever the work is; finished epochs are kept."""
+        self.kept = True
+        self.cancel()
+
     def give_way(self, seconds: float) -> None:
         """Let the window have the interpreter for that long from now: no pause, nothing is said."""
         self._stand_back_until = monotonic() + seconds
@@ -84,3 +95,23 @@ def wait_if_asked(control: Control, emit: Emit) -> bool:
     elif control.cancelled:  # not the gate: a pause that came since the look would be obeyed in silence
         raise Cancelled
     return paused
+
+
+def insist(control: Control, emit: Emit, work: Callable[[], Result]) -> Result:
+    """`work()`, again after each Problem, for which an attended run waits for the person.
+
+    Raises:
+        Problem: of `work`, where nobody is there to free a disk or the run was asked to end; RunTaken always.
+        Cancelled: while it waited.
+    """
+    while True:
+        try:
+            return work()
+        except RunTaken:
+            raise
+        except Problem as problem:
+            if not control.attended or control.stop_asked or control.interrupted:
+                raise
+            control.reason = str(problem)
+            control.pause()
+            wait_if_asked(control, emit)

@@ -1,21 +1,22 @@
 """What is installed, what it can do, and whether a workspace is whole; and its repair."""
 
-import json
 import os
 import platform
 import sys
+from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from workbench import registry
+from workbench.config import KINDS
 from workbench.events import Ended, Status
 from workbench.problem import Problem
 from workbench.terminal import ProgressLine
 from workbench.workspace.connection import sqlite3
-from workbench.workspace.rebuild import rebuild
+from workbench.workspace.repair import missing
 from workbench.workspace.verification import verify
-from workbench.workspace.workspace import DATABASE, Workspace
+from workbench.workspace.workspace import Workspace
 
 PACKAGES = (
     "PySide6-Essentials", "pyqtgraph", "torch", "torchvision", "faiss-cpu", "umap-learn", "scikit-learn",
@@ -35,7 +36,7 @@ def look(workspace: Path | None = None) -> list[Finding]:
     """Every check as one finding; a bad one says what to do."""
     findings = [Finding("Python", platform.python_version(), sys.version_info >= (3, 11))]
     findings += [_package(name) for name in PACKAGES]
-    findings += [_signals(), _sqlite(), _device(), _display()]
+    findings += [_signals(), _sqlite(), _device(), _display(), *plugin_findings()]
     if workspace is not None:
         findings += _workspace(workspace)
     return findings
@@ -44,25 +45,6 @@ def look(workspace: Path | None = None) -> list[Finding]:
 def qt_loses_references() -> bool:
     """PySide6 6.12.0 drops a reference to True at each emit on Python below 3.12 and dies after some hundred."""
     return sys.version_info < (3, 12) and version("PySide6-Essentials").startswith("6.12.0")
-
-
-def repair_workspace(folder: Path) -> str:
-    """Rebuild a damaged database from the runs' folders; the old file is kept beside it. Returns what was found."""
-    database = folder / DATABASE
-    try:
-        with Workspace(folder) as workspace:
-            return f"{folder} is whole: {len(workspace.runs())} runs. Nothing was changed."
-    except Problem:
-        if not (folder / "runs").is_dir():
-            raise
-    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
-    if database.exists():
-        database.rename(database.with_name(f"{DATABASE}.damaged-{stamp}"))
-    for left in ("-wal", "-shm"):
-        database.with_name(DATABASE + left).unlink(missing_ok=True)
-    with Workspace(folder, create=True) as workspace:
-        report = rebuild(workspace)
-    return f"Rebuilt {database}: {report}"
 
 
 def _package(name: str) -> Finding:
@@ -97,6 +79,14 @@ def _device() -> Finding:
     )
 
 
+def plugin_findings() -> list[Finding]:
+    """Every plug-in with what it brings, or what is wrong with it. Loads torch."""
+    registry.discover_all()
+    used = Counter(each.origin for kind in KINDS for each in registry.entries(kind) if each.origin)
+    good = [Finding("Plug-in", f"{origin}: entries: {count}") for origin, count in used.items()]
+    return good + [Finding("Plug-in", sentence, good=False) for sentence in registry.broken().values()]
+
+
 def _display() -> Finding:
     if not sys.platform.startswith("linux") or os.environ.get("QT_QPA_PLATFORM"):
         return Finding("Display", "left to Qt")
@@ -109,14 +99,13 @@ def _workspace(folder: Path) -> list[Finding]:
     line = ProgressLine(0)
     try:
         with Workspace(folder) as workspace:
-            runs = workspace.runs()
-            missing = [run.id for run in runs if not workspace.has_file(run.id, "config.toml")]
-            sizes = json.dumps(missing) if missing else "none"
+            count = len(workspace.runs())
+            with workspace.reading() as db:
+                lost = [Finding("Workspace", f"{each}.", good=False) for each in missing(db, folder)]
             found = verify(workspace, lambda text, done, total: line(Status(text, done, total)))
             damaged = sum(not each.good for each in found) or "none"
-            said = f"{len(runs)} runs; folders missing: {sizes}; damaged: {damaged}"
-            whole = Finding("Workspace", said, not missing and all(each.good for each in found))
-            return [whole, *(Finding(each.what, each.said, each.good) for each in found)]
+            whole = Finding("Workspace", f"{count} runs; damaged: {damaged}", all(each.good for each in found))
+            return [whole, *lost, *(Finding(each.what, each.said, each.good) for each in found)]
     except Problem as problem:
         return [Finding("Workspace", str(problem), good=False)]
     finally:

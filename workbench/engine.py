@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import torch  # noqa: TID253 - only experiment.py imports this file, inside functions
@@ -14,32 +14,33 @@ from torch import Tensor  # noqa: TID253
 from workbench import registry
 from workbench.backbones.model import EmbeddingModel, build_model
 from workbench.catalog import cache_folder
-from workbench.ccp_projections import Projected, Projections, projection_charts
 from workbench.config import RunConfig
-from workbench.control import Control, wait_if_asked
+from workbench.control import Control, insist, wait_if_asked
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import decoded
 from workbench.datasets.split import Split, notes
 from workbench.evaluation.clusters import nmi
+from workbench.evaluation.geometry import class_shape
 from workbench.evaluation.linear_probe import linear_probe
 from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import retrieve
-from workbench.events import Charted, Emit, Evaluated, Event, Saved, Scalar, Status, score_of
+from workbench.events import Emit, Evaluated, Saved, Scalar, Status, score_of
 from workbench.losses import build_loss
 from workbench.losses.anatomy import spce
 from workbench.losses.anatomy_view import anatomy
 from workbench.losses.batch import labels_in_range
-from workbench.losses.ccp import CCP, bounded
+from workbench.losses.contract import Surroundings
 from workbench.problem import Problem
 from workbench.training import checkpoint, device
 from workbench.training.feed import Feed
 from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.probe import Probe, batch_on, embed
-from workbench.training.trainer import Parts, train
+from workbench.training.trainer import Parts, train, train_step
 
 Tell = Callable[[str, int, int], None]
 TIMED = 128  # images of the probe that preflight embeds, at least
-VALIDATED = 2048  # training images on which CCP's projections are checked
+VALIDATED = 2048  # training images on which a companion's checks are made where no class is held out
+COMPANION = "projections"  # its key in a checkpoint, which is as old as the first companion
 
 
 @dataclass(slots=True)
@@ -104,10 +105,15 @@ class Engine:
         folder: of the run, for checkpoints.
         control: asked between steps.
         emit: told everything.
+        before_save: called before each checkpoint: what was told must stand before it. May raise Problem.
     """
 
-    def __init__(self, config: RunConfig, data: Data, folder: Path, control: Control, emit: Emit) -> None:
+    def __init__(
+        self, config: RunConfig, data: Data, folder: Path, control: Control, emit: Emit,
+        before_save: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
         self.config, self.data, self.folder, self.control, self.emit = config, data, folder, control, emit
+        self._before_save, self._resumed = before_save, False
         train_rows, test_rows = data.split.train, data.split.test
         self.classes = training_classes(data)
         labels = np.searchsorted(self.classes, data.images.labels[train_rows])
@@ -126,7 +132,12 @@ class Engine:
         self.held_out = data.split.validation
         self.best = -1.0
         settings = config.evaluation
-        self.projections = self._projected(labels) if isinstance(self.parts.loss, CCP) else None
+        model, feed = self.parts.model, self.feed
+        around = Surroundings(
+            model, labels, config.seed, lambda places: model(self.augmentation.evaluate(feed.images(places))),
+            self._checked, class_shape, emit,
+        )  # fmt: skip
+        self.companion = self.parts.loss.companion(around)
         self.probe = Probe(
             self.parts.model, self.parts.loss, self.feed, self.augmentation,
             size=settings.probe_size, every=settings.probe_every, num_classes=len(self.classes), seed=config.seed,
@@ -136,26 +147,25 @@ class Engine:
 
     def run(self) -> None:
         """Train to the end, a stop or an interruption. Raises Problem (with what is kept) or Cancelled."""
-        if self.parts.step == 0 and self.config.evaluation.untrained:
-            self.evaluate(0)
-        self.probe.measure(self.parts.step)
-        penalty = self.projections.penalty if self.projections else lambda: None
-        if self.projections:
-            self.projections.begin()
+        if not self._resumed:  # else both were told before the checkpoint was made
+            if self.config.evaluation.untrained:
+                self.evaluate(0)
+            self.probe.measure(0)
+        self.companion.begin()
         batches = self.feed.training(self.sampler, self.augmentation, self.config.seed, self.config.training.views)
         try:
             with labels_in_range():  # the feed's labels are places in `classes`
                 train(
                     self.parts, batches, epochs=self.config.training.epochs,
                     steps_per_epoch=self.sampler.steps_per_epoch, control=self.control, emit=self.emit,
-                    penalty=penalty, after_step=self._after_step, after_epoch=self._after_epoch,
+                    penalty=self.companion.penalty, after_step=self._after_step, after_epoch=self._after_epoch,
                 )  # fmt: skip
         except (RuntimeError, MemoryError) as error:
             if not device.is_out_of_memory(error):
                 raise
             raise self._out_of_memory() from None
         if self.control.interrupted:
-            self.save("last", (self.parts.step - 1) // self.sampler.steps_per_epoch)
+            self.save("last", self.parts.step // self.sampler.steps_per_epoch)
 
     def evaluate(self, epoch: int) -> dict[str, float]:
         """Embed the test half and measure retrieval; emits Evaluated and one scalar per metric. Fractions."""
@@ -209,27 +219,34 @@ class Engine:
         return found.metrics
 
     def save(self, kind: str, epoch: int) -> Path:
-        """Write a checkpoint that resumes bit for bit on the CPU: model, loss, optimiser, schedule, random states."""
+        """Write a checkpoint that resumes bit for bit on the CPU: model, loss, optimiser, schedule, random states.
+
+        Where the disk refuses it, an attended run waits for the person. Raises Problem; the one before it is kept.
+        """
         path = self.folder / f"{kind}.pt"
         parts = self.parts
         if not all(torch.isfinite(weight).all() for weight in parts.weights):
             self.emit(Status("The weights are not finite: the checkpoint before them is kept"))
             return path
-        checkpoint.save(
-            path,
-            {
-                "model": parts.model.state_dict(),
-                "loss": parts.loss.state_dict(),
-                "optimiser": parts.optimiser.state_dict(),
-                "schedule": {"last_epoch": parts.schedule.last_epoch},
-                "projections": self.projections.state_dict() if self.projections else {},
-                "random": checkpoint.rng_state(),
-                "step": parts.step,
-                "epoch": epoch,
-                "best": self.best,
-                "config": self.config.to_toml(),
-            },
-        )
+        state = {
+            "model": parts.model.state_dict(),
+            "loss": parts.loss.state_dict(),
+            "optimiser": parts.optimiser.state_dict(),
+            "schedule": {"last_epoch": parts.schedule.last_epoch},
+            COMPANION: self.companion.state_dict(),
+            "random": checkpoint.rng_state(),
+            "step": parts.step,
+            "epoch": epoch,
+            "best": self.best,
+            "first_losses": parts.first_losses,
+            "config": self.config.to_toml(),
+        }
+
+        def write() -> None:
+            self._before_save()
+            checkpoint.save(path, state)
+
+        insist(self.control, self.emit, write)
         self.emit(Saved("best" if kind == "best" else "last", path, epoch, parts.step))
         return path
 
@@ -241,13 +258,13 @@ class Engine:
             parts.model.load_state_dict(state["model"])
             parts.loss.load_state_dict(state["loss"])
             parts.optimiser.load_state_dict(state["optimiser"])
-            if self.projections:
-                self.projections.load_state_dict(state["projections"])
+            self.companion.load_state_dict(state.get(COMPANION, {}))
         except (KeyError, RuntimeError, ValueError) as error:
             reason = str(error).partition("\n")[0]
             raise Problem(f"{path} does not fit this run ({reason}).", kept="It was not changed.") from None
         parts.go_to(int(state["step"]))
-        self.best = float(state["best"])
+        parts.first_losses = list(state.get("first_losses", []))  # not in checkpoints of older versions
+        self.best, self._resumed = float(state["best"]), True
         checkpoint.set_rng_state(state["random"])
 
     def _embed(
@@ -273,7 +290,7 @@ class Engine:
         """Stage 2: accuracies on the frozen features before the head."""
         self.emit(Status("Training the linear probe"))
         model = cast(EmbeddingModel, self.parts.model)
-        places = getattr(self.sampler, "places", np.arange(len(self.feed)))  # a long-tailed half stays long-tailed
+        places = self.sampler.places  # a long-tailed half stays long-tailed
         train = self._embed(self.feed, places, by=model.features)
         test = self._embed(self.test_feed, by=model.features)
         train_labels = self.classes[self.feed.labels.cpu().numpy()[places]]
@@ -282,34 +299,19 @@ class Engine:
             self.emit(Scalar(f"test/{name}", self.parts.step, value))
         return found
 
-    def _projected(self, labels: np.ndarray) -> Projections:
-        """CCP's projections; MAP@R is checked on held-out classes, else on training images: never on the test half."""
-        loss, model = cast(CCP, self.parts.loss), self.parts.model
-        held = np.sort(np.random.default_rng([self.config.seed, 1]).permutation(len(self.feed))[:VALIDATED])
-
-        def validate() -> float:
-            if self.held_out is not None:
-                return self._validated()
-            found = bounded(torch.from_numpy(self._embed(self.feed, held))).numpy()
-            where = str(self.parts.device)
-            return retrieve(found, labels[held], held, k=1, distance="l2", device=where).metrics["MAP@R"]
-
-        def hear(event: Event | Projected) -> None:
-            if isinstance(event, Projected):
-                self.emit(Charted(event.step, projection_charts(event, made.history)))
-            else:
-                self.emit(event)
-
-        made = Projections(
-            model, loss, lambda rows: model(self.augmentation.evaluate(self.feed.images(rows))), labels, validate,
-            loss.params, self.config.seed, hear,
-        )  # fmt: skip
-        return made
+    def _checked(self, compared: Callable[[Tensor], Tensor], distance: Literal["cosine", "l2"]) -> float:
+        """MAP@R of held-out classes, else of some training images, compared as told: never of the test half."""
+        if self.held_out is not None:
+            return self._validated()
+        some = np.sort(np.random.default_rng([self.config.seed, 1]).permutation(len(self.feed))[:VALIDATED])
+        labels = self.feed.labels.cpu().numpy()[some]
+        found = compared(torch.from_numpy(self._embed(self.feed, some))).numpy()
+        where = str(self.parts.device)
+        return retrieve(found, labels, some, k=1, distance=distance, device=where).metrics["MAP@R"]
 
     def _after_step(self, step: int) -> None:
         self.probe.after_step(step)
-        if self.projections:
-            self.projections.after_step(step)
+        self.companion.after_step(step)
 
     def _after_epoch(self, epoch: int) -> None:
         last = epoch == self.config.training.epochs or self.control.stop_asked
@@ -324,10 +326,10 @@ class Engine:
         self.save("last", epoch)
 
     def _proxies(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        class_proxies = getattr(self.parts.loss, "class_proxies", None)
-        if class_proxies is None:
+        proxies = self.parts.loss.class_proxies()
+        if proxies is None:
             return None, None
-        vectors, labels = class_proxies()
+        vectors, labels = proxies
         return vectors.detach().float().cpu().numpy(), self.classes[labels.detach().cpu().numpy()]
 
     def _out_of_memory(self) -> Problem:
@@ -349,15 +351,9 @@ def time_steps(engine: Engine, steps: int, cancelled: Callable[[], bool]) -> flo
     )
     taken: list[float] = []
     parts = engine.parts
-    parts.model.train()
     for images, labels in batches(1, 0):
         since = perf_counter()
-        with device.autocast(parts.device, parts.precision):
-            value = parts.loss(parts.model(images), labels)
-        parts.optimiser.zero_grad(set_to_none=True)
-        value.backward()
-        parts.optimiser.step()
-        value.item()
+        train_step(parts, images, labels, engine.companion.penalty).item()  # a GPU has finished then
         taken.append(perf_counter() - since)
         if len(taken) >= steps or cancelled():
             break

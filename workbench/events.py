@@ -78,6 +78,13 @@ def score_of(metrics: dict[str, float]) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """A sentence that is kept with the run's note, such as where it was gone on from."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Saved:
     """A checkpoint is whole on disk."""
 
@@ -107,5 +114,5 @@ class Ended:
     problem: str = ""  # sentences for the person; empty when all is well
 
 
-Event = Status | Scalar | Charted | Progress | Evaluated | Saved | Waiting | Resumed | Ended
+Event = Status | Scalar | Charted | Progress | Evaluated | Noted | Saved | Waiting | Resumed | Ended
 Emit = Callable[[Event], None]

@@ -1,5 +1,6 @@
 """The door to the engine: prepare, run, try out, embed. Light to import; torch is loaded inside the functions."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import __version__, files, protocols
-from workbench.config import RunConfig
+from workbench.config import KINDS, RunConfig
 from workbench.control import Cancelled, Control, wait_if_asked
-from workbench.events import Emit, Event, Status
-from workbench.jobs import Job
+from workbench.events import Emit, Event, Noted, Status
+from workbench.jobs import Job, repeating
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.ownership import BEAT
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Dataset
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from workbench.backbones.model import EmbeddingModel
     from workbench.datasets.inspection import Inspection
     from workbench.engine import Data, Engine
+    from workbench.registry import Entry
 
 NAMED_VERSIONS = (
     "torch",
@@ -55,15 +58,16 @@ def make_job(
             listen(event)
 
     def work(control: Control, emit: Emit) -> None:
-        run(workspace, run_id, control, emit, recorder, resume=resume)
+        with repeating("sign of life", BEAT, workspace.beat):
+            run(workspace, run_id, control, emit, recorder, resume=resume)
 
-    return Job(f"run {run_id}", work, emit, control)
+    return Job(f"run {run_id}", work, emit, control, behind_window=control.attended)
 
 
 def run(
     workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False
 ) -> None:
-    """Do a prepared run on this thread. With `resume` it goes on from its last checkpoint.
+    """Do a prepared run on this thread. With `resume` it goes on from its last whole checkpoint, else begins anew.
 
     Raises:
         Problem: data, device, disk or numbers; says what is kept.
@@ -76,7 +80,7 @@ def run(
     tell = _teller(control, emit)
     data = load_data(config, tell)
     recorder.dataset(workspace.register_dataset(data.images, data.cache))
-    engine = Engine(config, data, workspace.folder(run_id), control, emit)
+    engine = Engine(config, data, workspace.folder(run_id), control, emit, recorder.flush)
     facts = environment(engine, data, tell)
     before = workspace.run(run_id).environment.get("data", {}).get("fingerprint")
     if resume and before not in (None, data.images.fingerprint):
@@ -88,24 +92,47 @@ def run(
     facts["data"]["changed"] = _changed(workspace, run_id, data)
     recorder.environment(facts)
     if resume:
-        last = last_checkpoint(workspace, run_id)
-        engine.resume(last)
-        recorder.forget_after(engine.parts.step)
+        _go_on(workspace, run_id, engine, recorder, emit)
     engine.run()
 
 
-def last_checkpoint(workspace: Workspace, run_id: int) -> Path:
-    """The run's newest checkpoint. Raises Problem when there is none."""
-    path = workspace.file(run_id, "last.pt")
-    if not path.exists():
-        raise Problem(f"Run {run_id} has no checkpoint to go on from.", todo="Start it anew.")
-    return path
+def _go_on(workspace: Workspace, run_id: int, engine: "Engine", recorder: Recorder, emit: Emit) -> None:
+    """Put the engine where the last whole checkpoint stands, else at the start; later points are forgotten.
+
+    Raises:
+        Problem: there are checkpoints, and none is whole.
+    """
+    damaged: list[str] = []
+    for place in checkpoints(workspace, run_id):
+        try:
+            engine.resume(place)
+        except Problem as problem:
+            damaged.append(problem.what)
+            continue
+        step = engine.parts.step
+        recorder.forget_after(step)
+        if damaged:
+            emit(Noted(f"{damaged[0]} The run went on from {place.name}, at step {step:,}."))
+        return
+    if damaged:
+        raise Problem(
+            " ".join(damaged), kept="Its curves and evaluations are kept.", todo="Start a new run of this config."
+        )
+    if forgotten := recorder.forget_after(-1):
+        emit(Noted(f"Run {run_id} had no checkpoint yet: it began anew, without the {forgotten:,} points it had told."))
+
+
+def checkpoints(workspace: Workspace, run_id: int) -> list[Path]:
+    """The run's checkpoints that are there, the one to go on from first."""
+    return [path for name in ("last.pt", "best.pt") if (path := workspace.file(run_id, name)).exists()]
 
 
 def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
     """The checkpoint of the best evaluation, or the last. Raises Problem when there is none."""
-    path = workspace.file(run_id, "best.pt")
-    return path if path.exists() else last_checkpoint(workspace, run_id)
+    found = checkpoints(workspace, run_id)
+    if not found:
+        raise Problem(f"Run {run_id} has no checkpoint to go on from.", todo="Start it anew.")
+    return found[-1]
 
 
 def environment(engine: "Engine", data: "Data", tell: Callable[[str, int, int], None]) -> dict[str, Any]:
@@ -132,6 +159,7 @@ def environment(engine: "Engine", data: "Data", tell: Callable[[str, int, int], 
             "notes": data.notes,
         },
         "weights": _weights(engine),
+        "plugins": _plugins(engine.config),
         "parameters": sum(weight.numel() for weight in engine.parts.weights),
         "steps_per_epoch": engine.sampler.steps_per_epoch,
     }
@@ -284,6 +312,19 @@ def _changed(workspace: Workspace, run_id: int, data: "Data") -> str:
             same = facts["fingerprint"] == data.images.fingerprint
             return "" if same else f"The files of {data.images.name} are not those of run {run.id}: they have changed"
     return ""
+
+
+def _plugins(config: RunConfig) -> dict[str, str]:
+    """Where each entry of the config that is not Workbench's own comes from, with the hash of its file."""
+    from workbench import registry
+
+    chosen = [registry.entry(kind, config.choice(kind).name) for kind in KINDS]
+    return {f"{each.kind} {each.name}": f"{each.origin}, {_file_hash(each)}" for each in chosen if each.origin}
+
+
+def _file_hash(entry: "Entry") -> str:
+    file = Path(sys.modules[entry.build.__module__].__file__ or "")
+    return files.digest(file) if file.is_file() else "no file"
 
 
 def _weights(engine: "Engine") -> str:

@@ -3,12 +3,12 @@
 import contextlib
 import errno
 import os
-import uuid
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO
 
+from workbench import parts
 from workbench.problem import Problem
 
 
@@ -19,20 +19,23 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
     Raises:
         Problem: the disk is full, or the place cannot be written.
     """
-    part = part_of(path)
+    parts.remove_dead(path.parent, path.name)
     try:
-        with part.open("wb") as file:
+        with parts.whole_file(path) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
-        _remove(part)
         raise explain(error, path) from error
-    except BaseException:
-        _remove(part)
-        raise
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, with those above it, where it is missing. Raises Problem as `atomic_write`."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise explain(error, path) from error
+    except (ValueError, RecursionError) as error:  # a NUL in it, or more folders than any system has inside each other
+        raise Problem(f"{str(path)[:200]!r} is no name of a folder.", kept="Nothing was written.") from error
 
 
 def explain(error: OSError, path: Path) -> Problem:
@@ -58,17 +61,7 @@ def digest(path: Path) -> str:
     return found.hexdigest()
 
 
-def part_of(path: Path) -> Path:
-    """Where the unfinished file lies: no two writers share it, in one process or in several."""
-    return path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
-
-
-def _remove(part: Path) -> None:
-    with contextlib.suppress(OSError):
-        part.unlink()
-
-
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name last through a power cut, where the system can."""
     if os.name != "posix":
         return

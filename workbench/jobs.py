@@ -30,17 +30,25 @@ GRACE = 5.0  # seconds that a process gets to end by itself
 
 
 class Job:
-    """Runs `work(control, emit)` on its own thread; ask it to stop through `.control`."""
+    """Runs `work(control, emit)` on its own thread; ask it to stop through `.control`.
 
-    def __init__(self, name: str, work: Work, emit: Emit, control: Control | None = None) -> None:
+    Args:
+        behind_window: a window of this process goes first, where the system can do that.
+    """
+
+    def __init__(
+        self, name: str, work: Work, emit: Emit, control: Control | None = None, *, behind_window: bool = False
+    ) -> None:
         self.control = control or Control()
-        self._work, self._emit = work, emit
+        self.ended: Ended | None = None  # how it ended, whether or not that could be told
+        self.untold: Problem | None = None  # why `emit` did not take its last word
+        self._work, self._emit, self._behind_window = work, emit, behind_window
         self._thread = threading.Thread(target=self._run, name=name)
         self._begun = threading.Event()  # its thread has started, or never will
 
     def start(self) -> "Job":
         """Have the thread started, without waiting for it."""
-        _starter().put(self)
+        _starter(self._behind_window).put(self)
         return self
 
     @property
@@ -73,7 +81,7 @@ class Job:
             self._work(self.control, self._emit)
             ended = Ended("stopped" if self.control.stop_asked or self.control.interrupted else "done")
         except Cancelled:
-            ended = Ended("cancelled")
+            ended = Ended("stopped" if self.control.kept else "cancelled")
         except Problem as problem:  # the world's fault: say it
             ended = Ended("failed", str(problem))
         except MemoryError:
@@ -87,19 +95,22 @@ class Job:
             self._say(ended)
 
     def _say(self, ended: Ended) -> None:
+        self.ended = ended
         try:
             self._emit(ended)
         except Problem as problem:  # the disk that failed the job may fail its last word, too
+            self.untold = problem
             log.error("%s ended as %s, which could not be recorded: %s", self._thread.name, ended.status, problem)
 
 
 @cache
-def _starter() -> "SimpleQueue[Job]":
+def _starter(behind_window: bool) -> "SimpleQueue[Job]":
     """Jobs to begin. A thread that starts another waits for its first turn at the interpreter: not the window's."""
     asked: SimpleQueue[Job] = SimpleQueue()
 
     def start_each() -> None:
-        _let_the_window_go_first()
+        if behind_window:
+            _let_the_window_go_first()
         while True:
             asked.get().begin()
 
@@ -112,6 +123,27 @@ def _let_the_window_go_first() -> None:
     if sys.platform == "linux":
         own = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, own, max(NICE, os.getpriority(os.PRIO_PROCESS, own)))  # only root may lower it
+
+
+@contextlib.contextmanager
+def repeating(name: str, every: float, work: Callable[[], None]) -> Iterator[None]:
+    """Do `work` every so many seconds on a thread of its own while the block runs, whatever Problem it meets."""
+    over = threading.Event()
+
+    def repeat() -> None:
+        while not over.wait(every):
+            try:
+                work()
+            except Problem as problem:
+                log.info("%s: %s", name, problem)
+
+    thread = threading.Thread(target=repeat, name=name, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def in_threads(work: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:

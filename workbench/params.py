@@ -27,6 +27,7 @@ def param(
     unit: str = "",
     symbol: str = "",
     path: str = "",
+    optional: bool = False,
     suggestions: Sequence[str] = (),
     **limits: Any,
 ) -> Any:
@@ -39,10 +40,13 @@ def param(
         unit: "px", "images", ...; shown after the value.
         symbol: the paper's letter for it.
         path: "folder", "file" or "place" (either) where the text is a place on disk, so that the form offers Browse.
+        optional: for a place: it may be left empty.
         suggestions: texts that the form offers while one types; others are valid, too.
         limits: gt, ge, lt, le, as in pydantic.
     """
     described: dict[str, Any] = {"unit": unit, "symbol": symbol, "label": label, "path": path}
+    if optional:
+        described["optional"] = True
     if suggestions:
         described["suggestions"] = list(suggestions)
     return Field(default, description=help, json_schema_extra=described, **limits)

@@ -14,3 +14,7 @@ class Problem(Exception):  # noqa: N818 - the word the person reads
     def __init__(self, what: str, *, kept: str = "", todo: str = "", field: str = "") -> None:
         super().__init__(" ".join(part for part in (what, kept, todo) if part))
         self.what, self.kept, self.todo, self.field = what, kept, todo, field
+
+
+class RunTaken(Problem):
+    """Another process has the run: whoever had it before stops without writing, even where a person could answer."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench import catalog as catalogs
 from workbench.config import Choice, RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace
@@ -14,7 +15,6 @@ from workbench.workspace.ranking import read_r
 from workbench.workspace.rows import Evaluation, Experiment, Run
 
 TOLD = ("recall@1", "P@R", "MAP@R")
-MLRC = "mlrc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,8 @@ class Child:
 
 def children(config: RunConfig) -> list[Child]:
     """Every run that the config asks for, in order: all folds of the first seed, then of the next."""
-    folds = [int(config.split.params.get("fold", 0))]
-    if config.split.name == MLRC and folds == [0]:
-        folds = list(range(1, int(config.split.params.get("folds", 4)) + 1))
+    fold, every = config.folds(catalogs.last())
+    folds = [fold] if fold or not every else list(range(1, every + 1))
     if len(folds) == config.seeds == 1:
         return [Child(config, config.seed, folds[0])]
     found = []
@@ -39,7 +38,7 @@ def children(config: RunConfig) -> list[Child]:
             split = config.split
             words = [f"seed {seed}"] if config.seeds > 1 else []
             if len(folds) > 1:
-                split = Choice(name=MLRC, params={**split.params, "fold": fold})
+                split = Choice(name=split.name, params={**split.params, "fold": fold})
                 words.append(f"fold {fold}")
             name = ", ".join([config.name[: 190 - 10 * len(words)], *words])
             changes = {"name": name, "seed": seed, "seeds": 1, "split": split}

@@ -1,17 +1,23 @@
 """One registry. A file that decorates a factory appears in form, CLI, docs and property tests."""
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, TypeVar
+from threading import RLock
+from traceback import extract_tb
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
+from workbench import plugins
+from workbench.facts import OF_KIND, Facts
 from workbench.params import Params
 from workbench.problem import Problem
 
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 PACKAGES = ("workbench.datasets", "workbench.backbones", "workbench.losses")
+PLAIN = (bool, int, float, str)  # types of parameters for which the form has editors, beside Literal of strings
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,29 +31,59 @@ class Entry:
     source: str  # paper and equation, or the library
     params: type[Params]
     build: Callable[..., Any]
-    facts: dict[str, Any] = field(default_factory=dict)
-    """Plain data for the form. Losses: needs_pairs, has_proxies, batch (valid shapes, in words), defaults (published
-    values by data set, perhaps none), defaults_source (who names them, or that nobody does) and measured (values found
-    here, by data set; losses/published.py says how both are written). Data sets: markers (patterns of files by which
-    one is found)."""
+    facts: Facts = field(default_factory=Facts)
+    origin: str = ""  # of a plug-in: its file, or its package; empty for Workbench's own
 
 
 _ENTRIES: dict[tuple[str, str], Entry] = {}
+_LOADED: dict[str, str] = {}  # origin -> stamp of plug-ins that were loaded, or broke
+_BROKEN: dict[str, str] = {}  # origin -> sentence
+_LOADING = RLock()
 
 
 def register(
     kind: str, name: str, *, title: str, params: type[Params], source: str, **facts: Any
 ) -> Callable[[Factory], Factory]:
-    """Decorate a factory (class or function). Raises ValueError when the name is taken."""
+    """Decorate a factory (class or function); `facts` are those of facts.py for this kind.
+
+    Raises:
+        ValueError: the kind is none, or the name is taken.
+        TypeError: a fact that entries of this kind do not have.
+    """
+    if kind not in OF_KIND:
+        raise ValueError(f"there is no kind {kind!r}: known are {', '.join(OF_KIND)}")
+    told = OF_KIND[kind](**facts)
 
     def decorate(build: Factory) -> Factory:
         if (kind, name) in _ENTRIES:
             raise ValueError(f"two files register the {kind} {name!r}")
         summary = (build.__doc__ or "").strip().partition("\n")[0]
-        _ENTRIES[kind, name] = Entry(kind, name, title, summary, source, params, build, facts)
+        _ENTRIES[kind, name] = Entry(kind, name, title, summary, source, params, build, told)
         return build
 
     return decorate
+
+
+def complaints(entry: Entry) -> list[str]:
+    """What the window could not show of an entry, or a config not name; empty for a good one."""
+    found = []
+    if entry.kind not in OF_KIND:
+        found.append(f"kind {entry.kind!r} is not known")
+    if not entry.name.isidentifier() or entry.name != entry.name.lower():
+        found.append(f"name {entry.name!r} is not a lower-case word")
+    if not entry.title or not entry.source:
+        found.append("no title or no source")
+    if not entry.help.endswith("."):
+        found.append(f"help is no sentence: {entry.help!r}")
+    for name, each in entry.params.model_fields.items():
+        if not (each.description or "").endswith("."):
+            found.append(f"{name}: help is no sentence: {each.description!r}")
+        if each.is_required():
+            found.append(f"{name}: no default")
+        choices = get_args(each.annotation) if get_origin(each.annotation) is Literal else ()
+        if each.annotation not in PLAIN and not (choices and all(isinstance(choice, str) for choice in choices)):
+            found.append(f"{name}: the form has no editor for {each.annotation}")
+    return found
 
 
 def discover(package: str) -> None:
@@ -57,18 +93,45 @@ def discover(package: str) -> None:
 
 
 def discover_all() -> None:
-    """Import every package of entries. Loads torch: seconds, never on the window's thread."""
+    """Import every package of entries, and the plug-ins. Loads torch: seconds, never on the window's thread."""
     for package in PACKAGES:
         discover(package)
+    load_plugins()
+
+
+def load_plugins() -> None:
+    """Load plug-ins that are new or have changed, and forget those that are gone. A broken one is told by `broken`."""
+    with _LOADING:
+        for package in PACKAGES:
+            discover(package)  # first, so that a name of Workbench's own stays its own
+        there = {each.origin: each for each in plugins.found()}
+        for origin, stamp in list(_LOADED.items()):
+            if origin not in there or there[origin].stamp != stamp:
+                _forget(origin)
+        for origin, plugin in there.items():
+            if origin not in _LOADED:
+                _LOADED[origin] = plugin.stamp
+                _load(plugin)
+
+
+def broken() -> dict[str, str]:
+    """Origin -> one sentence, of every plug-in that was looked at and cannot be used."""
+    return dict(_BROKEN)
 
 
 def entries(kind: str) -> list[Entry]:
     """All registered entries of one kind, by name."""
-    return sorted((entry for entry in _ENTRIES.values() if entry.kind == kind), key=lambda entry: entry.name)
+    return sorted((entry for entry in list(_ENTRIES.values()) if entry.kind == kind), key=lambda entry: entry.name)
 
 
 def entry(kind: str, name: str) -> Entry:
-    """The entry of that name; its package must have been discovered. Raises Problem when there is none."""
+    """The entry of that name, perhaps of a plug-in; else its package must have been discovered.
+
+    Raises:
+        Problem: there is none.
+    """
+    if (kind, name) not in _ENTRIES:
+        load_plugins()
     if (kind, name) not in _ENTRIES:
         known = ", ".join(each.name for each in entries(kind))
         raise Problem(f"There is no {kind} named {name!r}.", todo=f"Known: {known}.")
@@ -77,13 +140,50 @@ def entry(kind: str, name: str) -> Entry:
 
 def catalog() -> dict[str, dict[str, Any]]:
     """The registry as plain data: all that the window, `workbench list` and the docs may see."""
+    return {f"{each.kind}/{each.name}": _plain(each) for _, each in sorted(_ENTRIES.items())}
+
+
+def _plain(each: Entry) -> dict[str, Any]:
     return {
-        f"{each.kind}/{each.name}": {
-            "title": each.title,
-            "help": each.help,
-            "source": each.source,
-            "facts": each.facts,
-            "params": each.params.model_json_schema().get("properties", {}),
-        }
-        for each in sorted(_ENTRIES.values(), key=lambda each: (each.kind, each.name))
+        "title": each.title,
+        "help": each.help,
+        "source": each.source,
+        "origin": each.origin,
+        "facts": asdict(each.facts),
+        "params": each.params.model_json_schema().get("properties", {}),
     }
+
+
+def _load(plugin: plugins.Plugin) -> None:
+    before = set(_ENTRIES)
+    try:
+        plugin.load()
+        added = [key for key in _ENTRIES if key not in before]
+        if not added:
+            raise Problem("It registers nothing.")
+        for key in added:
+            if wrong := complaints(_ENTRIES[key]):
+                raise Problem(f"{key[0].capitalize()} {key[1]!r}: {'; '.join(wrong)}.")
+            json.dumps(_plain(_ENTRIES[key]))
+            _ENTRIES[key] = replace(_ENTRIES[key], origin=plugin.origin)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - other people's code raises anything; `broken` tells it
+        for key in [key for key in _ENTRIES if key not in before]:
+            del _ENTRIES[key]
+        _BROKEN[plugin.origin] = f"The plug-in {plugin.origin} cannot be used. {_said(plugin, error)}"
+
+
+def _said(plugin: plugins.Plugin, error: BaseException) -> str:
+    """The error in one sentence, with the line of the plug-in's file where there is one."""
+    if isinstance(error, Problem):
+        return str(error)
+    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == plugin.origin]
+    line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+    what = error.msg if isinstance(error, SyntaxError) else str(error).partition("\n")[0]
+    return f"{type(error).__name__}{f' in line {line}' if line else ''}: {what.rstrip('.')}."
+
+
+def _forget(origin: str) -> None:
+    del _LOADED[origin]
+    _BROKEN.pop(origin, None)
+    for key in [key for key, each in _ENTRIES.items() if each.origin == origin]:
+        del _ENTRIES[key]

@@ -3,7 +3,7 @@
 import sys
 from time import monotonic
 
-from workbench.events import Ended, Evaluated, Event, Progress, Scalar, Status, Waiting
+from workbench.events import Ended, Evaluated, Event, Noted, Progress, Scalar, Status, Waiting
 
 WIDTH = 24  # characters of the bar
 EVERY = 0.2  # seconds
@@ -33,8 +33,8 @@ class ProgressLine:
                     f"Epoch {epoch} / {self._epochs}   R@1 {metrics['recall@1']:.2%}   MAP@R {metrics['MAP@R']:.2%}"
                     + ("   (untrained)" if epoch == 0 else f"   loss {self._loss:.4f}")
                 )
-            case Waiting(reason) if reason:
-                self.say(reason)
+            case Waiting(text) | Noted(text) if text:
+                self.say(text)
             case Ended():
                 self._clear()
 

@@ -22,7 +22,7 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.engine import Engine, load_data
 from workbench.losses.anatomy import mutual_information, pce, tightness_contrastive
-from workbench.losses.anatomy_view import OF_PAIRS, PAIRS, anatomy, linear_logits_of
+from workbench.losses.anatomy_view import OF_PAIRS, PAIRS, anatomy
 from workbench.training.probe import embed
 from workbench.training.trainer import train
 
@@ -82,7 +82,7 @@ def measure(engine: Engine, config: RunConfig, steps: int) -> None:
     for method in OF_PAIRS:
         print(f"  {method}: {milliseconds(lambda m=method: tightness_contrastive(m, few, few_labels)):.1f} ms")
     print(f"  information: {milliseconds(lambda: mutual_information(few, few_labels)):.1f} ms")
-    if (seen := linear_logits_of(parts.loss)) is not None:
+    if (seen := parts.loss.linear_logits()) is not None:
         z, classifier = seen.embeddings(embeddings), seen.classifier()
         print(f"  PCE: {milliseconds(lambda: pce(z, labels, *classifier)):.1f} ms")
 

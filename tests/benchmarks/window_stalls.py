@@ -106,7 +106,7 @@ def main() -> None:
     )
     for gap, doing in sorted(stalls.gaps, reverse=True)[:8]:
         print(f"  {gap:7.1f} ms on page {doing}")
-    session.cancel_run(run_id)
+    session.end_run(run_id)
     session.close()
     window.close()
 

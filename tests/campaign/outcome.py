@@ -1,7 +1,8 @@
 """What one attempt of the campaign came to, and how a drill looks to `run.py`."""
 
+import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -15,6 +16,20 @@ class Outcome:
 
     kind: Kind
     words: str = ""
+    part: str = ""  # of the drill: a row of its own in the table
+
+
+def judged(broken: Sequence[str], said: str = "", *, traceback: bool = False, part: str = "") -> Outcome:
+    """The outcome of what was found broken, if anything; `said` are the program's last words."""
+    words = "; ".join([*broken[:4], *([said] if said else [])])
+    if traceback:
+        return Outcome("traceback", words, part)
+    return Outcome("lost", words, part) if broken else Outcome("survived", "", part)
+
+
+def long_run() -> bool:
+    """Whether `run.py` plays, not the suite: a drill of one round does all its work then, else a small part of it."""
+    return os.environ.get("CAMPAIGN") == "long"
 
 
 class Drill(Protocol):
@@ -35,9 +50,10 @@ class Drill(Protocol):
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of one drill."""
+    """The counts of one drill, or of one part of it."""
 
     title: str
+    part: str
     promise: str
     tried: int = 0
     survived: int = 0
@@ -45,13 +61,20 @@ class Tally:
     tracebacks: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
-    def add(self, outcome: Outcome, attempt: str) -> None:
+    def add(self, outcome: Outcome, attempt: str, seconds: float = 0.0) -> None:
         """Count one outcome; `attempt` says how to repeat it."""
         self.tried += 1
+        self.seconds += seconds
         if outcome.kind == "survived":
             self.survived += 1
         else:
             (self.lost if outcome.kind == "lost" else self.tracebacks).append(f"{attempt}: {outcome.words}")
+
+    def with_more(self, other: "Tally") -> "Tally":
+        """Both as one."""
+        counts = (self.tried + other.tried, self.survived + other.survived)
+        words = (self.lost + other.lost, self.tracebacks + other.tracebacks)
+        return Tally(self.title, self.part, self.promise, *counts, *words, self.seconds + other.seconds)
 
     @property
     def broken(self) -> bool:

@@ -1,18 +1,25 @@
 """The campaign: damage, kills, full disks, hostile and fuzzed input against the real program, with counts.
 
-    python tests/campaign/run.py [--minutes N] [--seed S] [--only DRILL ...] [--scale X]
+    python tests/campaign/run.py [--minutes N] [--seed S] [--workers 2] [--only DRILL ...] [--scale X]
 
-Ends with status 1 if a promise broke. Each failure names its drill, seed and round; `--only` and `--round` repeat it.
+Prints the counts as Markdown and ends with status 1 if a promise broke. Each failure names its drill, seed and round:
+`--only DRILL --seed S --round R` repeats it. The minutes are shared out: no drill takes those of the ones behind it.
 """
 
 import argparse
 import importlib
+import json
+import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from functools import reduce
 from pathlib import Path
 from time import monotonic
 from typing import cast
@@ -23,8 +30,17 @@ from tests.campaign.outcome import Drill, Outcome, Tally
 
 # One module of this folder each; the order of the table.
 DRILLS: tuple[str, ...] = (
-    "flips",
+    "endurance",
+    "kills",
+    "disks",
+    "moved",
+    "sandbox",
     "hostile",
+    "flips",
+    "owners",
+    "repairs",
+    "fuzz",
+    "bombs",
 )
 
 
@@ -45,29 +61,64 @@ def attempt(drill: Drill, name: str, seed: int, number: int) -> Iterator[Outcome
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def play(name: str, drill: Drill, seed: int, numbers: Sequence[int], until: float) -> Tally:
-    """The rounds of one drill, until the time is over."""
-    tally, started = Tally(drill.TITLE, drill.PROMISE), monotonic()
+def play(name: str, drill: Drill, seed: int, numbers: Sequence[int], until: float) -> dict[str, Tally]:
+    """The rounds of one drill, until the time is over: its counts by part."""
+    tallies: dict[str, Tally] = {}
     for number in numbers:
-        if monotonic() > until:
+        since = monotonic()
+        if since > until:
             break
         for outcome in attempt(drill, name, seed, number):
-            tally.add(outcome, f"--only {name} --seed {seed} --round {number}")
+            tally = tallies.setdefault(outcome.part, Tally(drill.TITLE, outcome.part, drill.PROMISE))
+            tally.add(outcome, f"--only {name} --seed {seed} --round {number}", monotonic() - since)
+            since = monotonic()
             if outcome.kind != "survived":
-                print(f"  {name}, round {number}: {outcome.kind}: {outcome.words}", flush=True)
-    tally.seconds = monotonic() - started
-    return tally
+                what = ": ".join(each for each in (outcome.kind, outcome.part, outcome.words) if each)
+                print(f"  {name}, round {number}: {what}", flush=True)
+    return tallies
+
+
+def played_apart(name: str, share: str, seed: int, scale: float, minutes: float) -> dict[str, Tally]:
+    """A share of a drill's rounds in a process of its own: what it leaks or breaks stays there."""
+    with tempfile.TemporaryDirectory(prefix="campaign-tallies-") as folder:
+        out = Path(folder) / "tallies.json"
+        words = ["--only", name, "--share", share, "--seed", seed, "--scale", scale, "--minutes", minutes, "--out", out]
+        ended = subprocess.run([sys.executable, __file__, *map(str, words)], check=False)
+        if out.exists():
+            return {part: Tally(**facts) for part, facts in json.loads(out.read_text()).items()}
+    drill = drills((name,))[name]
+    tally = Tally(drill.TITLE, "", drill.PROMISE)
+    tally.add(
+        Outcome("traceback", f"its process ended with status {ended.returncode}"), f"--only {name} --share {share}"
+    )
+    return {"": tally}
+
+
+def together(tallies: Iterable[dict[str, Tally]]) -> list[Tally]:
+    """Shares of the same drill and part as one, in the order of the drills."""
+    whole: dict[tuple[str, str], Tally] = {}
+    for each in tallies:
+        for part, tally in each.items():
+            known = whole.get((tally.title, part))
+            whole[tally.title, part] = known.with_more(tally) if known else tally
+    titles = list(dict.fromkeys(title for title, _ in whole))
+    return sorted(whole.values(), key=lambda tally: (titles.index(tally.title), tally.part))
 
 
 def table(tallies: Sequence[Tally]) -> str:
-    """The counts as Markdown."""
-    rows = [
-        f"| {tally.title} | {tally.tried} | {tally.survived} | {len(tally.lost)} | {len(tally.tracebacks)} "
-        f"| {tally.seconds:.0f} |"
-        for tally in tallies
-    ]
-    head = "| drill | tried | survived | lost | tracebacks | seconds |\n|---|---|---|---|---|---|"
-    return "\n".join([head, *rows])
+    """The counts as Markdown: a row for each part, and one for each drill that has parts."""
+    lines = ["| drill | tried | survived | lost | tracebacks | seconds |", "|---|---|---|---|---|---|"]
+    for title in dict.fromkeys(tally.title for tally in tallies):
+        rows = [tally for tally in tallies if tally.title == title]
+        total = reduce(Tally.with_more, rows, Tally(title, "", ""))
+        lines.append(_row(f"**{title}**", total))
+        lines += [_row(tally.part, tally) for tally in rows if tally.part]
+    return "\n".join(lines)
+
+
+def _row(name: str, tally: Tally) -> str:
+    broken = f"{len(tally.lost)} | {len(tally.tracebacks)}"
+    return f"| {name} | {tally.tried} | {tally.survived} | {broken} | {tally.seconds:.0f} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,14 +129,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=DRILLS, default=DRILLS, metavar="DRILL", help=", ".join(DRILLS))
     parser.add_argument("--scale", type=float, default=1.0, help="times the rounds of a long run")
     parser.add_argument("--round", type=int, default=None, help="this round alone")
+    parser.add_argument("--workers", type=int, default=1, help="processes at work at a time (default 1)")
+    parser.add_argument("--share", default="0/1", help=argparse.SUPPRESS)  # the rounds that a worker does: which/of
+    parser.add_argument("--out", type=Path, default=None, help=argparse.SUPPRESS)  # where it puts its counts
     wanted = parser.parse_args(arguments)
-    until, tallies = monotonic() + 60 * wanted.minutes, []
-    for name, drill in drills(wanted.only).items():
-        rounds = max(1, round(drill.ROUNDS * wanted.scale))
-        numbers = range(rounds) if wanted.round is None else [wanted.round]
+    os.environ["CAMPAIGN"] = "long"
+    began, minutes = monotonic(), wanted.minutes
+
+    def left(place: int, of: int) -> float:
+        """Minutes that the work at this place of the line has: early ones leave time for late ones."""
+        return max(0.0, minutes * (place + 1) / of - (monotonic() - began) / 60)
+
+    if wanted.out is None and wanted.round is None:
+        work = [(name, f"{share}/{wanted.workers}") for name in wanted.only for share in range(wanted.workers)]
+
+        def one(place: int) -> dict[str, Tally]:
+            return played_apart(*work[place], wanted.seed, wanted.scale, left(place, len(work)))
+
+        with ThreadPoolExecutor(wanted.workers) as pool:
+            tallies = together(pool.map(one, range(len(work))))
+    else:
+        (name,) = wanted.only
+        drill, (share, of) = drills((name,))[name], map(int, wanted.share.split("/"))
+        rounds = range(share, max(1, round(drill.ROUNDS * wanted.scale)), of)
+        numbers = rounds if wanted.round is None else [wanted.round]
         print(f"{drill.TITLE}: {len(numbers)} rounds", flush=True)
-        tallies.append(play(name, drill, wanted.seed, numbers, until))
+        found = play(name, drill, wanted.seed, numbers, began + 60 * minutes)
+        if wanted.out is not None:
+            wanted.out.write_text(json.dumps({part: asdict(tally) for part, tally in found.items()}))
+            return 0
+        tallies = together([found])
     print(table(tallies))
+    for tally in tallies:
+        for words in (*tally.lost, *tally.tracebacks):
+            print(f"- {tally.title}, {tally.part}: {words}" if tally.part else f"- {tally.title}: {words}")
     return 1 if any(tally.broken for tally in tallies) else 0
 
 

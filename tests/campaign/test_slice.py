@@ -1,8 +1,16 @@
-"""A seeded slice of the campaign, so that each drill runs with every change. The long run is tests/campaign/run.py."""
+"""A seeded slice of the campaign with every change: about a minute on a quiet core. The long run is run.py."""
+
+import os
+import re
 
 import pytest
 
-from tests.campaign.run import attempt, drills
+from tests.campaign import sandbox
+from tests.campaign.outcome import Outcome, Tally
+from tests.campaign.program import ROOT
+from tests.campaign.run import DRILLS, attempt, drills, table, together
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="drills fork, kill and limit processes as POSIX has it")
 
 
 @pytest.mark.parametrize("name", [name for name, drill in drills().items() if drill.SLICE])
@@ -11,3 +19,40 @@ def test_no_promise_breaks(name):
     outcomes = [outcome for number in range(drill.SLICE) for outcome in attempt(drill, name, 0, number)]
     assert outcomes, "the drill tried nothing"
     assert [outcome for outcome in outcomes if outcome.kind != "survived"] == []
+
+
+def test_the_promises_name_every_drill_and_tests_that_are_there():
+    told = (ROOT / "docs" / "reliability.md").read_text("utf-8")
+    assert [name for name in DRILLS if f"`{name}`" not in told] == []
+    paths = re.findall(r"`(tests/[\w/]+\.py)`", told)
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_table_adds_up_what_two_workers_found():
+    shares = []
+    for kind in ("survived", "lost"):
+        tally = Tally("kill -9", "run", "")
+        tally.add(Outcome(kind, "epoch 3", "run"), "--round 1", 2.0)
+        shares.append({"run": tally})
+    (row,) = together(shares)
+    assert row.broken
+    assert table([row]).splitlines()[2:] == ["| **kill -9** | 2 | 1 | 1 | 0 | 4 |", "| run | 2 | 1 | 1 | 0 | 4 |"]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('openat(AT_FDCWD</cwd>, "/own/new", O_WRONLY|O_CREAT, 0666) = 3', ""),
+        ('openat(AT_FDCWD</cwd>, "/other/read", O_RDONLY) = 3', ""),
+        ('openat(AT_FDCWD</cwd>, "/other/new", O_WRONLY|O_CREAT, 0666) = 3', "openat /other/new"),
+        ('unlinkat(5</other>, "file", 0) = 0', "unlinkat /other/file"),
+        ('unlink("/other/file") = -1 ENOENT (No such file)', ""),
+        ('rename("/own/a", "/other/a") = 0', "rename /other/a"),
+        ('1234 rename("/own/a", "/own/b") = 0', ""),
+        ("socket(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC, 0) = 4", ""),
+        ("socket(AF_INET, SOCK_DGRAM, IPPROTO_IP) = 3", "socket(AF_INET, SOCK_DGRAM, IPPROTO_IP) = 3"),
+    ],
+)
+def test_a_call_that_leaves_the_own_folders_is_seen(line, found):
+    assert sandbox.breach(line, (sandbox.Path("/own"),)) == found

@@ -18,6 +18,8 @@ SQLITE = {"sqlite3", "sqlite_utils", "pysqlite3"}
 GROUND = {
     "params",
     "dimensions",
+    "facts",
+    "plugins",
     "registry",
     "catalog",
     "problem",

@@ -3,39 +3,15 @@
 import os
 import subprocess
 import sys
-from typing import Literal, get_args, get_origin
 
 import pytest
 from source_rules import ROOT
 
 from workbench import registry
 from workbench.params import NoParams, Params, param
-from workbench.registry import Entry
+from workbench.registry import Entry, complaints
 
 KINDS = ("dataset", "split", "sampler", "augmentation", "backbone", "loss")
-PLAIN = (bool, int, float, str)
-
-
-def complaints(entry: Entry) -> list[str]:
-    """What the window could not show of an entry."""
-    found = []
-    if entry.kind not in KINDS:
-        found.append(f"kind {entry.kind!r} is not known")
-    if not entry.name.isidentifier() or entry.name != entry.name.lower():
-        found.append(f"name {entry.name!r} is not a lower-case word")
-    if not entry.title or not entry.source:
-        found.append("no title or no source")
-    if not entry.help.endswith("."):
-        found.append(f"help is no sentence: {entry.help!r}")
-    for name, field in entry.params.model_fields.items():
-        if not (field.description or "").endswith("."):
-            found.append(f"{name}: help is no sentence: {field.description!r}")
-        if field.is_required():
-            found.append(f"{name}: no default")
-        choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
-        if field.annotation not in PLAIN and not (choices and all(isinstance(each, str) for each in choices)):
-            found.append(f"{name}: the form has no editor for {field.annotation}")
-    return found
 
 
 class Wordless(Params):

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.waits import HANG
 from workbench.workspace import Workspace, experiments
 
 CONFIG = """
@@ -65,7 +66,7 @@ def result(space):
 
 def test_killed_in_the_third_fold_it_ends_as_if_it_had_not_been(command, tmp_path):
     whole = command(tmp_path / "whole")
-    told, trouble = whole.communicate(timeout=240)
+    told, trouble = whole.communicate(timeout=HANG)
     assert whole.returncode == 0, trouble
     assert "| separated | 4 |" in told
     assert "| concatenated | 1 |" in told
@@ -81,10 +82,10 @@ def test_killed_in_the_third_fold_it_ends_as_if_it_had_not_been(command, tmp_pat
     with Workspace(tmp_path / "cut") as workspace:
         assert [run.status for run in workspace.runs()][-3:] == ["running", "done", "done"]
     going_on = command(tmp_path / "cut", "--resume")
-    told_again, trouble = going_on.communicate(timeout=240)
+    told_again, trouble = going_on.communicate(timeout=HANG)
     assert going_on.returncode == 0, trouble
     assert told_again.splitlines()[-3:] == told.splitlines()[-3:]
     assert result(tmp_path / "cut") == result(tmp_path / "whole")
     again = command(tmp_path / "cut", "--resume")
-    assert "no unfinished experiment" in again.communicate(timeout=60)[1]
+    assert "no unfinished experiment" in again.communicate(timeout=HANG)[1]
     assert again.returncode == 1

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.training import checkpoint
 from workbench.workspace import Workspace
@@ -46,7 +47,7 @@ def environment(tmp_path_factory) -> dict[str, str]:
 
 def workbench(environment, *words, **options) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "workbench", *map(str, words)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, **options)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG, **options)
 
 
 def test_the_sample_runs_to_a_report(environment, tmp_path):
@@ -74,7 +75,7 @@ def test_ctrl_c_keeps_a_checkpoint_and_resume_ends_as_if_nothing_had_happened(en
     child = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_for(lambda: (broken / "workspace.db").exists() and steps_done(broken) >= 30, child)
     child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=120)
+    _, said = child.communicate(timeout=HANG)
     assert child.returncode == 130, said
     assert "--resume" in said
     with Workspace(broken) as workspace:
@@ -102,8 +103,8 @@ def steps_done(folder: Path) -> int:
         return workspace.run(1).done if workspace.runs() else 0
 
 
-def wait_for(ready, child, seconds=120.0) -> None:
-    until = time.monotonic() + seconds
+def wait_for(ready, child) -> None:
+    until = time.monotonic() + HANG
     while not ready():
         assert child.poll() is None, child.communicate()
         assert time.monotonic() < until

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.waits import HANG
 from workbench.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +30,7 @@ def test_the_program_runs_the_main_job_and_ends(tmp_path):
     }
     command = [sys.executable, "-m", DRIVER, str(tmp_path / "space"), str(tmp_path / "out")]
     ended = subprocess.run(
-        on_a_screen(command, environment), env=environment, cwd=ROOT, capture_output=True, text=True, timeout=500
+        on_a_screen(command, environment), env=environment, cwd=ROOT, capture_output=True, text=True, timeout=HANG
     )
     assert ended.returncode == 0, ended.stderr[-3000:]
     assert ended.stdout.splitlines()[-1] == "collector on", "Python frees cycles by itself again"

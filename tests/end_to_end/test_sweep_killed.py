@@ -6,6 +6,7 @@ import psutil
 import pytest
 from click.testing import CliRunner
 
+from tests.waits import HANG
 from workbench.cli import cli
 from workbench.sweeps.worker import Worker
 from workbench.workspace import Workspace, sweeps
@@ -58,7 +59,7 @@ def test_killed_in_its_first_run_it_ends_as_if_it_had_not_been(tmp_path):
     process = psutil.Process(owner(tmp_path / "cut"))
     assert "sweep" in process.cmdline()
     process.kill()
-    process.wait(30)
+    process.wait(HANG)
     said = asked("sweep", "list", "-w", tmp_path / "cut")
     assert "Worker is gone" in said
     with Workspace(tmp_path / "cut") as cut, Workspace(tmp_path / "whole") as whole:

@@ -9,13 +9,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from tests.waits import HANG
 from workbench import catalog
 from workbench.ui.main_window import MainWindow
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:numba")
-LONG = 150_000  # ms; under the suite's own limit for a test, so that the wait is named that failed
 
 
 @pytest.fixture
@@ -44,38 +44,38 @@ def test_a_new_user_presses_start_and_ends_with_a_report(qtbot, session, tmp_pat
     window.show()
 
     setup = window.pages.page("setup")
-    qtbot.waitUntil(setup.start.isEnabled, timeout=60_000)
+    qtbot.waitUntil(setup.start.isEnabled)
     qtbot.mouseClick(setup.start, Qt.MouseButton.LeftButton)
     run_id = session.run_id
     assert run_id is not None
 
     session.show_page("train")
     train = window.pages.page("train")
-    qtbot.waitUntil(lambda: status_of(session, run_id) == "running", timeout=LONG)
+    qtbot.waitUntil(lambda: status_of(session, run_id) == "running")
     control = session.control(run_id)
     assert control is not None
     control.pause()
-    qtbot.waitUntil(lambda: status_of(session, run_id) == "waiting", timeout=LONG)
+    qtbot.waitUntil(lambda: status_of(session, run_id) == "waiting")
     control.resume()
-    qtbot.waitUntil(lambda: len(session.workspace.evaluations(run_id)) >= 2, timeout=LONG)
+    qtbot.waitUntil(lambda: len(session.workspace.evaluations(run_id)) >= 2)
     control.stop()
-    qtbot.waitUntil(lambda: status_of(session, run_id) in ("stopped", "done"), timeout=LONG)
-    qtbot.waitUntil(lambda: train.model.rowCount() >= 2, timeout=30_000)
+    qtbot.waitUntil(lambda: status_of(session, run_id) in ("stopped", "done"))
+    qtbot.waitUntil(lambda: train.model.rowCount() >= 2)
     run = session.workspace.run(run_id)
     assert run.best["MAP@R"] > session.workspace.evaluations(run_id)[0].metrics["MAP@R"], "it learned"
 
     session.show_page("map")
     maps = window.pages.page("map")
-    qtbot.waitUntil(lambda: maps.canvas.data is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: maps.canvas.data is not None)
     assert maps.canvas.data.method == "pca", "PCA is there at once"
-    qtbot.waitUntil(lambda: maps.canvas.data.method == "umap", timeout=LONG)
+    qtbot.waitUntil(lambda: maps.canvas.data.method == "umap")
     assert "trustworthiness" in maps.caption.text()
     assert maps.canvas.data.proxies is not None
     assert len(maps.canvas.data.proxies) == 10
 
     session.show_page("retrieval")
     retrieval = window.pages.page("retrieval")
-    qtbot.waitUntil(lambda: len(retrieval.result.cards) > 0, timeout=30_000)
+    qtbot.waitUntil(lambda: len(retrieval.result.cards) > 0)
     first = session.query
     QTest.mouseClick(retrieval.result.cards[0], Qt.MouseButton.LeftButton)
     assert session.query == retrieval.model.sample_id(retrieval.model.row_of(session.query))
@@ -83,10 +83,10 @@ def test_a_new_user_presses_start_and_ends_with_a_report(qtbot, session, tmp_pat
 
     session.show_page("report")
     report = window.pages.page("report")
-    qtbot.waitUntil(lambda: report.preview.count >= 3, timeout=LONG)
+    qtbot.waitUntil(lambda: report.preview.count >= 3)
     report.folder.setText(str(tmp_path / "out"))
     qtbot.mouseClick(report.export_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: (tmp_path / "out" / "report.pdf").exists() and bool(report._written), timeout=LONG)
+    qtbot.waitUntil(lambda: (tmp_path / "out" / "report.pdf").exists() and bool(report._written))
     html = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "UMAP" in html
     assert "Sample: Digits" in html
@@ -113,10 +113,10 @@ def test_a_run_of_another_process_is_followed_live(qtbot, session, tmp_path):
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     other = subprocess.Popen([sys.executable, "-m", "workbench", *words], env=environment, stdout=subprocess.DEVNULL)
     try:
-        qtbot.waitUntil(lambda: bool(session.runs()), timeout=60_000)
+        qtbot.waitUntil(lambda: bool(session.runs()))
         session.show_run(session.runs()[0].id)
-        qtbot.waitUntil(lambda: status_of(session, session.run_id) == "done", timeout=LONG)
+        qtbot.waitUntil(lambda: status_of(session, session.run_id) == "done")
     finally:
-        assert other.wait(60) == 0
+        assert other.wait(HANG) == 0
     assert session.control(session.run_id) is None, "it is another program's run"
-    qtbot.waitUntil(lambda: any(name == "batch/loss" for name, _, _ in arrived), timeout=30_000)
+    qtbot.waitUntil(lambda: any(name == "batch/loss" for name, _, _ in arrived))

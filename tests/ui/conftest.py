@@ -97,7 +97,7 @@ def config():
 def stored_evaluation(workspace):
     """A function that stores a small evaluation of a run; returns its number."""
 
-    def store(run_id: int, epoch: int) -> int:
+    def store(run_id: int, epoch: int, score: float = 0.8) -> int:
         metrics = '{"recall@1": 0.9, "MAP@R": 0.8}'
         with workspace.writing() as db:
             artefact = db.execute(
@@ -107,8 +107,8 @@ def stored_evaluation(workspace):
             ).lastrowid
             return db.execute(
                 "insert into evaluations (run_id, epoch, step, embeddings_id, distance, score, metrics, created) "
-                "values (?, ?, ?, ?, 'cosine', 0.8, ?, '')",
-                (run_id, epoch, epoch, artefact, metrics),
+                "values (?, ?, ?, ?, 'cosine', ?, ?, '')",
+                (run_id, epoch, epoch, artefact, score, metrics),
             ).lastrowid
 
     return store

@@ -19,5 +19,5 @@ def test_the_log_says_how_a_job_ended_once(qtbot, end, text, line):
     activity, said = Activity(), []
     activity.logged.connect(said.append)
     getattr(activity.add("Map"), end)(text)
-    qtbot.waitUntil(lambda: bool(said), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(said))
     assert said == [line]

@@ -35,14 +35,14 @@ def page(qtbot, session, run):
     made.resize(900, 640)
     with qtbot.waitExposed(made):
         made.show()
-    qtbot.waitUntil(lambda: made._data is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: made._data is not None)
     return made
 
 
 @pytest.fixture
 def dialog(qtbot, page):
     page.class_table.button.click()
-    qtbot.waitUntil(lambda: page.class_table.dialog.table is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: page.class_table.dialog.table is not None)
     return page.class_table.dialog
 
 
@@ -88,7 +88,7 @@ def test_a_click_or_enter_selects_the_class_and_brings_it_into_view(qtbot, page,
 
 def test_the_table_follows_the_evaluation_while_it_is_open(qtbot, session, run, dialog):
     session.show_evaluation(run.evaluations[0])
-    qtbot.waitUntil(lambda: dialog.table is not None and dialog.table.evaluation == run.evaluations[0], timeout=30_000)
+    qtbot.waitUntil(lambda: dialog.table is not None and dialog.table.evaluation == run.evaluations[0])
     dialog.close()
     session.show_evaluation(None)
     assert dialog.table.evaluation == run.evaluations[0], "nothing is measured for a closed table"
@@ -103,7 +103,7 @@ def test_copy_and_csv_hold_every_class(qtbot, page, dialog, tmp_path):
     least = next(row for row in dialog.table.rows if row.margin == min(each.margin for each in dialog.table.rows))
     assert lines[1].split("\t")[3] == f"{least.margin:.3f}", "a negative number stays one"
     page.class_table.save(tmp_path / "classes.csv")
-    qtbot.waitUntil((tmp_path / "classes.csv").exists, timeout=30_000)
+    qtbot.waitUntil((tmp_path / "classes.csv").exists)
     rows = list(csv.DictReader((tmp_path / "classes.csv").read_text("utf-8").splitlines()))
     assert {row["Class"] for row in rows} == {"'=ant", "<b>bee</b>", "cat", "dog"}, "no cell is a formula"
     assert float(rows[0]["Margin"]) == dialog.table.rows[0].margin
@@ -126,5 +126,5 @@ def test_ten_thousand_classes_sort_by_number_and_empty_ones_are_least(qtbot):
 def test_what_cannot_be_measured_is_said(qtbot, page, workspace, run):
     (workspace.folder(run.run_id) / "ranking-2.npz").unlink()
     page.class_table.button.click()
-    qtbot.waitUntil(lambda: "is missing" in page.class_table.dialog.words.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "is missing" in page.class_table.dialog.words.text())
     assert not page.class_table.dialog.copy_button.isEnabled()

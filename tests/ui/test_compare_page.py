@@ -1,12 +1,10 @@
 """The Compare page: what is ticked, what is said of it, two groups against each other, and every poor state."""
 
-import time
-
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from tests.ui.ticking import WAIT, tick
+from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.groups import grouped
 from workbench.config import Choice, RunConfig, TrainingParams
@@ -35,7 +33,7 @@ def shown(qtbot, session):
 
 
 def compared(qtbot, page):
-    qtbot.waitUntil(lambda: page.comparison is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.comparison is not None)
     return page.comparison
 
 
@@ -68,13 +66,13 @@ def test_nothing_ticked_says_what_to_do(qtbot, session, workspace):
     two_groups(workspace, 1)
     page = shown(qtbot, session)
     assert page.right.currentWidget() is page.unticked
-    qtbot.waitUntil(lambda: page.chooser.count.text() == "0 of 2 runs ticked", timeout=WAIT)
+    qtbot.waitUntil(lambda: page.chooser.count.text() == "0 of 2 runs ticked")
 
 
 def test_where_there_is_one_group_it_says_what_to_do(qtbot, session, workspace):
     store(workspace, {1: np.linspace(0, 1, COUNT)}, name="Only")
     page = shown(qtbot, session)
-    qtbot.waitUntil(lambda: page.unticked.sentence.text() == ONE_GROUP, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.unticked.sentence.text() == ONE_GROUP)
     tick(qtbot, page, 1)
     assert page.difference.verdict.text() == NO_SECOND
 
@@ -129,7 +127,7 @@ def test_different_data_is_said_and_nothing_is_compared(qtbot, session, workspac
     store(workspace, {1: np.ones(6)}, shown=images(6, "cars"), name="B", training=OTHER)
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
-    qtbot.waitUntil(lambda: "different data" in page.difference.verdict.text(), timeout=WAIT)
+    qtbot.waitUntil(lambda: "different data" in page.difference.verdict.text())
     assert "The runs saw different data" in "\n".join(page.warnings.told)
     assert not page.difference.results.isVisibleTo(page.difference)
     assert "different data" in page.queries.hint.text()
@@ -154,12 +152,12 @@ def test_another_metric_and_a_common_epoch(qtbot, session, workspace):
     ]  # fmt: skip
     page.at_box.setCurrentIndex(2)
     page.at_box.activated.emit(2)
-    qtbot.waitUntil(lambda: page.overview.at == 0, timeout=WAIT)
-    qtbot.waitUntil(lambda: page.comparison is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.overview.at == 0)
+    qtbot.waitUntil(lambda: page.comparison is not None)
     assert page.comparison.verdict.startswith("No winner")
     page.metric_box.setCurrentIndex(page.metric_box.findText("recall@1"))
     page.metric_box.activated.emit(page.metric_box.currentIndex())
-    qtbot.waitUntil(lambda: page.overview.metric == "recall@1", timeout=WAIT)
+    qtbot.waitUntil(lambda: page.overview.metric == "recall@1")
     assert page.overview.at == 0
 
 
@@ -202,7 +200,7 @@ def test_a_finished_experiment_has_rows_of_its_own_below_its_folds(qtbot, sessio
     assert [row[-1] for row in cells(page.papers.model)[-3:]] == ["40.0", "60.0", "45.0"]
     assert EXPERIMENT_ROWS in page.papers.notes.text()
     page.papers.notes.set_text("\n".join(["A note"] * 60))
-    qtbot.waitUntil(lambda: 0 < page.papers.notes.height() < page.papers.view.height(), timeout=WAIT)
+    qtbot.waitUntil(lambda: 0 < page.papers.notes.height() < page.papers.view.height())
     model = page.papers.model
     pictures = [model.index(row, 0).data(Qt.ItemDataRole.DecorationRole) for row in range(model.rowCount())]
     assert [each.isNull() for each in pictures] == [True] * (len(pictures) - 3) + [False] * 3
@@ -218,17 +216,17 @@ def test_many_warnings_leave_the_plots_their_room(qtbot, session, workspace):
     strip = page.warnings
     assert strip.area.text().count("⚠") == 2
     assert strip.more.text() == "28 more warnings"
-    qtbot.waitUntil(lambda: strip.area.height() >= strip.area.said.height(), timeout=WAIT)  # no line is cut off
+    qtbot.waitUntil(lambda: strip.area.height() >= strip.area.said.height())  # no line is cut off
     assert not strip.area.verticalScrollBar().isVisible()
     folded = strip.height()
     qtbot.mouseClick(strip.more, Qt.MouseButton.LeftButton)
     assert strip.area.text().count("⚠") == 30
     assert strip.more.text() == "Fewer"
-    qtbot.waitUntil(lambda: strip.area.verticalScrollBar().maximum() > 0, timeout=WAIT)
-    qtbot.waitUntil(lambda: page.tabs.height() > page.height() / 2, timeout=WAIT)
+    qtbot.waitUntil(lambda: strip.area.verticalScrollBar().maximum() > 0)
+    qtbot.waitUntil(lambda: page.tabs.height() > page.height() / 2)
     qtbot.keyClick(strip.more, Qt.Key.Key_Space)
     assert strip.area.text().count("⚠") == 2
-    qtbot.waitUntil(lambda: strip.height() <= folded, timeout=WAIT)
+    qtbot.waitUntil(lambda: strip.height() <= folded)
     strip.show_warnings([])
     assert strip.isHidden()
 
@@ -249,8 +247,8 @@ def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     assert page.curves.seeds.plot.series == [], "drawn when it is looked at"
     page.tabs.setCurrentWidget(page.curves)
     curves = page.curves.seeds
-    qtbot.waitUntil(lambda: not curves.drawing, timeout=WAIT)
-    qtbot.waitUntil(lambda: not curves.drawing, timeout=WAIT)
+    qtbot.waitUntil(lambda: not curves.drawing)
+    qtbot.waitUntil(lambda: not curves.drawing)
     assert [each.title for each in curves.plot.series] == ["Plain (n = 3)", "<b>Bold</b> (n = 3)"]
     np.testing.assert_allclose(curves.plot.curves["0"].values, 100 * page.overview.curves[0].mean)
     assert len(curves._extras["0"]) == 2, "the runs as one line, and a band"
@@ -265,7 +263,7 @@ def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     assert all(item.isVisible() for item in curves._extras["1"])
     page.metric_box.setCurrentIndex(page.metric_box.findText("recall@1"))
     page.metric_box.activated.emit(page.metric_box.currentIndex())
-    qtbot.waitUntil(lambda: curves.plot.title.startswith("recall@1") and not curves.drawing, timeout=WAIT)
+    qtbot.waitUntil(lambda: curves.plot.title.startswith("recall@1") and not curves.drawing)
     assert list(curves.plot.canvas.lines) == list(curves.plot.legend) == ["0", "1"], "the old ones went"
 
 
@@ -305,7 +303,7 @@ def test_the_pair_can_be_chosen_and_swapped(qtbot, session, workspace):
     tick(qtbot, page, 1, 2, 3)
     first = compared(qtbot, page)
     page.difference.swap.click()
-    qtbot.waitUntil(lambda: page.comparison not in (None, first), timeout=WAIT)
+    qtbot.waitUntil(lambda: page.comparison not in (None, first))
     assert page.comparison.first is first.second
     assert page.comparison.over_seeds.mean == pytest.approx(-first.over_seeds.mean)
     page.difference.second.setCurrentIndex(page.difference.first.currentIndex())
@@ -316,7 +314,7 @@ def test_the_pair_can_be_chosen_and_swapped(qtbot, session, workspace):
 def test_ticks_by_hand_follow_group_and_run(qtbot, session, workspace):
     two_groups(workspace, 2)
     page = shown(qtbot, session)
-    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 2, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 2)
     bold = page.chooser.tree.topLevelItem(0)
     assert bold.text(0) == "<b>Bold</b>", "newest on top"
     bold.setCheckState(0, Qt.CheckState.Checked)
@@ -324,15 +322,15 @@ def test_ticks_by_hand_follow_group_and_run(qtbot, session, workspace):
     bold.child(0).setCheckState(0, Qt.CheckState.Unchecked)
     assert page.chooser.ticked() == {4}
     assert bold.checkState(0) == Qt.CheckState.PartiallyChecked
-    qtbot.waitUntil(lambda: page.overview is not None and len(page.overview.measured) == 1, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.overview is not None and len(page.overview.measured) == 1)
     page.chooser.clear.click()
-    qtbot.waitUntil(lambda: page.right.currentWidget() is page.unticked, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.right.currentWidget() is page.unticked)
 
 
 def test_search_hides_other_groups(qtbot, session, workspace):
     two_groups(workspace, 1)
     page = shown(qtbot, session)
-    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 2, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 2)
     page.chooser.search.setText("plain ce")
     assert [page.chooser.tree.topLevelItem(row).isHidden() for row in (0, 1)] == [True, False]
 
@@ -342,7 +340,7 @@ def test_a_new_evaluation_is_seen_and_ticks_stay(qtbot, session, workspace):
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
     store(workspace, {1: np.full(COUNT, 0.9)}, seed=1, name="Plain")
-    qtbot.waitUntil(lambda: page.chooser.count.text() == "1 of 3 runs ticked", timeout=WAIT)
+    qtbot.waitUntil(lambda: page.chooser.count.text() == "1 of 3 runs ticked")
     assert page.chooser.ticked() == {1}
 
 
@@ -359,7 +357,7 @@ def test_compare_in_the_runs_list_ticks_the_group(qtbot, session, workspace):
     window.commands["run.compare"].trigger()
     page = window.pages.page("compare")
     assert window.pages.currentWidget() is page
-    qtbot.waitUntil(lambda: page.chooser.ticked() == {1, 3}, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.chooser.ticked() == {1, 3})
 
 
 @pytest.mark.parametrize("chosen", ["light", "dark"])
@@ -374,15 +372,13 @@ def test_the_theme_changes_what_is_drawn(qtbot, session, workspace, chosen):
     assert background == wanted.plot_background
 
 
-def test_two_hundred_runs_are_grouped_and_looked_at_in_seconds(qtbot, session, workspace):
+def test_two_hundred_runs_are_grouped_and_looked_at(qtbot, session, workspace):
     for number in range(200):
         training = TrainingParams(lr=0.001 * (1 + number // 2))
         workspace.create_run(RunConfig(name="Sweep", seed=number % 2, training=training))
     page = shown(qtbot, session)
-    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 100, timeout=WAIT)
-    start = time.perf_counter()
+    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 100)
     tick(qtbot, page, *range(1, 201))
-    assert time.perf_counter() - start < 20
     assert page.tables.numbers.rowCount() == 100
     page.tabs.setCurrentWidget(page.curves)
     assert "The first 12 of 100 groups are drawn" in page.curves.seeds.note.text()
@@ -396,9 +392,9 @@ def test_cost_tells_what_is_known(qtbot, session, workspace):
     assert page.cost.memory.plot.accessibleName() == "Memory: not known"
     with workspace.writing() as db:
         db.execute("update runs set memory_bytes = ?, seconds = 3.0", (2**30,))
-    qtbot.waitUntil(lambda: session.runs()[0].memory_bytes == 2**30, timeout=WAIT)
+    qtbot.waitUntil(lambda: session.runs()[0].memory_bytes == 2**30)
     page._look()
-    qtbot.waitUntil(lambda: "(1024, " in page.cost.memory.plot.accessibleDescription(), timeout=WAIT)
+    qtbot.waitUntil(lambda: "(1024, " in page.cost.memory.plot.accessibleDescription())
     assert page.cost.memory.plot.accessibleName() == "Memory against quality"
 
 
@@ -435,7 +431,7 @@ def test_the_ticked_runs_are_offered_for_a_report(qtbot, session, workspace):
     tick(qtbot, page, 2)
     page.at_box.setCurrentIndex(page.at_box.findData("last"))
     page.at_box.activated.emit(1)
-    qtbot.waitUntil(lambda: page.overview.at == "last", timeout=WAIT)
+    qtbot.waitUntil(lambda: page.overview.at == "last")
     page.report_button.click()
     assert offered == [ReportOffer((2,), "MAP@R", "last")]
     assert (asked, session.run_id) == (["report"], 2)

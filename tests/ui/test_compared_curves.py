@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QColor
 
 from tests.ui.test_compare_page import shown, two_groups
-from tests.ui.ticking import WAIT, tick
+from tests.ui.ticking import tick
 from tests.unit.comparing.test_training_curves import log
 from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.curves_panel import METRIC
@@ -29,7 +29,7 @@ def looked_at(qtbot, session, *runs):
     page = shown(qtbot, session)
     tick(qtbot, page, *runs)
     page.tabs.setCurrentWidget(page.curves)
-    qtbot.waitUntil(lambda: not page.curves.drawing, timeout=WAIT)
+    qtbot.waitUntil(lambda: not page.curves.drawing)
     return page
 
 
@@ -37,7 +37,7 @@ def choose(qtbot, page, name):
     box = page.curves.choice
     box.setCurrentIndex(box.findData(name))
     box.activated.emit(box.currentIndex())
-    qtbot.waitUntil(lambda: not page.curves.drawing, timeout=WAIT)
+    qtbot.waitUntil(lambda: not page.curves.drawing)
 
 
 def choices(page):
@@ -80,13 +80,13 @@ def test_the_choice_stays_while_the_ticked_runs_have_it(qtbot, session, workspac
     assert [each.title for each in page.curves.seeds.plot.series] == ["<b>Bold</b> (n = 1)"]
     page.metric_box.setCurrentIndex(page.metric_box.findText("recall@1"))
     page.metric_box.activated.emit(page.metric_box.currentIndex())
-    qtbot.waitUntil(lambda: choices(page)[0] == "recall@1 over epochs", timeout=WAIT)
+    qtbot.waitUntil(lambda: choices(page)[0] == "recall@1 over epochs")
     assert page.curves.choice.currentData() == "batch/loss"
-    qtbot.waitUntil(lambda: not page.curves.drawing, timeout=WAIT)
+    qtbot.waitUntil(lambda: not page.curves.drawing)
     page.chooser.clear.click()
     tick(qtbot, page, 1)
-    qtbot.waitUntil(lambda: choices(page) == ["recall@1 over epochs"], timeout=WAIT)
-    qtbot.waitUntil(lambda: not page.curves.drawing, timeout=WAIT)
+    qtbot.waitUntil(lambda: choices(page) == ["recall@1 over epochs"])
+    qtbot.waitUntil(lambda: not page.curves.drawing)
     assert page.curves.seeds.plot.title.startswith("recall@1")
 
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from small_run import blobs, store_run
 
-from tests.ui.ticking import WAIT, tick
+from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import store
 from workbench.config import Choice, TrainingParams
 from workbench.problem import Problem
@@ -46,14 +46,14 @@ def settings(qtbot, workspace, page):
     page.session.runs_changed.emit()
     tick(qtbot, page, *range(1, 7))
     page.tabs.setCurrentWidget(page.settings)
-    qtbot.waitUntil(lambda: len(page.settings.parallel._lines.runs) == 6, timeout=WAIT)
+    qtbot.waitUntil(lambda: len(page.settings.parallel._lines.runs) == 6)
     return page.settings
 
 
 def test_while_runs_are_read_for_the_first_time_a_line_says_so(qtbot, page, workspace, monkeypatch):
     sweep(workspace)
     page.session.runs_changed.emit()
-    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() > 0, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() > 0)
 
     def fail(*_args):
         raise Problem("The disk is away.")
@@ -63,10 +63,10 @@ def test_while_runs_are_read_for_the_first_time_a_line_says_so(qtbot, page, work
     page._look()
     assert page.right.currentWidget() is page.reading
     assert page.reading.text() == "Reading…"
-    qtbot.waitUntil(lambda: page.reading.text() == "The disk is away.", timeout=WAIT)
+    qtbot.waitUntil(lambda: page.reading.text() == "The disk is away.")
     monkeypatch.undo()
     page._look()
-    qtbot.waitUntil(lambda: page.right.currentWidget() is page.result, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.right.currentWidget() is page.result)
 
 
 def test_the_heat_map_names_settings_and_leaves_as_files(settings, tmp_path):
@@ -141,7 +141,7 @@ def moved(qtbot, session, workspace, page):
         db.execute("update runs set config = ? where id = 2", (config,))
     session.follower.runs_changed.emit(workspace.runs())
     tick(qtbot, page, 1, 2)
-    qtbot.waitUntil(lambda: page.comparison is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.comparison is not None)
     return page, pixels
 
 
@@ -150,7 +150,7 @@ def test_the_largest_movers_are_listed_with_pictures_and_opened(moved, session, 
     panel = page.neighbours
     assert panel.found is None, "read when it is looked at"
     page.tabs.setCurrentWidget(panel)
-    qtbot.waitUntil(lambda: panel.found is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: panel.found is not None)
     found = panel.found
     assert panel.told.text() == told(found)
     assert f"{100 * found.mean:.1f} % are the same" in panel.told.text()
@@ -158,7 +158,7 @@ def test_the_largest_movers_are_listed_with_pictures_and_opened(moved, session, 
     shares = [float(panel.model.index(row, 2).data()) for row in range(len(LABELS))]
     assert shares == sorted(shares)
     index = panel.model.index(0, 0)
-    qtbot.waitUntil(lambda: index.data(Qt.ItemDataRole.DecorationRole) is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: index.data(Qt.ItemDataRole.DecorationRole) is not None)
     panel.table.setCurrentIndex(index)
     asked = []
     session.page_asked.connect(asked.append)
@@ -166,14 +166,14 @@ def test_the_largest_movers_are_listed_with_pictures_and_opened(moved, session, 
     assert (session.run_id, session.query, asked) == (2, int(found.sample_ids[0]), ["retrieval"])
     assert session.evaluation_id == runs[1].evaluations[0]
     panel.k.setValue(3)
-    qtbot.waitUntil(lambda: panel.found is not None and panel.found.k == 3, timeout=WAIT)
+    qtbot.waitUntil(lambda: panel.found is not None and panel.found.k == 3)
 
 
 def test_a_missing_ranking_is_said_in_the_tab(moved, workspace, qtbot):
     page, _ = moved
     (workspace.folder(1) / "ranking-1.npz").unlink()
     page.tabs.setCurrentWidget(page.neighbours)
-    qtbot.waitUntil(lambda: "is missing" in page.neighbours.told.text(), timeout=WAIT)
+    qtbot.waitUntil(lambda: "is missing" in page.neighbours.told.text())
     assert page.neighbours.table.isHidden()
 
 
@@ -181,4 +181,4 @@ def test_queries_that_win_and_lose_have_pictures(moved, qtbot):
     page, _ = moved
     page.tabs.setCurrentWidget(page.queries)
     index = page.queries.model.index(0, 0)
-    qtbot.waitUntil(lambda: index.data(Qt.ItemDataRole.DecorationRole) is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: index.data(Qt.ItemDataRole.DecorationRole) is not None)

@@ -55,7 +55,7 @@ def test_choosing_a_data_set_fills_its_empty_field(qtbot, session, store):
     told = []
     session.noticed.connect(told.append)
     page.finder.add(store)
-    qtbot.waitUntil(lambda: bool(page.finder.places), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(page.finder.places))
     assert "CUB-200-2011" in str(told[0])
     page._edit("dataset.name", "cub")
     assert page.draft.value("dataset.folder") == str(store / "CUB_200_2011")
@@ -72,4 +72,4 @@ def test_the_next_window_looks_again(qtbot, session, store):
     session.set_catalog(registry.catalog())
     page = SetupPage(session)
     qtbot.addWidget(page)
-    qtbot.waitUntil(lambda: "cars" in page.finder.places, timeout=30_000)
+    qtbot.waitUntil(lambda: "cars" in page.finder.places)

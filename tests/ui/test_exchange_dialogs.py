@@ -53,7 +53,7 @@ def test_a_run_is_exported_from_its_menu(qtbot, run_id, session, window, notices
     session.show_run(run_id)
     dialog = window.run_actions.exchange.ask_export()
     assert not dialog.start.isEnabled(), "nothing is known of the run yet"
-    qtbot.waitUntil(dialog.start.isEnabled, timeout=30_000)
+    qtbot.waitUntil(dialog.start.isEnabled)
     assert dialog.formats() == ["config", "csv", "npy"]
     assert not dialog.boxes["torch"].isEnabled()
     assert dialog.reasons["torch"].text() == f"Run {run_id} has no checkpoint."
@@ -64,11 +64,11 @@ def test_a_run_is_exported_from_its_menu(qtbot, run_id, session, window, notices
     dialog.boxes["projector"].setChecked(True)
     dialog.folder.take(str(tmp_path / "out"))
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: any("Exported 3 files" in str(each) for each in notices), timeout=30_000)
+    qtbot.waitUntil(lambda: any("Exported 3 files" in str(each) for each in notices))
     assert (tmp_path / "out" / "vectors.tsv").exists()
     assert list((tmp_path / "out" / "tensorboard").iterdir())
     [item] = [each for each in session.activity.items if each.title == f"Export run {run_id}"]
-    qtbot.waitUntil(lambda: item.state == "done", timeout=30_000)
+    qtbot.waitUntil(lambda: item.state == "done")
 
 
 @pytest.mark.parametrize(("chosen", "epoch"), [("best", 1), ("last", 2), ("0", 0)])
@@ -78,7 +78,7 @@ def test_the_embeddings_of_any_stored_epoch_are_exported(
     session.show_run(run_id)
     dialog = window.run_actions.exchange.ask_export()
     assert not dialog.epoch.isEnabled(), "nothing is known of the run yet"
-    qtbot.waitUntil(dialog.start.isEnabled, timeout=30_000)
+    qtbot.waitUntil(dialog.start.isEnabled)
     offered = {dialog.epoch.itemData(at): dialog.epoch.itemText(at) for at in range(dialog.epoch.count())}
     assert offered == {
         "best": "Best: epoch 1", "last": "Last: epoch 2", "0": "Epoch 0 (untrained)", "1": "Epoch 1", "2": "Epoch 2",
@@ -89,7 +89,7 @@ def test_the_embeddings_of_any_stored_epoch_are_exported(
         dialog.boxes[name].setChecked(False)
     dialog.folder.take(str(tmp_path / "out"))
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: any("Exported 3 files" in str(each) for each in notices), timeout=30_000)
+    qtbot.waitUntil(lambda: any("Exported 3 files" in str(each) for each in notices))
     [wanted] = [each.id for each in session.workspace.evaluations(run_id) if each.epoch == epoch]
     np.testing.assert_array_equal(np.load(tmp_path / "out" / "embeddings.npy"), session.workspace.embeddings(wanted)[2])
 
@@ -98,17 +98,17 @@ def test_a_folder_in_which_nothing_can_be_written_is_told(qtbot, run_id, session
     (tmp_path / "file").write_text("in the way")
     session.show_run(run_id)
     dialog = window.run_actions.exchange.ask_export()
-    qtbot.waitUntil(dialog.start.isEnabled, timeout=30_000)
+    qtbot.waitUntil(dialog.start.isEnabled)
     dialog.folder.take(str(tmp_path / "file"))
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: any(isinstance(each, Problem) for each in notices), timeout=30_000)
+    qtbot.waitUntil(lambda: any(isinstance(each, Problem) for each in notices))
     assert "could not be written" in str(notices[-1])
 
 
 def test_a_run_that_has_not_ended_says_so(qtbot, session, workspace, window):
     session.show_run(workspace.create_run(RunConfig(name="young")))
     dialog = window.run_actions.exchange.ask_export()
-    qtbot.waitUntil(dialog.start.isEnabled, timeout=30_000)
+    qtbot.waitUntil(dialog.start.isEnabled)
     assert dialog.formats() == ["config"]
     assert not dialog.epoch.isEnabled(), "it has no evaluation"
     assert dialog.state.text().startswith("This run has not ended")
@@ -130,15 +130,15 @@ def test_imported_embeddings_are_mapped_and_browsed(qtbot, session, window, arra
     dialog.places["array"].take(str(arrays / "pixels.npy"))
     dialog.name.setText("Theirs")
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: session.run_id is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: session.run_id is not None)
     assert session.run().name == "Theirs"
     assert session.page == "map"
     maps = window.pages.page("map")
-    qtbot.waitUntil(lambda: maps.canvas.data is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: maps.canvas.data is not None)
     assert len(maps.canvas.data.points) == 30
     session.show_page("retrieval")
     retrieval = window.pages.page("retrieval")
-    qtbot.waitUntil(lambda: len(retrieval.result.cards) > 0, timeout=60_000)
+    qtbot.waitUntil(lambda: len(retrieval.result.cards) > 0)
     session.show_page("train")
     assert "imported embeddings" in window.pages.page("train").header.state.text()
     session.analysis.close()
@@ -150,7 +150,7 @@ def test_what_is_wrong_is_said_in_the_dialog_and_can_be_mended(qtbot, session, w
     dialog.places["embeddings"].take(str(arrays / "vectors.npy"))
     dialog.places["labels"].take(str(arrays / "short.npy"))
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "30 embeddings, but short.npy 3 labels" in dialog.state.text(), timeout=60_000)
+    qtbot.waitUntil(lambda: "30 embeddings, but short.npy 3 labels" in dialog.state.text())
     assert dialog.state.property("role") == "error"
     assert dialog.start.isEnabled()
     assert session.runs() == []
@@ -162,8 +162,23 @@ def test_what_is_wrong_is_said_in_the_dialog_and_can_be_mended(qtbot, session, w
     dialog.places["labels"].take(str(arrays / "labels.npy"))
     assert dialog.state.text() == ""
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: session.run_id is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: session.run_id is not None)
     session.analysis.close()
+
+
+def test_a_file_of_another_kind_is_said_beside_its_field_at_once(window, arrays):
+    dialog = window.run_actions.exchange.ask_import()
+    (arrays / "notes.txt").write_text("no numbers")
+    dialog.places["embeddings"].take(str(arrays / "notes.txt"))
+    said = dialog.said["embeddings"]
+    assert said.text() == "notes.txt is none of .npy, .csv, .tsv, .parquet."
+    assert said.property("role") == "error"
+    assert not dialog.start.isEnabled()
+    dialog.places["embeddings"].take(str(arrays / "gone.npy"))
+    assert said.text().startswith("There is no file ")
+    dialog.places["embeddings"].take(str(arrays / "vectors.npy"))
+    assert said.property("role") == "caption"
+    assert dialog.start.isEnabled()
 
 
 def test_images_of_a_folder_are_kept_at_the_size_asked_for(qtbot, session, window, arrays):
@@ -187,7 +202,7 @@ def test_images_of_a_folder_are_kept_at_the_size_asked_for(qtbot, session, windo
     qtbot.keyClicks(dialog.image_size, "0")
     assert dialog.state.text() == ""
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: session.run_id is not None and session.run().status == "done", timeout=60_000)
+    qtbot.waitUntil(lambda: session.run_id is not None and session.run().status == "done")
     assert session.workspace.dataset(session.run().dataset_id).image_size == 40
     session.analysis.close()
 
@@ -200,7 +215,7 @@ def test_a_cancelled_import_makes_no_run(qtbot, session, window, arrays):
     assert not dialog.start.isEnabled()
     [item] = [each for each in session.activity.items if each.title == "Import embeddings"]
     item.cancel()
-    qtbot.waitUntil(lambda: item.state == "cancelled", timeout=30_000)
+    qtbot.waitUntil(lambda: item.state == "cancelled")
     assert dialog.start.isEnabled(), "it can be started again"
     dialog.reject()
     assert session.workspace.runs() == []

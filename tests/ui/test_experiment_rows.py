@@ -71,7 +71,7 @@ def test_start_runs_every_seed_and_tells_the_result(qtbot, session):
     first = session.start(config(seeds=2))
     assert session.run_id == first
     assert len(session.queue.waiting) == 1
-    qtbot.waitUntil(lambda: bool(session.experiments()[0].result), timeout=120_000)
+    qtbot.waitUntil(lambda: bool(session.experiments()[0].result))
     (experiment,) = session.experiments()
     runs = experiments.runs_of(session.workspace, experiment.id)
     assert [run.status for run in runs] == ["done", "done"]

@@ -43,7 +43,7 @@ def page(qtbot, session, run):
     made.resize(960, 700)
     with qtbot.waitExposed(made):
         made.show()
-    qtbot.waitUntil(lambda: made.explaining.source.found is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: made.explaining.source.found is not None)
     return made
 
 
@@ -90,10 +90,10 @@ def test_choosing_a_cause_shows_its_first_query_and_work_that_ends_changes_nothi
 def test_a_long_explanation_scrolls_where_its_lines_have_no_room(page, qtbot):
     page.result.show_explanation("Short.")
     text = page.result.explanation
-    qtbot.waitUntil(lambda: text.focusPolicy() == Qt.FocusPolicy.NoFocus, timeout=30_000)
+    qtbot.waitUntil(lambda: text.focusPolicy() == Qt.FocusPolicy.NoFocus)
     assert text.verticalScrollBar().maximum() == 0
     page.result.show_explanation("A sentence that is one of very many. " * 60)
-    qtbot.waitUntil(lambda: text.verticalScrollBar().maximum() > 0, timeout=30_000)
+    qtbot.waitUntil(lambda: text.verticalScrollBar().maximum() > 0)
     assert text.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAsNeeded
     assert text.said.height() >= text.said.heightForWidth(text.said.width())
     text.setFocus()
@@ -132,7 +132,7 @@ def test_missed_neighbours_stand_below_with_their_ranks(page, session, run, qtbo
     session.show_query(int(run.ids[31]))
     shown, total = found_of(session).missed(int(run.ids[31]), 4, 12)
     assert total >= 19
-    qtbot.waitUntil(lambda: [card.neighbour for card in page.result.missed.cards] == shown, timeout=30_000)
+    qtbot.waitUntil(lambda: [card.neighbour for card in page.result.missed.cards] == shown)
     assert page.result.missed.title.text() == f"Missed: {total} of its class behind rank 4, the nearest 12 of them"
     assert page.result.to_missed.text() == f"{total} missed"
     before = page.result.area.verticalScrollBar().value()
@@ -148,7 +148,7 @@ def test_won_and_lost_since_another_epoch(page, session, run, qtbot):
     assert why.differences.isHidden()
     assert why.compare.findData(run.evaluations[1]) < 0, "not with itself"
     choose(why.compare, run.evaluations[0])
-    qtbot.waitUntil(why.differences.isVisible, timeout=30_000)
+    qtbot.waitUntil(why.differences.isVisible)
     assert why.differences.text().startswith(f"Since epoch 1: {len(expected.won)} won, {len(expected.lost)} lost")
     for key, ids in (("won", expected.won), ("lost", expected.lost)):
         choose(why.causes, key)
@@ -166,7 +166,7 @@ def test_another_epoch_is_explained_anew_and_the_comparison_goes_where_it_means_
     choose(why.causes, "none")
     choose(why.compare, run.evaluations[0])
     session.show_evaluation(run.evaluations[0])
-    qtbot.waitUntil(lambda: page.explaining.source.found is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: page.explaining.source.found is not None)
     found = found_of(session)
     assert found.evaluation_id == run.evaluations[0]
     assert listed(page) == set(found.of_cause("none").tolist()), "the chosen cause stays"
@@ -182,7 +182,7 @@ def test_confusions_filter_the_list_and_hubs_become_the_query(page, session, qtb
     found = found_of(session)
     page.queries.why.mistakes.click()
     dialog = page.explaining.dialog
-    qtbot.waitUntil(lambda: dialog.isVisible() and dialog.pairs.rowCount() > 0, timeout=30_000)
+    qtbot.waitUntil(lambda: dialog.isVisible() and dialog.pairs.rowCount() > 0)
     assert [dialog.pairs.row(place) for place in range(dialog.pairs.rowCount())] == sorted(
         found.pairs, key=lambda pair: pair.times, reverse=True
     )
@@ -202,7 +202,7 @@ def test_confusions_filter_the_list_and_hubs_become_the_query(page, session, qtb
     assert session.query == hub.sample_id
     loader = shared_loader(session)
     dialog.hubs.index(0, 0).data(Qt.ItemDataRole.DecorationRole)
-    qtbot.waitUntil(lambda: loader.pixmap(hub.sample_id, 36) is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: loader.pixmap(hub.sample_id, 36) is not None)
     dialog.copy()
     assert dialog.hubs.lines()[0].split("\t") == list(dialog.hubs.titles)
     dialog.close()
@@ -216,13 +216,13 @@ def test_a_missing_ranking_is_a_sentence_and_the_list_stays(qtbot, session, run)
     made = RetrievalPage(session)
     qtbot.addWidget(made)
     made.show()
-    qtbot.waitUntil(lambda: bool(said), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(said))
     assert "ranking-2.npz is missing" in str(said[0])
     assert made.model.rowCount() == 120
-    qtbot.waitUntil(lambda: "being worked out" not in made.result.explanation.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "being worked out" not in made.result.explanation.text())
     made.queries.why.mistakes.click()
     pairs = made.explaining.dialog.tabs.currentWidget().findChild(QStackedWidget)
-    qtbot.waitUntil(lambda: "could not be worked out" in pairs.currentWidget().text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "could not be worked out" in pairs.currentWidget().text())
     made.explaining.dialog.close()
 
 
@@ -241,7 +241,7 @@ def test_a_person_who_cancels_is_not_left_waiting(qtbot, session, run, monkeypat
     session.show_query(int(run.ids[30]))
     assert made.result.explanation.text().endswith("The cause is being worked out…")
     session.activity.items[-1].cancel()
-    qtbot.waitUntil(lambda: "worked out" not in made.result.explanation.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "worked out" not in made.result.explanation.text())
     assert made.result.explanation.text()
     assert made.explaining.source.found is None
 
@@ -303,12 +303,12 @@ def test_a_tag_is_put_on_the_query_listed_and_taken_away(page, session, run, qtb
     session.show_query(int(run.ids[30]))
     assert result.tags.isHidden()
     page.tagging.put("label wrong", True)
-    qtbot.waitUntil(result.tags.isVisible, timeout=30_000)
+    qtbot.waitUntil(result.tags.isVisible)
     assert result.tags.text() == "Tagged: label wrong"
     session.show_query(int(run.ids[5]))
     assert result.tags.isHidden()
     page.tagging.put(" a & b ", True)
-    qtbot.waitUntil(lambda: why.causes.findData("tag:a & b") > 0, timeout=30_000)
+    qtbot.waitUntil(lambda: why.causes.findData("tag:a & b") > 0)
     page.tagging.menu.aboutToShow.emit()
     shown = {action.text(): action.isChecked() for action in page.tagging.menu.actions() if action.isCheckable()}
     assert shown == {"a && b": True, "label wrong": False}
@@ -317,7 +317,7 @@ def test_a_tag_is_put_on_the_query_listed_and_taken_away(page, session, run, qtb
     assert listed(page) == {run.ids[30]}
     session.show_query(int(run.ids[30]))
     page.tagging.put("label wrong", False)
-    qtbot.waitUntil(result.tags.isHidden, timeout=30_000)
+    qtbot.waitUntil(result.tags.isHidden)
     assert why.causes.currentIndex() == 0
     assert page.model.rowCount() == 120
 
@@ -328,10 +328,10 @@ def test_map_at_r_if_the_tagged_were_left_out_stands_beside_and_changes_nothing(
     assert why.left_out.isHidden()
     session.show_query(int(run.ids[30]))
     page.tagging.put("label wrong", True)
-    qtbot.waitUntil(lambda: why.causes.findData("tag:label wrong") > 0, timeout=30_000)
+    qtbot.waitUntil(lambda: why.causes.findData("tag:label wrong") > 0)
     choose(why.causes, "tag:label wrong")
     why.left_out.click()
-    qtbot.waitUntil(lambda: "if the 1 tagged “label wrong”" in why.left_out_said.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "if the 1 tagged “label wrong”" in why.left_out_said.text())
     expected = failed_queries.without_samples(session.workspace, run.evaluations[1], run.ids[30:31], lambda *told: None)
     assert f"it would be {100 * expected.without:.2f} %" in why.left_out_said.text()
     assert f"MAP@R {100 * before['MAP@R']:.2f} %" in why.left_out_said.text()
@@ -345,5 +345,5 @@ def test_an_empty_tag_is_a_sentence(page, session, qtbot):
     said = []
     session.noticed.connect(said.append)
     page.tagging.put("  ", True)
-    qtbot.waitUntil(lambda: bool(said), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(said))
     assert "1 to 80 characters" in str(said[0])

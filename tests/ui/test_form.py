@@ -73,7 +73,7 @@ def test_help_is_told_by_a_key_in_the_field_and_its_button_is_no_stop(form, qtbo
     row = form.row(name)
     row.widget.setFocus()
     QToolTip.hideText()
-    qtbot.waitUntil(lambda: QToolTip.text() == "", timeout=30_000)
+    qtbot.waitUntil(lambda: QToolTip.text() == "")
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
     assert QToolTip.text() == tooltip(fields[name])
     assert row.help.focusPolicy() == Qt.FocusPolicy.ClickFocus

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import shiboken6
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication, QKeySequence
+from PySide6.QtGui import QColor, QDropEvent, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
@@ -75,7 +75,7 @@ def test_an_empty_workspace_opens_with_cards_docks_and_an_empty_list(window, ses
 def test_the_first_paint_is_said_once(qtbot, session):
     window = MainWindow(session)
     qtbot.addWidget(window)
-    with qtbot.waitSignal(window.painted, timeout=30_000):
+    with qtbot.waitSignal(window.painted):
         window.show()
     with qtbot.assertNotEmitted(window.painted, wait=50):
         window.repaint()
@@ -135,7 +135,7 @@ def test_labels_never_interpret_what_they_show(window, session, config, qtbot):
     name = "<img src=x>&<b>bold</b>"
     session.show_run(session.workspace.create_run(config.model_copy(update={"name": name})))
     session.notify(Problem(name))
-    qtbot.waitUntil(lambda: name in window.rail.run.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: name in window.rail.run.text())
     for each in window.findChildren(QLabel):
         if "<" in each.text():
             assert each.textFormat() == Qt.TextFormat.PlainText
@@ -168,7 +168,7 @@ def test_reset_layout_brings_everything_to_its_first_place(window):
 
 def test_the_inspector_folds_where_the_window_is_narrow(qtbot, window):
     window.resize(1280, 720)
-    qtbot.waitUntil(lambda: window.inspector.width() < 60, timeout=30_000)
+    qtbot.waitUntil(lambda: window.inspector.width() < 60)
     window.inspector.unfold()
     window.resize(1300, 720)
     assert not window.inspector.folded, "the person's choice holds while the window stays narrow"
@@ -372,7 +372,7 @@ def test_a_defect_in_a_thread_is_told_on_the_windows_thread(qtbot, window, defec
     thread = threading.Thread(target=raise_at_one_place, args=(RuntimeError("far away"),))
     thread.start()
     thread.join()
-    qtbot.waitUntil(window.message.isVisible, timeout=30_000)
+    qtbot.waitUntil(window.message.isVisible)
     assert "far away" in window.message.details.toPlainText()
 
 
@@ -388,7 +388,7 @@ def test_rows_tell_state_and_scores_and_choose_the_run(qtbot, window, session, c
     first = session.workspace.create_run(config)
     second = session.workspace.create_run(config.model_copy(update={"name": "Second"}))
     stored_evaluation(first, 1)
-    qtbot.waitUntil(lambda: window.runs.model.rowCount() == 2, timeout=30_000)
+    qtbot.waitUntil(lambda: window.runs.model.rowCount() == 2)
     index = window.runs.model.index(1, 0)
     assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Counting, Queued, R@1 90.0  MAP@R 80.0"
     window.runs.list.setCurrentIndex(index)
@@ -402,7 +402,7 @@ def test_search_finds_by_every_word(qtbot, window, session, config):
     first = session.workspace.create_run(config)
     session.workspace.create_run(config.model_copy(update={"name": "Other"}))
     session.workspace.set_tags(first, ["paper"])
-    qtbot.waitUntil(lambda: window.runs.model.rowCount() == 2, timeout=30_000)
+    qtbot.waitUntil(lambda: window.runs.model.rowCount() == 2)
     qtbot.keyClicks(window.runs.search, "PAPER count")
     assert [window.runs.model.index(row, 0).data() for row in range(window.runs.model.rowCount())] == ["Counting"]
 
@@ -412,23 +412,48 @@ def test_trash_restore_and_delete(qtbot, window, session, config, monkeypatch):
     session.workspace.set_status(run_id, "done")
     session.show_run(run_id)
     actions = window.run_actions
-    qtbot.waitUntil(actions.trash.isEnabled, timeout=30_000)
+    qtbot.waitUntil(actions.trash.isEnabled)
     assert not actions.delete.isEnabled()
     actions.trash.trigger()
-    qtbot.waitUntil(lambda: window.runs.model.rowCount() == 0, timeout=30_000)
+    qtbot.waitUntil(lambda: window.runs.model.rowCount() == 0)
     actions.show_trash.trigger()
     assert window.runs.model.rowCount() == 1
     session.show_run(run_id)
     actions.restore.trigger()
-    qtbot.waitUntil(lambda: len(session.runs()) == 1, timeout=30_000)
+    qtbot.waitUntil(lambda: len(session.runs()) == 1)
     session.workspace.trash(run_id)
-    qtbot.waitUntil(actions.delete.isEnabled, timeout=30_000)
+    qtbot.waitUntil(actions.delete.isEnabled)
     monkeypatch.setattr(type(actions), "_sure", lambda *_: False)
     actions.delete.trigger()
     assert session.workspace.run(run_id).trashed
     monkeypatch.setattr(type(actions), "_sure", lambda *_: True)
     actions.delete.trigger()
     assert session.workspace.runs(trashed=True) == []
+
+
+@pytest.mark.parametrize("place", ["bottom bar", "menu"])
+@pytest.mark.parametrize("answer", ["keep", "stop", "discard"])
+def test_a_run_is_ended_by_one_question_wherever_it_is_asked(
+    qtbot, counting_session, open_window, config, place, answer
+):
+    session = counting_session
+    window = open_window(session)
+    run_id = session.start(config)
+    line = window.activity.line.cancel
+    qtbot.waitUntil(lambda: session.run().status == "running" and line.isVisible())
+    (line.click if place == "bottom bar" else window.run_actions.end.trigger)()
+    assert session.run().status == "running", "nothing ends without an answer"
+    said = window.ending.ask.words.text()
+    assert "keeps the epochs that are finished" in said
+    assert "Discarding moves it to the trash" in said
+    window.ending.ask.answers[answer].click()
+    if answer == "keep":
+        steps = session.workspace.run(run_id).done
+        qtbot.waitUntil(lambda: session.workspace.run(run_id).done > steps)
+        return
+    qtbot.waitUntil(lambda: not session.busy)
+    assert session.workspace.run(run_id).status == ("stopped" if answer == "stop" else "cancelled")
+    assert bool(session.workspace.run(run_id).trashed) == (answer == "discard")
 
 
 def test_rename_tag_and_note(qtbot, window, session, config, monkeypatch):
@@ -452,10 +477,10 @@ def test_activity_shows_a_run_of_another_program_without_cancel(qtbot, window, s
     run_id = session.workspace.create_run(config)
     with session.workspace.writing() as db:
         db.execute("update runs set status='running', phase='Training', done=3, total=9 where id=?", (run_id,))
-    qtbot.waitUntil(lambda: "3 / 9" in window.activity.line.text.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "3 / 9" in window.activity.line.text.text())
     assert not window.activity.line.cancel.isVisible()
     session.workspace.set_status(run_id, "done")
-    qtbot.waitUntil(lambda: "Nothing" in window.activity.line.text.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "Nothing" in window.activity.line.text.text())
 
 
 def test_duplicate_offers_the_config_to_set_up(qtbot, window, session, config):
@@ -563,16 +588,16 @@ def test_a_window_with_nothing_to_do_closes(window):
     assert window.close()
 
 
-@pytest.mark.parametrize(("choice", "status"), [("stop", "stopped"), ("cancel", "cancelled")])
-def test_closing_while_training_asks_and_waits(qtbot, counting_session, open_window, config, choice, status):
+@pytest.mark.parametrize("choice", ["stop", "now"])
+def test_closing_while_training_asks_and_waits(qtbot, counting_session, open_window, config, choice):
     session = counting_session
     window = open_window(session)
     first, second = session.start(config), session.start(config)
-    qtbot.waitUntil(lambda: session.workspace.run(first).status == "running", timeout=30_000)
+    qtbot.waitUntil(lambda: session.workspace.run(first).status == "running")
     assert not window.close()
-    getattr(window.closing.ask, choice).click()
-    qtbot.waitUntil(lambda: not window.isVisible(), timeout=30_000)
-    assert session.workspace.run(first).status == status
+    window.closing.ask.answers[choice].click()
+    qtbot.waitUntil(lambda: not window.isVisible())
+    assert session.workspace.run(first).status == "stopped"
     assert session.workspace.run(second).status == "cancelled"
     assert not session.busy
 
@@ -580,9 +605,9 @@ def test_closing_while_training_asks_and_waits(qtbot, counting_session, open_win
 def test_closing_can_be_thought_better_of(qtbot, counting_session, open_window, config):
     window = open_window(counting_session)
     run_id = counting_session.start(config)
-    qtbot.waitUntil(lambda: counting_session.workspace.run(run_id).status == "running", timeout=30_000)
+    qtbot.waitUntil(lambda: counting_session.workspace.run(run_id).status == "running")
     window.close()
-    window.closing.ask.keep.click()
+    window.closing.ask.answers["keep"].click()
     qtbot.wait(100)
     assert window.isVisible()
     assert counting_session.workspace.run(run_id).status == "running"
@@ -600,3 +625,40 @@ def test_settings_survive_a_file_that_makes_no_sense(tmp_path: Path, qapp):
     assert preferences.number("text_size", 100) == 100
     assert preferences.state("layout/state").isEmpty()
     assert theme.Theme(preferences).choice == "system"
+
+
+def test_a_clicked_row_can_be_read(qtbot, window, session, config):
+    session.show_run(session.workspace.create_run(config))
+    qtbot.waitUntil(lambda: window.runs.model.rowCount() == 1)
+    rows = window.runs.list
+    qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=rows.visualRect(rows.model().index(0, 0)).center())
+    rows.setFocus()
+    box = rows.visualRect(rows.model().index(0, 0))
+    shown = rows.viewport().grab(box).toImage()
+    dot = QColor(theme.run_colour(session.run().colour))
+    row = [shown.pixelColor(x, shown.height() - 4) for x in range(4, shown.width() - 4)]
+    assert dot not in row, "the dot's colour fills the row"
+
+
+def test_the_first_window_fits_its_screen_with_its_frame(session):
+    window = MainWindow(session)
+    room = window.screen().availableGeometry()
+    assert window.width() <= max(room.width() - 8, window.minimumWidth())
+    assert window.height() <= room.height() - 32, "a title bar has room"
+    window.deleteLater()
+
+
+def test_the_header_shows_and_chooses_the_evaluation_of_the_whole_window(window, session, config, stored_evaluation):
+    run_id = session.workspace.create_run(config)
+    for epoch, each in ((0, 0.1), (1, 0.9), (2, 0.5)):
+        stored_evaluation(run_id, epoch, each)
+    chooser = window.rail.evaluation
+    assert not chooser.isVisible(), "no run is shown"
+    session.show_run(run_id)
+    assert chooser.isVisible()
+    assert chooser.currentText() == "★ best, epoch 1"
+    chooser.setCurrentIndex(0)
+    chooser.activated.emit(0)
+    assert session.evaluation().epoch == 0
+    session.show_later()
+    assert chooser.currentText() == "★ best, epoch 1"

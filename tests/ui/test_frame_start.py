@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
+from tests.waits import HANG
 from workbench import app
 from workbench.ui.icons import icon
 
@@ -21,7 +22,7 @@ def start(*args, **changes):
     for name in (name for name, value in changes.items() if value is None):
         env.pop(name, None)
     return subprocess.run(
-        [sys.executable, "-m", "workbench", *args], capture_output=True, text=True, env=env, timeout=120
+        [sys.executable, "-m", "workbench", *args], capture_output=True, text=True, env=env, timeout=HANG
     )
 
 

@@ -33,7 +33,7 @@ def test_beside_a_run_there_is_a_turn_between_two_steps(turns, qtbot):
     done = []
     turns.begin(lambda: done.append(turns.busy), lambda: done.append(turns.busy))
     assert done == []
-    qtbot.waitUntil(lambda: len(done) == 2, timeout=30_000)
+    qtbot.waitUntil(lambda: len(done) == 2)
     assert done == [True, False]
 
 
@@ -41,7 +41,7 @@ def test_a_later_call_takes_the_place_of_what_is_left(turns, qtbot):
     done = []
     turns.begin(lambda: done.append("old"), lambda: done.append("old"))
     turns.begin(lambda: done.append("new"))
-    qtbot.waitUntil(lambda: bool(done), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(done))
     qtbot.wait(20)
     assert done == ["new"]
 
@@ -50,5 +50,5 @@ def test_after_the_end_of_the_session_nothing_is_done(turns, session, qtbot):
     done = []
     turns.begin(lambda: done.append(1))
     session.closed = True
-    qtbot.waitUntil(lambda: not turns.busy, timeout=30_000)
+    qtbot.waitUntil(lambda: not turns.busy)
     assert done == []

@@ -30,7 +30,7 @@ def panel(qtbot, session, run):
 
 def after(qtbot, panel, change, *values):
     """Make a change and wait until the panel has taken it."""
-    with qtbot.waitSignal(panel.shown, timeout=30_000):
+    with qtbot.waitSignal(panel.shown):
         change(*values)
 
 
@@ -50,8 +50,8 @@ def test_one_sample_with_its_five_nearest(qtbot, panel, session, run):
     assert [spot._sign for spot in panel.spots] == ["✓" if each.right else "✗" for each in near]
     right = sum(each.right for each in near)
     assert panel.sheet_title.text() == f"{right} of the 5 nearest are of its class"
-    qtbot.waitUntil(lambda: all(spot._pixmap is not None for spot in panel.spots), timeout=30_000)
-    qtbot.waitUntil(lambda: not panel.picture.pixmap().isNull(), timeout=30_000)
+    qtbot.waitUntil(lambda: all(spot._pixmap is not None for spot in panel.spots))
+    qtbot.waitUntil(lambda: not panel.picture.pixmap().isNull())
 
 
 def test_many_are_counted_by_class_with_a_contact_sheet(qtbot, panel, session, run):
@@ -94,7 +94,7 @@ def test_several_changes_at_once_are_answered_once(qtbot, panel, session, run):
     session.select(run.ids[:7])
     session.select(run.ids[:4])
     session.select(run.ids[:9])
-    qtbot.waitUntil(lambda: seen == ["9 selected"], timeout=30_000)
+    qtbot.waitUntil(lambda: seen == ["9 selected"])
     qtbot.wait(100)
     assert seen == ["9 selected"]
 
@@ -107,7 +107,7 @@ def test_a_sample_alone_in_its_class(qtbot, panel, session, run):
 def test_a_click_on_a_neighbour_shows_it(qtbot, panel, session, run):
     after(qtbot, panel, session.show_query, int(run.ids[0]))
     near = panel.spots[1].sample
-    with qtbot.waitSignal(panel.shown, timeout=30_000):
+    with qtbot.waitSignal(panel.shown):
         qtbot.mouseClick(panel.spots[1], Qt.MouseButton.LeftButton)
     assert panel.sample == near
     assert session.query == near
@@ -130,8 +130,8 @@ def test_missing_pictures_are_said(qtbot, session, run):
     qtbot.addWidget(panel)
     panel.show()
     after(qtbot, panel, session.show_query, int(run.ids[3]))
-    qtbot.waitUntil(lambda: "gone" in panel.picture.text(), timeout=30_000)
-    qtbot.waitUntil(lambda: all("gone" in spot.toolTip() for spot in panel.spots), timeout=30_000)
+    qtbot.waitUntil(lambda: "gone" in panel.picture.text())
+    qtbot.waitUntil(lambda: all("gone" in spot.toolTip() for spot in panel.spots))
     panel.grab()
 
 
@@ -140,7 +140,7 @@ def test_a_hidden_panel_asks_nothing_until_it_is_shown(qtbot, panel, session, ru
     session.select(run.ids[:2])
     qtbot.wait(50)
     assert panel.currentWidget() is panel.hint
-    with qtbot.waitSignal(panel.shown, timeout=30_000):
+    with qtbot.waitSignal(panel.shown):
         panel.show()
     assert panel.title.text() == "2 selected"
 

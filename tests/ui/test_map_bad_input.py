@@ -26,7 +26,7 @@ def open_page(qtbot, session, run_id, method):
     page.resize(900, 640)
     page.show()
     session.show_run(run_id)
-    qtbot.waitUntil(lambda: page.canvas.data is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: page.canvas.data is not None)
     return page
 
 
@@ -48,23 +48,23 @@ def lost(qtbot, session, workspace, tmp_path, monkeypatch):
 def test_moved_images_are_told_on_the_card_and_located_all_at_once(qtbot, lost, tmp_path):
     assert not lost.locating.isVisible()
     lost._hover(5, lost.canvas.place_of(5))
-    qtbot.waitUntil(lambda: "Put it back" in lost.hover_card.picture.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "Put it back" in lost.hover_card.picture.text())
     assert lost.locating.isVisible()
     lost.locating.take(tmp_path / "new")
-    qtbot.waitUntil(lambda: not lost.locating.isVisible(), timeout=30_000)
+    qtbot.waitUntil(lambda: not lost.locating.isVisible())
     lost._hover(6, lost.canvas.place_of(6))
-    qtbot.waitUntil(lambda: not lost.hover_card.picture.pixmap().isNull(), timeout=30_000)
+    qtbot.waitUntil(lambda: not lost.hover_card.picture.pixmap().isNull())
 
 
 def test_a_folder_without_the_images_is_told_and_the_way_stays(qtbot, lost, session, tmp_path):
     told = []
     session.noticed.connect(lambda what: told.append(str(what)))
     lost._hover(5, lost.canvas.place_of(5))
-    qtbot.waitUntil(lost.locating.isVisible, timeout=30_000)
+    qtbot.waitUntil(lost.locating.isVisible)
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "inner").mkdir()
     lost.locating.take(tmp_path / "empty" / "inner")
-    qtbot.waitUntil(lambda: any("None of the 40 images" in each for each in told), timeout=30_000)
+    qtbot.waitUntil(lambda: any("None of the 40 images" in each for each in told))
     assert lost.locating.isVisible()
 
 
@@ -74,46 +74,46 @@ def test_a_killed_analysis_process_is_told_the_pca_stays_and_the_next_map_gets_a
     told = []
     session.noticed.connect(lambda what: told.append(str(what)))
     page = open_page(qtbot, session, trained_run(workspace, tmp_path / "cache"), "umap")
-    qtbot.waitUntil(lambda: page.maker._request is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: page.maker._request is not None)
     killed = session.analysis._process._process
     killed.kill()
-    qtbot.waitUntil(lambda: any("ended unexpectedly" in each for each in told), timeout=30_000)
+    qtbot.waitUntil(lambda: any("ended unexpectedly" in each for each in told))
     assert page.canvas.data.method == "pca"
     assert not page.strip.isVisible()
     page._make()
-    qtbot.waitUntil(lambda: page.maker._request is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: page.maker._request is not None)
     assert session.analysis._process._process.pid != killed.pid
     page.maker.cancel()
 
 
 def test_every_place_that_misses_an_image_offers_the_way_and_one_mends_all(qtbot, lost, session, tmp_path):
     lost._hover(5, lost.canvas.place_of(5))
-    qtbot.waitUntil(lost.locating.isVisible, timeout=30_000)
+    qtbot.waitUntil(lost.locating.isVisible)
     retrieval, inspector = RetrievalPage(session), InspectorPanel(session)  # made when the loss is known already
     for each in (retrieval, inspector):
         qtbot.addWidget(each)
         each.resize(900, 640)
         each.show()
-    qtbot.waitUntil(lambda: bool(retrieval.result.cards), timeout=30_000)
-    qtbot.waitUntil(lambda: all(card._absent for card in retrieval.result.cards), timeout=30_000)
-    qtbot.waitUntil(lambda: "Put it back" in inspector.picture.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(retrieval.result.cards))
+    qtbot.waitUntil(lambda: all(card._absent for card in retrieval.result.cards))
+    qtbot.waitUntil(lambda: "Put it back" in inspector.picture.text())
     strips = [lost.locating, retrieval.locating, inspector.locating]
     assert all(strip.isVisible() for strip in strips)
     inspector.locating.take(tmp_path / "new")
-    qtbot.waitUntil(lambda: not any(strip.isVisible() for strip in strips), timeout=30_000)
-    qtbot.waitUntil(lambda: all(card._pixmap is not None for card in retrieval.result.cards), timeout=30_000)
-    qtbot.waitUntil(lambda: not retrieval.result.picture.pixmap().isNull(), timeout=30_000)
-    qtbot.waitUntil(lambda: not inspector.picture.pixmap().isNull(), timeout=30_000)
+    qtbot.waitUntil(lambda: not any(strip.isVisible() for strip in strips))
+    qtbot.waitUntil(lambda: all(card._pixmap is not None for card in retrieval.result.cards))
+    qtbot.waitUntil(lambda: not retrieval.result.picture.pixmap().isNull())
+    qtbot.waitUntil(lambda: not inspector.picture.pixmap().isNull())
     first = retrieval.model.index(0, 0)
-    qtbot.waitUntil(lambda: first.data(Qt.ItemDataRole.DecorationRole) is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: first.data(Qt.ItemDataRole.DecorationRole) is not None)
 
 
 def test_the_locate_button_asks_for_a_folder_and_takes_it(qtbot, lost, tmp_path, monkeypatch):
     lost._hover(5, lost.canvas.place_of(5))
-    qtbot.waitUntil(lost.locating.isVisible, timeout=30_000)
+    qtbot.waitUntil(lost.locating.isVisible)
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *args: str(tmp_path / "new"))
     qtbot.mouseClick(lost.locating.locate, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not lost.locating.isVisible(), timeout=30_000)
+    qtbot.waitUntil(lambda: not lost.locating.isVisible())
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def both(qtbot, session, workspace, tmp_path, monkeypatch):
     qtbot.addWidget(retrieval)
     retrieval.resize(900, 640)
     retrieval.show()
-    qtbot.waitUntil(lambda: bool(retrieval.result.cards), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(retrieval.result.cards))
     return mapped, retrieval, told
 
 
@@ -137,9 +137,9 @@ def test_a_writer_that_holds_the_database_stops_neither_map_nor_retrieval(qtbot,
     with Workspace(workspace.path) as other, other.writing() as db:
         db.execute("update runs set note = 'held'")
         session.show_evaluation(first)
-        qtbot.waitUntil(lambda: mapped.canvas.data.evaluation == first, timeout=30_000)
+        qtbot.waitUntil(lambda: mapped.canvas.data.evaluation == first)
         qtbot.keyClick(retrieval, Qt.Key.Key_J)
-        qtbot.waitUntil(lambda: retrieval.model.listing().evaluation_id == first, timeout=30_000)
+        qtbot.waitUntil(lambda: retrieval.model.listing().evaluation_id == first)
         assert retrieval.result.cards
     assert told == []
 
@@ -164,8 +164,8 @@ def test_a_database_cut_short_is_told_by_map_and_retrieval(qtbot, uncaught, both
         db.execute("pragma wal_checkpoint(truncate)")
     os.truncate(workspace.database, 8192)
     mapped.maker.make(first, mapped._wanted())
-    qtbot.waitUntil(lambda: "damaged" in mapped.trouble.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "damaged" in mapped.trouble.text())
     assert mapped.canvas.data is None
     retrieval.queries.show_evaluation(workspace, first, (), session.selection)
-    qtbot.waitUntil(lambda: any("damaged" in each for each in told), timeout=30_000)
+    qtbot.waitUntil(lambda: any("damaged" in each for each in told))
     assert all("damaged" in str(problem) for problem in uncaught)  # none is told as a defect of ours

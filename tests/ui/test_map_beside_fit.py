@@ -9,7 +9,6 @@ from workbench.ui.pages.map import MapPage
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(5), 12)
-TIME = 30_000
 
 
 @pytest.fixture
@@ -22,7 +21,7 @@ def page(qtbot, session, workspace):
     made.resize(1200, 640)
     with qtbot.waitExposed(made):
         made.show()
-    qtbot.waitUntil(lambda: made._data is not None, timeout=TIME)
+    qtbot.waitUntil(lambda: made._data is not None)
     return made
 
 
@@ -39,7 +38,7 @@ def test_the_first_map_is_fitted_as_the_second_opens_and_closes(qtbot, page):
     page.canvas.box.translateBy(x=page.canvas.box.viewRange()[0][1])
     assert covered(page) > 0
     qtbot.keyClick(page.canvas, Qt.Key.Key_B)
-    qtbot.waitUntil(lambda: page.second.data is not None, timeout=TIME)
+    qtbot.waitUntil(lambda: page.second.data is not None)
     assert page.canvas.width() < wide
     assert covered(page) == 0
     qtbot.keyClick(page.canvas, Qt.Key.Key_B)

@@ -312,7 +312,7 @@ def test_a_moved_crowd_is_stretched_and_drawn_anew_when_it_rests(qtbot, crowd, m
     crowd.box.scaleBy([1.2, 1.2])
     crowd.viewport().repaint()
     assert not drawn
-    qtbot.waitUntil(lambda: len(drawn) == 1, timeout=30_000)
+    qtbot.waitUntil(lambda: len(drawn) == 1)
     crowd.viewport().repaint()
     assert len(drawn) == 1
     crowd.box.scaleBy([0.5, 0.5])

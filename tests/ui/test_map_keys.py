@@ -20,7 +20,7 @@ def page(qtbot, session, workspace):
     session.show_run(store_run(workspace, LABELS).run_id)
     made = open_page(qtbot, session)
     choose(made.settings.method, "pca")
-    qtbot.waitUntil(lambda: made._data is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: made._data is not None)
     return made
 
 

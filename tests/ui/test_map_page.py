@@ -32,7 +32,8 @@ def page(qtbot, session, workspace, tmp_path, monkeypatch):
     made.resize(900, 640)
     made.show()
     session.show_run(run_id)
-    qtbot.waitUntil(lambda: made.canvas.data is not None, timeout=30_000)
+    session.show_evaluation(workspace.evaluations(run_id)[-1].id)
+    qtbot.waitUntil(lambda: made.canvas.data is not None)
     qtbot.wait(100)
     return made
 
@@ -101,11 +102,11 @@ def test_a_lasso_selects_exactly_the_points_in_it_and_fills_the_inspector(page, 
     expected = page.canvas.data.ids[inside(points, outline)]
     assert len(session.selection) >= chosen.sum() * 0.9
     assert len(set(session.selection.tolist()) ^ set(expected.tolist())) <= 1  # a point on the line, to a pixel
-    qtbot.waitUntil(lambda: inspector.title.text() == f"{len(session.selection)} selected", timeout=30_000)
+    qtbot.waitUntil(lambda: inspector.title.text() == f"{len(session.selection)} selected")
     assert CLASSES[1] in inspector.facts.text()
     inspector.close()
     page.activateWindow()
-    qtbot.waitUntil(page.isActiveWindow, timeout=30_000)
+    qtbot.waitUntil(page.isActiveWindow)
     page.canvas.setFocus()
     qtbot.keyClick(page.canvas, Qt.Key.Key_Escape)
     assert len(session.selection) == 0
@@ -160,7 +161,7 @@ def test_bracket_keys_step_through_the_evaluations(page, session, qtbot):
 def test_a_hovered_point_shows_its_card_beside_it(page, qtbot):
     at = page.canvas.place_of(5)
     page._hover(5, at)
-    qtbot.waitUntil(page.hover_card.isVisible, timeout=30_000)
+    qtbot.waitUntil(page.hover_card.isVisible)
     assert not page.hover_card.geometry().contains(QPoint(round(at.x()), round(at.y())))
     assert "AP" in page.hover_card.words.text()
     page._hover(None, None)
@@ -181,13 +182,13 @@ def test_each_line_of_the_export_menu_asks_where_to_and_writes(page, tmp_path, q
         menu.popup(page.mapToGlobal(page.rect().center()))
         qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(line).center())
     wanted = [*(f"map.{ending}" for ending in ("png", "svg", "pdf", "csv")), "vectors.tsv", "metadata.tsv"]
-    qtbot.waitUntil(lambda: all((tmp_path / name).exists() for name in wanted), timeout=30_000)
+    qtbot.waitUntil(lambda: all((tmp_path / name).exists() for name in wanted))
 
 
 def test_exports(page, tmp_path, qtbot):
     for ending in ("png", "svg", "csv"):
         page.export_to(tmp_path / f"map.{ending}")
-        qtbot.waitUntil((tmp_path / f"map.{ending}").exists, timeout=30_000)
+        qtbot.waitUntil((tmp_path / f"map.{ending}").exists)
     assert not QImage(str(tmp_path / "map.png")).isNull()
     assert ET.parse(tmp_path / "map.svg").getroot().tag.endswith("svg")
     rows = list(csv.DictReader((tmp_path / "map.csv").read_text("utf-8").splitlines()))

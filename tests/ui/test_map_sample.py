@@ -67,7 +67,7 @@ def page(qtbot, session, analysis, run, rows, workspace):
     made.resize(1000, 640)
     with qtbot.waitExposed(made):
         made.show()
-    qtbot.waitUntil(lambda: made._data is not None and made.time.slider.isEnabled(), timeout=30_000)
+    qtbot.waitUntil(lambda: made._data is not None and made.time.slider.isEnabled())
     return made
 
 
@@ -78,7 +78,7 @@ def test_the_points_at_most_are_asked_for_by_umap_and_tsne_and_pca_shows_all(qtb
     page.settings.most.selectAll()
     qtbot.keyClicks(page.settings.most, "40")
     qtbot.keyClick(page.settings.most, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(analysis.asked), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(analysis.asked))
     assert analysis.asked[-1][1]["most"] == 40
     assert page._data.method == "pca"
     assert page.caption.text().startswith("92 of 92 test images   ·")
@@ -90,7 +90,7 @@ def test_the_points_at_most_are_asked_for_by_umap_and_tsne_and_pca_shows_all(qtb
 def test_a_sample_is_stated_in_caption_note_and_between_epochs_and_comes_back(qtbot, page, analysis):
     assert page.caption.text().startswith(f"{SAID}   ·   UMAP (")
     assert "points_at_most" not in page.caption.text()
-    qtbot.waitUntil(lambda: page.canvas.note.words.text().endswith("of 30 points in view"), timeout=30_000)
+    qtbot.waitUntil(lambda: page.canvas.note.words.text().endswith("of 30 points in view"))
     assert sum(page.canvas.groups.counts) == 30, "the legend counts what is on the map"
     page.time.slider.setSliderDown(True)
     page.time.slider.setValue(50)
@@ -102,9 +102,9 @@ def test_an_image_that_is_not_in_the_sample_is_told_when_it_is_selected(qtbot, p
     outside = np.setdiff1d(np.arange(92), rows)[:1]
     session.select(run.ids[outside])
     said = "1 of the selected not on this map"
-    qtbot.waitUntil(lambda: said in page.canvas.note.words.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: said in page.canvas.note.words.text())
     session.select(run.ids[rows[:1]])
-    qtbot.waitUntil(lambda: "not on this map" not in page.canvas.note.words.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "not on this map" not in page.canvas.note.words.text())
 
 
 def test_a_click_a_lasso_and_isolate_choose_by_sample_id(qtbot, page, session, analysis, run, rows):
@@ -112,20 +112,20 @@ def test_a_click_a_lasso_and_isolate_choose_by_sample_id(qtbot, page, session, a
     page._select(page.canvas.cloud.rows_inside(np.array([[-99, -99], [99, -99], [99, 99], [-99, 99]])), "replace")
     assert sorted(session.selection) == sorted(run.ids[rows])
     qtbot.keyClick(page.canvas, Qt.Key.Key_I)
-    qtbot.waitUntil(lambda: bool(analysis.asked), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(analysis.asked))
     assert sorted(analysis.asked[-1][1]["only"]) == sorted(run.ids[rows])
     page.trail.back_to(0)
-    qtbot.waitUntil(lambda: page._data.method == "umap", timeout=30_000)
+    qtbot.waitUntil(lambda: page._data.method == "umap")
     at = page.canvas.place_of(int(rows[4])).toPoint()
     page.commands.tools["pan"].trigger()
     qtbot.mouseClick(page.canvas.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    qtbot.waitUntil(lambda: len(session.selection) == 1, timeout=30_000)
+    qtbot.waitUntil(lambda: len(session.selection) == 1)
     assert int(session.selection[0]) in run.ids[rows].tolist()
 
 
 def test_the_table_has_the_points_on_the_map_by_id(qtbot, page, run, rows, tmp_path):
     page.export_to(tmp_path / "map.csv")
-    qtbot.waitUntil((tmp_path / "map.csv").exists, timeout=30_000)
+    qtbot.waitUntil((tmp_path / "map.csv").exists)
     with (tmp_path / "map.csv").open(encoding="utf-8") as file:
         found = list(csv.DictReader(file))
     images = [each for each in found if each["kind"] == "image"]
@@ -133,5 +133,5 @@ def test_the_table_has_the_points_on_the_map_by_id(qtbot, page, run, rows, tmp_p
     assert [float(each["x"]) for each in images] == pytest.approx(page._data.points[rows, 0].tolist(), rel=1e-6)
     assert len(found) == 33
     page.export_to(tmp_path / "map.svg")
-    qtbot.waitUntil((tmp_path / "map.svg").exists, timeout=30_000)
+    qtbot.waitUntil((tmp_path / "map.svg").exists)
     assert SAID in (tmp_path / "map.svg").read_text("utf-8")

@@ -149,7 +149,7 @@ def test_a_moved_view_asks_once_it_rests(qtbot, canvas, loader):
     for _ in range(5):
         canvas.box.translateBy(x=0.01, y=0.0)
     assert loader.asked == []
-    qtbot.waitUntil(lambda: len(loader.asked) == 9, timeout=30_000)
+    qtbot.waitUntil(lambda: len(loader.asked) == 9)
 
 
 def test_what_is_shown_is_stated(qtbot, monkeypatch):

@@ -78,7 +78,7 @@ def open_page(qtbot, session, run):
     page.resize(900, 640)
     with qtbot.waitExposed(page):
         page.show()
-    qtbot.waitUntil(lambda: page._data is not None and page.playback.course is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: page._data is not None and page.playback.course is not None)
     return page
 
 
@@ -88,7 +88,7 @@ def page(qtbot, session, analysis, run, workspace):
     doubt = {"count": 12, "stay": 0.25, "pieces": 1, "outline": [(0, 0), (2, 0), (2, 2)]}
     store_chain(workspace, run.evaluations, [doubt])
     made = open_page(qtbot, session, run)
-    qtbot.waitUntil(lambda: made.time.slider.isEnabled(), timeout=30_000)
+    qtbot.waitUntil(lambda: made.time.slider.isEnabled())
     return made
 
 
@@ -151,7 +151,7 @@ def test_dragging_moves_points_and_letting_go_shows_the_nearest_epoch(qtbot, pag
     page.time.slider.setValue(STEPS // 4)
     page.time.slider.setSliderDown(False)
     assert session.evaluation_id == run.evaluations[0]
-    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[0], timeout=30_000)
+    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[0])
     np.testing.assert_allclose(page.canvas.data.points, place_of(0))
     assert page.canvas.box.viewRect().contains(seen), "the view stays, or grows to hold every epoch"
 
@@ -168,11 +168,11 @@ def test_letting_go_where_it_was_brings_the_map_back(page, session, run):
 
 def test_keys_step_and_the_slider_follows(qtbot, page, session, run):
     qtbot.keyClick(page.canvas, Qt.Key.Key_BracketLeft)
-    qtbot.waitUntil(lambda: page.time.slider.value() == STEPS, timeout=30_000)
+    qtbot.waitUntil(lambda: page.time.slider.value() == STEPS)
     assert session.evaluation_id == run.evaluations[1]
     qtbot.keyClick(page.time.slider, Qt.Key.Key_Left)
     assert session.evaluation_id == run.evaluations[0]
-    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[0], timeout=30_000)
+    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[0])
     assert page.time.slider.value() == 0
 
 
@@ -180,11 +180,11 @@ def test_keys_step_and_the_slider_follows(qtbot, page, session, run):
 def test_space_plays_and_pauses_and_arrows_step_where_the_focus_is(qtbot, page, session, run, focus):
     place = page.canvas if focus == "canvas" else page.time.slider
     place.setFocus()
-    qtbot.waitUntil(place.hasFocus, timeout=30_000)
+    qtbot.waitUntil(place.hasFocus)
     qtbot.keyClick(place, Qt.Key.Key_Left)
-    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[1], timeout=30_000)
+    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[1])
     qtbot.keyClick(place, Qt.Key.Key_Right)
-    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[2], timeout=30_000)
+    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[2])
     qtbot.keyClick(place, Qt.Key.Key_Right)
     assert session.evaluation_id == run.evaluations[2], "there is none after the last"
     assert page.time.play_button.toolTip() == "Play the epochs (Space)"
@@ -198,7 +198,7 @@ def test_space_plays_and_pauses_and_arrows_step_where_the_focus_is(qtbot, page, 
 
 def test_space_stays_with_buttons_and_legend_and_keys_without_a_course_do_nothing(qtbot, page):
     page.time.trails.setFocus()
-    qtbot.waitUntil(page.time.trails.hasFocus, timeout=30_000)
+    qtbot.waitUntil(page.time.trails.hasFocus)
     qtbot.keyClick(page.time.trails, Qt.Key.Key_Space)
     assert not page.time.trails.isChecked()
     assert not page.time.playing
@@ -217,7 +217,7 @@ def test_play_goes_from_the_start_to_the_end_and_stops(qtbot, page, session, run
     page.time.play_button.click()
     assert page.time.playing
     assert page.time.play_button.accessibleName() == "Pause"
-    qtbot.waitUntil(lambda: not page.time.playing, timeout=30_000)
+    qtbot.waitUntil(lambda: not page.time.playing)
     assert places == sorted(places)
     assert page.time.slider.value() == 2 * STEPS
     assert session.evaluation_id == run.evaluations[2]
@@ -271,7 +271,7 @@ def test_exports_have_the_trails_of_the_screen(qtbot, page, session, tmp_path, e
     for name in ("with", "without"):
         path = tmp_path / f"{name}.{ending}"
         page.export_to(path)
-        qtbot.waitUntil(path.exists, timeout=30_000)
+        qtbot.waitUntil(path.exists)
         sizes.append(path.read_bytes())
         page.time.trails.setChecked(False)
     if ending == "png":
@@ -300,7 +300,7 @@ def test_every_epoch_is_mapped_on_request_alone(qtbot, session, analysis, run, w
     assert page.time.every.text() == "Cancel"
     store_chain(workspace, run.evaluations[1:], begin=made[0])
     on_result({"projections": [], "made": 2})
-    qtbot.waitUntil(page.time.slider.isEnabled, timeout=30_000)
+    qtbot.waitUntil(page.time.slider.isEnabled)
     assert page.time.slider.value() == 2 * STEPS
     assert not page.time.every.isVisible()
 
@@ -341,7 +341,7 @@ def test_a_map_that_was_not_measured_says_so(qtbot, session, analysis, run):
 def test_lines_lead_to_the_stored_neighbours(qtbot, page, workspace, run):
     page.canvas.marks.hover(5)
     page._hover(5, page.canvas.place_of(5))
-    qtbot.waitUntil(lambda: len(page.canvas.marks.links) == 15, timeout=30_000)
+    qtbot.waitUntil(lambda: len(page.canvas.marks.links) == 15)
     wanted = workspace.neighbours(run.run_id, int(page._data.ids[5]), page._data.evaluation)[:15]
     assert page._data.ids[page.canvas.marks.links].tolist() == [each.sample_id for each in wanted]
     assert not page.canvas.grab().isNull()

@@ -20,7 +20,6 @@ from workbench.workspace.selections import all_selections
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
 LEFT = Qt.MouseButton.LeftButton
-TIME = 30_000  # ms
 
 
 @pytest.fixture
@@ -33,8 +32,8 @@ def page(qtbot, session, workspace):
     made = open_page(qtbot, session)
     made.run = run
     choose(made.settings.method, "pca")
-    qtbot.waitUntil(lambda: made._data is not None, timeout=TIME)
-    qtbot.waitUntil(lambda: made.store.dataset_id is not None, timeout=TIME)
+    qtbot.waitUntil(lambda: made._data is not None)
+    qtbot.waitUntil(lambda: made.store.dataset_id is not None)
     return made
 
 
@@ -139,7 +138,7 @@ def test_isolate_maps_the_selected_alone_and_the_breadcrumb_leads_back(qtbot, pa
     assert not page.trail.isVisible()
     session.select(page.run.ids[LABELS < 2])
     qtbot.keyClick(page.canvas, Qt.Key.Key_I)
-    qtbot.waitUntil(lambda: "30 of 60 test images" in page.caption.text(), timeout=TIME)
+    qtbot.waitUntil(lambda: "30 of 60 test images" in page.caption.text())
     assert page.canvas.cloud.visible_rows().tolist() == (LABELS < 2).tolist()
     assert page.legend.model.groups.names == ["class 00", "class 01"]
     assert page.legend.model.groups.counts.tolist() == [15, 15]
@@ -147,12 +146,12 @@ def test_isolate_maps_the_selected_alone_and_the_breadcrumb_leads_back(qtbot, pa
     session.select(page.run.ids[LABELS == 1])
     qtbot.keyClick(page.canvas, Qt.Key.Key_I)
     assert page.trail.words == ["All", "30 selected", "15 selected"]
-    qtbot.waitUntil(lambda: "15 of 60" in page.caption.text(), timeout=TIME)
+    qtbot.waitUntil(lambda: "15 of 60" in page.caption.text())
     page.trail.back_to(1)
-    qtbot.waitUntil(lambda: "30 of 60" in page.caption.text(), timeout=TIME)
+    qtbot.waitUntil(lambda: "30 of 60" in page.caption.text())
     back = page.trail._row.itemAt(0).widget()
     qtbot.mouseClick(back, LEFT)
-    qtbot.waitUntil(lambda: "60 of 60" in page.caption.text(), timeout=TIME)
+    qtbot.waitUntil(lambda: "60 of 60" in page.caption.text())
     assert not page.trail.isVisible()
 
 
@@ -162,7 +161,7 @@ def test_isolated_points_are_asked_for_and_stored_apart_from_the_map_of_all(qtbo
     session.select(page.run.ids[:9])
     page._isolate()
     choose(page.settings.method, "umap")
-    qtbot.waitUntil(lambda: bool(session.analysis.requests), timeout=TIME)
+    qtbot.waitUntil(lambda: bool(session.analysis.requests))
     asked = session.analysis.requests[0][1]
     assert asked["only"] == page.run.ids[:9].tolist()
     points = np.full((60, 2), np.nan, np.float32)
@@ -170,11 +169,11 @@ def test_isolated_points_are_asked_for_and_stored_apart_from_the_map_of_all(qtbo
     params = {**asked["params"], "only": mark(asked["only"])}
     number = session.workspace.add_projection(asked["evaluation"], "umap", params, 0, points, None, 0.9, {})
     session.analysis.requests[0][3]({"projection": number})
-    qtbot.waitUntil(lambda: page._data.method == "umap", timeout=TIME)
+    qtbot.waitUntil(lambda: page._data.method == "umap")
     assert "9 of 60 test images" in page.caption.text()
     assert "only" not in page.caption.text()
     page.trail.back_to(0)
-    qtbot.waitUntil(lambda: len(session.analysis.requests) == 2, timeout=TIME)
+    qtbot.waitUntil(lambda: len(session.analysis.requests) == 2)
     assert "only" not in session.analysis.requests[1][1], "the stored map of nine is not the map of all"
 
 
@@ -183,7 +182,7 @@ def test_isolated_points_are_asked_for_and_stored_apart_from_the_map_of_all(qtbo
 
 def test_colouring_by_a_number_has_a_scale_of_its_own(qtbot, page):
     choose(page.colouring, "radius")
-    qtbot.waitUntil(lambda: page.legend.bar.isVisible(), timeout=TIME)
+    qtbot.waitUntil(lambda: page.legend.bar.isVisible())
     assert not page.legend.list.isVisible()
     assert page.legend.scale_title.text() == "Distance to the own proxy (unit vectors)"
     low, *_, high = [float(word) for _, word in page.legend.bar.ticks()]
@@ -195,11 +194,11 @@ def test_colouring_by_a_number_has_a_scale_of_its_own(qtbot, page):
 
 def test_tags_put_on_meanwhile_are_there_when_the_colouring_is_chosen_again(qtbot, page, session, workspace):
     choose(page.colouring, "tag")
-    qtbot.waitUntil(lambda: page.legend.model.groups.names == ["No tag"], timeout=TIME)
+    qtbot.waitUntil(lambda: page.legend.model.groups.names == ["No tag"])
     dataset = workspace.run(page.run.run_id).dataset_id
     tag_sample(workspace, dataset, int(page.run.ids[4]), "blurred")
     choose(page.colouring, "tag")
-    qtbot.waitUntil(lambda: page.legend.model.groups.names == ["blurred", "No tag"], timeout=TIME)
+    qtbot.waitUntil(lambda: page.legend.model.groups.names == ["blurred", "No tag"])
     assert page.legend.model.groups.counts.tolist() == [1, 59]
 
 
@@ -207,7 +206,7 @@ def test_a_colouring_that_is_not_there_is_told_and_classes_come_back(qtbot, page
     told = []
     session.noticed.connect(told.append)
     choose(page.colouring, "split")
-    qtbot.waitUntil(lambda: bool(told), timeout=TIME)
+    qtbot.waitUntil(lambda: bool(told))
     assert "no published halves" in str(told[0])
     assert page.colours.key == "class"
 
@@ -220,14 +219,14 @@ def test_two_dimensional_embeddings_are_shown_as_they_are(qtbot, page, session, 
     table = np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32)
     flat = store_run(workspace, LABELS, embeddings=[table])
     session.show_run(flat.run_id)
-    qtbot.waitUntil(lambda: page._data.width == 2, timeout=TIME)
+    qtbot.waitUntil(lambda: page._data.width == 2)
     choose(page.settings.distance, "l2")
     choose(page.settings.method, "plane")
-    qtbot.waitUntil(lambda: page._data.method == "plane", timeout=TIME)
+    qtbot.waitUntil(lambda: page._data.method == "plane")
     np.testing.assert_array_equal(page._data.points, table)
     assert page.canvas.origin.lines[0].isVisible()
     choose(page.settings.distance, "cosine")
-    qtbot.waitUntil(lambda: "unit vectors" in page.caption.text(), timeout=TIME)
+    qtbot.waitUntil(lambda: "unit vectors" in page.caption.text())
     np.testing.assert_allclose(np.linalg.norm(page._data.points, axis=1), 1, rtol=1e-6)
 
 
@@ -243,18 +242,18 @@ def test_a_selection_is_saved_renamed_noted_and_chosen_in_another_epoch_and_run(
     kept = np.sort(session.selection).tolist()
     qtbot.keyClick(page.canvas, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     dialog = page.named
-    qtbot.waitUntil(lambda: names(page) == ["Selection 1"], timeout=TIME)
+    qtbot.waitUntil(lambda: names(page) == ["Selection 1"])
     assert dialog.isVisible()
     dialog.name.selectAll()
     qtbot.keyClicks(dialog.name, "  The <b>odd</b> ones ")
     qtbot.keyClick(dialog.name, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: names(page) == ["The <b>odd</b> ones"], timeout=TIME)
+    qtbot.waitUntil(lambda: names(page) == ["The <b>odd</b> ones"])
     qtbot.keyClicks(dialog.note, "=1+1; Why?")
     qtbot.keyClick(dialog.note, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: page.store.found[0].note == "=1+1; Why?", timeout=TIME)
+    qtbot.waitUntil(lambda: page.store.found[0].note == "=1+1; Why?")
     again = store_run(workspace, LABELS)
     session.show_run(again.run_id)
-    qtbot.waitUntil(lambda: not len(session.selection), timeout=TIME)
+    qtbot.waitUntil(lambda: not len(session.selection))
     qtbot.mouseClick(dialog.choose, LEFT)
     assert session.selection.tolist() == kept
     dataset = workspace.run(page.run.run_id).dataset_id
@@ -265,21 +264,21 @@ def test_deleting_a_selection_is_undone(qtbot, page, session):
     session.select(page.run.ids[:5])
     page.named.show()
     qtbot.mouseClick(page.named.save, LEFT)
-    qtbot.waitUntil(lambda: names(page) == ["Selection 1"], timeout=TIME)
+    qtbot.waitUntil(lambda: names(page) == ["Selection 1"])
     before = page.store.found[0]
     qtbot.mouseClick(page.named.delete, LEFT)
-    qtbot.waitUntil(lambda: names(page) == [], timeout=TIME)
+    qtbot.waitUntil(lambda: names(page) == [])
     assert page.named.hint.isVisible()
     assert not page.named.details.isEnabled()
     page.undo_stack.undo()
-    qtbot.waitUntil(lambda: names(page) == ["Selection 1"], timeout=TIME)
+    qtbot.waitUntil(lambda: names(page) == ["Selection 1"])
     assert page.store.found[0] == before
     page.undo_stack.undo()
-    qtbot.waitUntil(lambda: names(page) == [], timeout=TIME)
+    qtbot.waitUntil(lambda: names(page) == [])
     page.undo_stack.redo()
     page.undo_stack.redo()
     page.undo_stack.undo()
-    qtbot.waitUntil(lambda: names(page) == ["Selection 1"] and not page.store._waiting, timeout=TIME)
+    qtbot.waitUntil(lambda: names(page) == ["Selection 1"] and not page.store._waiting)
 
 
 def test_a_name_that_is_taken_is_refused_and_nothing_can_be_undone_wrongly(qtbot, page, session):
@@ -289,7 +288,7 @@ def test_a_name_that_is_taken_is_refused_and_nothing_can_be_undone_wrongly(qtbot
     for count in (3, 4):
         session.select(page.run.ids[:count])
         qtbot.mouseClick(page.named.save, LEFT)
-        qtbot.waitUntil(lambda count=count: len(page.store.found) == count - 2, timeout=TIME)
+        qtbot.waitUntil(lambda count=count: len(page.store.found) == count - 2)
     steps = page.undo_stack.count()
     page.named.show_named("Selection 2")
     page.named.name.setText("Selection 1")
@@ -314,10 +313,10 @@ def test_a_selection_is_exported_as_table_and_as_folder(qtbot, page, session, tm
     session.select(page.run.ids[:2])
     page.named.show()
     qtbot.mouseClick(page.named.save, LEFT)
-    qtbot.waitUntil(lambda: bool(page.store.found), timeout=TIME)
+    qtbot.waitUntil(lambda: bool(page.store.found))
     page.named.export_table(tmp_path / "two.csv")
     page.named.export_folder(tmp_path / "two")
-    qtbot.waitUntil(lambda: len(told) == 2, timeout=TIME)
+    qtbot.waitUntil(lambda: len(told) == 2)
     rows = list(csv.DictReader((tmp_path / "two.csv").read_text("utf-8").splitlines()))
     assert [int(row["sample_id"]) for row in rows] == page.run.ids[:2].tolist()
     assert float(rows[0]["ap"]) == pytest.approx(page.run.ap[0])
@@ -331,8 +330,8 @@ def test_a_selection_is_exported_as_table_and_as_folder(qtbot, page, session, tm
 def test_the_map_is_written_as_pdf_and_the_embeddings_for_the_projector(qtbot, page, tmp_path):
     page.export_to(tmp_path / "map.pdf")
     page.exports.write_projector(tmp_path)
-    qtbot.waitUntil((tmp_path / "metadata.tsv").exists, timeout=TIME)
-    qtbot.waitUntil((tmp_path / "map.pdf").exists, timeout=TIME)
+    qtbot.waitUntil((tmp_path / "metadata.tsv").exists)
+    qtbot.waitUntil((tmp_path / "map.pdf").exists)
     content = (tmp_path / "map.pdf").read_bytes()
     assert content.startswith(b"%PDF-")
     assert content.rstrip().endswith(b"%%EOF")
@@ -351,7 +350,7 @@ def beside(qtbot, page):
     page.resize(1200, 640)
     page.tools["pan"].setFocus()
     qtbot.keyClick(page.canvas, Qt.Key.Key_B)
-    qtbot.waitUntil(lambda: page.second.data is not None, timeout=TIME)
+    qtbot.waitUntil(lambda: page.second.data is not None)
     return page.second
 
 
@@ -361,7 +360,7 @@ def test_the_second_map_is_of_another_epoch_and_b_closes_it(qtbot, page, beside)
     assert beside.epochs.currentText() == "epoch 1"
     assert "60 of 60" in beside.caption.text()
     choose(beside.epochs, page.run.evaluations[1])
-    qtbot.waitUntil(lambda: beside.data.evaluation == page.run.evaluations[1], timeout=TIME)
+    qtbot.waitUntil(lambda: beside.data.evaluation == page.run.evaluations[1])
     qtbot.keyClick(page.canvas, Qt.Key.Key_B)
     assert not beside.isVisible()
     assert beside.data is None
@@ -396,11 +395,10 @@ def test_hidden_classes_and_the_scale_of_colours_are_the_first_maps(qtbot, page,
     choose(page.colouring, "radius")
     qtbot.waitUntil(
         lambda: all(map_.groups is not None and map_.groups.scale is not None for map_ in (page.canvas, beside.canvas)),
-        timeout=TIME,
     )
     both = {(evaluation, "radius") for evaluation in (page._data.evaluation, beside.data.evaluation)}
     assert len(both) == 2
-    qtbot.waitUntil(lambda: both <= page.colours._columns.keys(), timeout=TIME)
+    qtbot.waitUntil(lambda: both <= page.colours._columns.keys())
     one, two = page.canvas.groups.scale, beside.canvas.groups.scale
     assert (one.low, one.high) == (two.low, two.high)
 
@@ -416,21 +414,21 @@ def test_another_run_of_the_data_set_can_stand_beside_and_one_of_another_cannot(
     assert sorted(offered) == [page.run.run_id, again.run_id]
     assert other.run_id not in offered
     choose(beside.runs, again.run_id)
-    qtbot.waitUntil(lambda: beside.data is not None and beside.data.evaluation == again.evaluations[-1], timeout=TIME)
+    qtbot.waitUntil(lambda: beside.data is not None and beside.data.evaluation == again.evaluations[-1])
 
 
 def test_the_second_map_takes_method_and_isolated_points(qtbot, page, beside, session):
     session.select(page.run.ids[LABELS < 2])
     page._isolate()
-    qtbot.waitUntil(lambda: "30 of 60" in beside.caption.text(), timeout=TIME)
+    qtbot.waitUntil(lambda: "30 of 60" in beside.caption.text())
     choose(page.settings.distance, "l2")
-    qtbot.waitUntil(lambda: "PCA (l2)" in beside.caption.text(), timeout=TIME)
+    qtbot.waitUntil(lambda: "PCA (l2)" in beside.caption.text())
 
 
 def test_both_maps_are_written_where_two_stand_side_by_side(qtbot, page, beside, tmp_path):
     for ending in ("png", "svg", "csv"):
         page.export_to(tmp_path / f"maps.{ending}")
-        qtbot.waitUntil((tmp_path / f"maps.{ending}").exists, timeout=TIME)
+        qtbot.waitUntil((tmp_path / f"maps.{ending}").exists)
     picture, wide = QImage(str(tmp_path / "maps.png")), page.canvas.width() + beside.canvas.width() + GAP
     assert picture.width() == FINE * wide
     right = range(FINE * (page.canvas.width() + GAP), FINE * wide, 3)
@@ -451,7 +449,7 @@ def test_the_card_says_by_what_a_point_is_coloured(qtbot, page, session):
     row = 7
     for colouring, said in (("first_hit", "First-hit rank: "), ("prediction", "Class of the first neighbour: class ")):
         choose(page.colouring, colouring)
-        qtbot.waitUntil(lambda: page.colours.value(page._data, row).startswith(said), timeout=TIME)  # noqa: B023
+        qtbot.waitUntil(lambda: page.colours.value(page._data, row).startswith(said))  # noqa: B023
         page.canvas.hovered.emit(row, page.canvas.place_of(row))
         assert said in page.hover_card.words.text()
     truth = session.workspace.query(page.run.evaluations[1], int(page.run.ids[row])).first_hit

@@ -101,7 +101,7 @@ def test_charts_of_a_run_reach_the_page(qtbot, session):
     recorder(Charted(0, (chart(),)))
     recorder(Charted(200, (chart(5.0),)))
     recorder._commit()
-    qtbot.waitUntil(lambda: page.method.words.text() == "Step 200", timeout=30_000)
+    qtbot.waitUntil(lambda: page.method.words.text() == "Step 200")
     assert session.workspace.charts(run_id, 200) == [chart(5.0)]
     recorder.forget_after(100)
     recorder(Status("Training"))

@@ -64,7 +64,7 @@ def painted(window) -> list[int]:
 
 def test_no_painting_of_the_window_holds_two_of_them(window, qtbot):
     window.show()
-    qtbot.waitUntil(lambda: len(painted(window)) == COUNT, timeout=30_000)
+    qtbot.waitUntil(lambda: len(painted(window)) == COUNT)
     assert len(set(painted(window))) == COUNT
 
 
@@ -73,7 +73,7 @@ def test_nor_does_one_after_a_while_without_updates(window, qtbot):
     window.show()
     qtbot.wait(30)
     window.setUpdatesEnabled(True)
-    qtbot.waitUntil(lambda: len(painted(window)) == COUNT, timeout=30_000)
+    qtbot.waitUntil(lambda: len(painted(window)) == COUNT)
     assert len(set(painted(window))) == COUNT
 
 
@@ -86,7 +86,7 @@ def test_one_that_is_out_of_sight_or_gone_holds_up_no_other(window, qtbot):
     gone = window.views.pop(1)
     gone.deleteLater()
     QApplication.sendPostedEvents(gone, QEvent.Type.DeferredDelete.value)
-    qtbot.waitUntil(lambda: not any(view._waits for view in window.views), timeout=30_000)
+    qtbot.waitUntil(lambda: not any(view._waits for view in window.views))
     area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
-    qtbot.waitUntil(lambda: bool(window.views[-1].painted_in), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(window.views[-1].painted_in))
     area.takeWidget()  # the window belongs to its fixture

@@ -14,7 +14,6 @@ from workbench.ui.pages.retrieval.causes import TITLES
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
 LABELS = np.repeat(np.arange(4), 10)
-WAIT = 30_000  # ms
 
 
 def tables(seed):
@@ -37,8 +36,8 @@ def page(qtbot, session, runs):
     made.resize(960, 700)
     with qtbot.waitExposed(made):
         made.show()
-    qtbot.waitUntil(lambda: made.explaining.source.found is not None, timeout=WAIT)
-    qtbot.waitUntil(lambda: made.queries.why.compare.findData(runs[1].evaluations[-1]) >= 0, timeout=WAIT)
+    qtbot.waitUntil(lambda: made.explaining.source.found is not None)
+    qtbot.waitUntil(lambda: made.queries.why.compare.findData(runs[1].evaluations[-1]) >= 0)
     return made
 
 
@@ -61,7 +60,7 @@ def test_the_same_query_stands_side_by_side_with_another_run(page, session, runs
     why, result, there = page.queries.why, page.result, runs[1].evaluations[-1]
     assert result.other.isHidden()
     choose(why.compare, there)
-    qtbot.waitUntil(why.differences.isVisible, timeout=WAIT)
+    qtbot.waitUntil(why.differences.isVisible)
     expected = failed_queries.compare(session.workspace, there, runs[0].evaluations[-1])
     assert why.differences.text().startswith(
         f"Against epoch 2 of run {runs[1].run_id}: {len(expected.won)} won, {len(expected.lost)} lost"
@@ -101,7 +100,7 @@ def test_a_query_that_the_other_run_has_not_is_said(page, session, runs):
 
 def exported(page, path, qtbot):
     page.export_to(path)
-    qtbot.waitUntil(path.exists, timeout=WAIT)
+    qtbot.waitUntil(path.exists)
     return list(csv.DictReader(path.read_text("utf-8").splitlines()))
 
 
@@ -125,6 +124,6 @@ def test_an_export_without_the_ranking_has_no_causes_and_says_so(page, session, 
     said = []
     session.noticed.connect(said.append)
     rows = exported(page, tmp_path / "queries.csv", qtbot)
-    qtbot.waitUntil(lambda: bool(said), timeout=WAIT)
+    qtbot.waitUntil(lambda: bool(said))
     assert {row["cause"] for row in rows} == {""}
     assert "It has no causes: The file" in str(said[0])

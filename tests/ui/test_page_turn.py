@@ -44,21 +44,21 @@ def test_it_waits_for_the_end_of_a_step(turned, queue, qtbot):
     assert turned.heard == []
     assert queue.asked == 1
     queue.stands_back = True
-    qtbot.waitUntil(lambda: turned.heard == ["map"], timeout=30_000)
+    qtbot.waitUntil(lambda: turned.heard == ["map"])
     assert queue.asked == 2, "the run stands back for the whole of the drawing"
 
 
 def test_a_step_that_takes_long_is_not_waited_for(turned, queue, qtbot):
     queue.stands_back = False
     turned.turn("map")
-    qtbot.waitUntil(lambda: turned.heard == ["map"], timeout=30_000)
+    qtbot.waitUntil(lambda: turned.heard == ["map"])
 
 
 def test_the_last_wish_counts(turned, queue, qtbot):
     queue.stands_back = False
     turned.turn("map")
     turned.turn("report")
-    qtbot.waitUntil(lambda: bool(turned.heard), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(turned.heard))
     qtbot.wait(120)
     assert turned.heard == ["report"]
 

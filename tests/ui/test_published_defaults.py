@@ -40,6 +40,28 @@ def test_another_data_set_changes_only_what_nobody_touched(draft):
     assert draft.value("loss.alpha") == 8.49
 
 
+def test_published_values_follow_the_pair_loss_inside_until_somebody_changes_them(draft):
+    draft.set("dataset.name", "cars")
+    draft.set("loss.name", "xbm")
+    assert (draft.value("loss.inner"), draft.value("loss.cosine_margin")) == ("contrastive_cosine", 0.5)
+    draft.set("loss.inner", "contrastive_positive_margin")
+    assert (draft.value("loss.positive_margin"), draft.value("loss.margin")) == (0.2652, 0.5409)
+    assert draft.offered()["published"]["loss.inner"] == "contrastive_positive_margin", "the choice of now is kept"
+    draft.set("loss.margin", 0.9)
+    draft.set("dataset.name", "cub")
+    assert (draft.value("loss.inner"), draft.value("loss.positive_margin")) == ("contrastive_positive_margin", 0.0)
+    assert draft.value("loss.margin") == 0.9
+    draft.set("loss.inner", "contrastive_cosine")
+    draft.undo()
+    assert draft.value("loss.inner") == "contrastive_positive_margin"
+    draft.set("loss.name", "ccp")
+    draft.set("loss.inner", "contrastive_cosine")
+    assert draft.value("loss.cosine_margin") == 0.5
+    draft.set("loss.inner", "multi_similarity")
+    draft.set("dataset.name", "inshop")
+    assert (draft.value("loss.alpha"), draft.value("loss.base"), draft.value("loss.pool")) == (8.49, 0.41, 7)
+
+
 def test_the_tooltip_names_the_batches(draft):
     draft.set("loss.name", "ice")
     assert "Batches: classes × images; the paper: 6 × 10" in draft.fields("Loss")["loss.name"]["description"]
@@ -52,25 +74,24 @@ def shipped_losses():
 
 def test_every_loss_says_what_is_published_for_it_or_that_nothing_is():
     for entry in shipped_losses():
-        assert entry.facts["batch"], entry.name
-        assert "defaults" in entry.facts, entry.name
-        source = entry.facts["defaults_source"]
-        assert bool(entry.facts["defaults"]) != source.startswith(UNNAMED), entry.name
-        assert all(values for values in entry.facts["defaults"].values()), entry.name
+        assert entry.facts.batch, entry.name
+        source = entry.facts.defaults_source
+        assert bool(entry.facts.defaults) != source.startswith(UNNAMED), entry.name
+        assert all(values for values in entry.facts.defaults.values()), entry.name
 
 
 def test_published_and_measured_values_are_real_and_in_range(draft):
     """Every field exists and holds its value; what is published together can be started, but for what the words say."""
     datasets = {entry.name for entry in registry.entries("dataset")}
     for entry in shipped_losses():
-        measured = {key: values for key, values in entry.facts.get("measured", {}).items() if key in datasets}
-        for kind, by_data in (("published", entry.facts["defaults"]), ("measured", measured)):
+        measured = {key: values for key, values in entry.facts.measured.items() if key in datasets}
+        for kind, by_data in (("published", entry.facts.defaults), ("measured", measured)):
             assert set(by_data) <= datasets
             for dataset in by_data:
                 draft.load(presets()[0].config)
                 draft.set("dataset.name", dataset)
                 draft.set("loss.name", entry.name)
-                if entry.facts["needs_pairs"]:
+                if entry.facts.needs_pairs:
                     draft.set("sampler.name", "classes_images")
                 draft.take(kind)
                 named = published_fields if kind == "published" else measured_fields
@@ -129,10 +150,10 @@ def test_a_batch_that_cannot_be_dealt_is_refused(draft, batch, each, said):
 @pytest.mark.parametrize("recipe", [each for each in presets() if each.sources and "-lt-" not in each.key])
 def test_a_recipe_and_what_its_loss_declares_say_the_same(draft, recipe):
     draft.load(recipe.config)
-    named = published_fields(draft.catalog, recipe.config.loss.name, recipe.config.dataset.name)
+    loss = recipe.config.loss
+    named = published_fields(draft.catalog, loss.name, recipe.config.dataset.name, loss.params)
     other = {path for path, value in named.items() if draft.value(path) != value}
-    of_pair_losses_not_taken = {"loss.triplet_margin", "loss.alpha", "loss.beta", "loss.base"}
-    assert other <= (of_pair_losses_not_taken if recipe.config.loss.name == "ccp" else set())
+    assert other == set()
 
 
 def test_a_recipe_names_paper_and_section_of_each_field(draft):

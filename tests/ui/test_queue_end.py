@@ -2,6 +2,7 @@
 
 import threading
 
+from tests.waits import HANG
 from workbench.control import Control
 from workbench.events import Ended
 from workbench.ui.session import Session
@@ -9,6 +10,8 @@ from workbench.ui.session import Session
 
 class Lingering:
     """A job that has said its last word and whose thread is not over before the test lets it be."""
+
+    ended = None
 
     def __init__(self, listen):
         self.let_go = threading.Event()
@@ -23,7 +26,7 @@ class Lingering:
 
     def _run(self, listen):
         listen(Ended("done"))
-        self.let_go.wait(60)
+        self.let_go.wait(HANG)
 
 
 def test_the_window_does_not_wait_for_the_end_of_a_runs_thread(qtbot, workspace, config):
@@ -37,11 +40,11 @@ def test_the_window_does_not_wait_for_the_end_of_a_runs_thread(qtbot, workspace,
     run_id = session.start(config)
     ended = []
     session.queue.ended.connect(lambda *told: ended.append(told))
-    qtbot.waitUntil(lambda: bool(made), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(made))
     qtbot.wait(200)  # the loop turns while the thread lingers
     assert not ended
     assert session.queue.running == run_id
     made[0].let_go.set()
-    qtbot.waitUntil(lambda: ended == [(run_id, "done", "")], timeout=30_000)
+    qtbot.waitUntil(lambda: ended == [(run_id, "done", "")])
     assert not session.busy
     session.close()

@@ -37,10 +37,10 @@ def tick_only(page, key):
 
 
 def test_the_preview_follows_the_ticks(page, qtbot):
-    qtbot.waitUntil(lambda: page.preview.count >= 3, timeout=60_000)
+    qtbot.waitUntil(lambda: page.preview.count >= 3)
     tick_only(page, "summary")
     assert page.choices.sections() == ["summary"]
-    qtbot.waitUntil(lambda: page.preview.count == 1, timeout=60_000)
+    qtbot.waitUntil(lambda: page.preview.count == 1)
 
 
 def test_export_writes_the_ticked_formats_under_the_given_title(page, qtbot, tmp_path):
@@ -49,7 +49,7 @@ def test_export_writes_the_ticked_formats_under_the_given_title(page, qtbot, tmp
     page.formats.boxes["csv"].setChecked(True)
     page.folder.setText(str(tmp_path / "out"))
     page.export()
-    qtbot.waitUntil(lambda: bool(page._written), timeout=60_000)
+    qtbot.waitUntil(lambda: bool(page._written))
     assert {path.relative_to(tmp_path / "out").as_posix() for path in page._written} == {
         "report.html", "metrics.csv", "scalars.csv", "classes.csv", "settings.csv", "queries.csv",
         *(f"figures/{name}.csv" for name in ("ce-spce", "retrieval", "loss", "map", "worst", "best")),
@@ -64,7 +64,7 @@ def test_a_place_that_cannot_be_written_is_said_and_export_can_be_tried_again(pa
     (tmp_path / "file").write_text("in the way")
     page.folder.setText(str(tmp_path / "file" / "out"))
     page.export()
-    qtbot.waitUntil(lambda: any(isinstance(each, Problem) for each in said), timeout=60_000)
+    qtbot.waitUntil(lambda: any(isinstance(each, Problem) for each in said))
     assert page.export_button.isEnabled()
 
 
@@ -91,7 +91,7 @@ def test_sections_move_by_keyboard_and_come_back_with_the_workspace(page, sessio
     page.choices.notes.setPlainText("**mine**")
     assert page.choices.sections()[:3] == ["summary", "notes", "settings"]
     assert not page.choices.up.isEnabled()
-    qtbot.waitUntil(lambda: "one-run" in arrangements(session.workspace), timeout=30_000)
+    qtbot.waitUntil(lambda: "one-run" in arrangements(session.workspace))
     again = ReportPage(session)
     qtbot.addWidget(again)
     assert again.choices.sections()[:3] == ["summary", "notes", "settings"]
@@ -99,17 +99,17 @@ def test_sections_move_by_keyboard_and_come_back_with_the_workspace(page, sessio
     page.choices.again.click()
     next(each for each in page.findChild(QMessageBox).buttons() if each.text() == "Reset").click()
     assert page.choices.sections()[:2] == ["notes", "summary"]
-    qtbot.waitUntil(lambda: "one-run" not in arrangements(session.workspace), timeout=30_000)
+    qtbot.waitUntil(lambda: "one-run" not in arrangements(session.workspace))
 
 
 def test_a_comparison_asks_for_runs_and_offers_their_metrics(page, session, workspace, qtbot, tmp_path):
     other = trained_run(workspace, tmp_path / "cache", name="other")
-    qtbot.waitUntil(lambda: len(session.runs()) == 2, timeout=30_000)
+    qtbot.waitUntil(lambda: len(session.runs()) == 2)
     page.template_box.setCurrentIndex(page.template_box.findData("comparison"))
     page.template_box.activated.emit(1)
     assert page.runs_button.isVisible()
     assert page.runs() == [1, other]
-    qtbot.waitUntil(lambda: page.numbers.metric_box.count() > 3, timeout=30_000)
+    qtbot.waitUntil(lambda: page.numbers.metric_box.count() > 3)
     assert [page.numbers.at_box.itemText(row) for row in range(3)] == ["best epoch", "last epoch", "epoch 0"]
     page.numbers.at_box.setCurrentIndex(2)
     assert page.numbers.wanted() == ("MAP@R", 0)
@@ -129,14 +129,14 @@ def test_a_comparison_asks_for_runs_and_offers_their_metrics(page, session, work
     page.formats.boxes["bundle"].setChecked(True)
     page.folder.setText(str(tmp_path / "out"))
     page.export()
-    qtbot.waitUntil(lambda: bool(page._written), timeout=60_000)
+    qtbot.waitUntil(lambda: bool(page._written))
     assert zipfile.is_zipfile(tmp_path / "out" / "report.zip")
     assert page._written == [tmp_path / "out" / "report.zip"]
 
 
 def both_runs(page, session, workspace, qtbot, tmp_path):
     other = trained_run(workspace, tmp_path / "cache", name="other")
-    qtbot.waitUntil(lambda: len(session.runs()) == 2, timeout=30_000)
+    qtbot.waitUntil(lambda: len(session.runs()) == 2)
     return [1, other]
 
 
@@ -145,21 +145,21 @@ def test_what_is_offered_is_reported_and_remembered_with_the_workspace(page, ses
     session.report_offered.emit(ReportOffer((runs[1],), "recall@1", 2))
     assert page.templates.current().key == "comparison"
     assert page.runs() == [runs[1]]
-    qtbot.waitUntil(lambda: page.numbers.metric_box.count() > 3, timeout=30_000)
+    qtbot.waitUntil(lambda: page.numbers.metric_box.count() > 3)
     assert page.numbers.wanted() == ("recall@1", 2)
-    qtbot.waitUntil(lambda: bool(choice(session.workspace)), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(choice(session.workspace)))
     again = ReportPage(session)
     qtbot.addWidget(again)
     assert (again.templates.current().key, again.runs()) == ("comparison", [runs[1]])
     assert again.numbers.wanted() == ("recall@1", 2)
-    qtbot.waitUntil(lambda: again.numbers.metric_box.count() > 3, timeout=30_000)
+    qtbot.waitUntil(lambda: again.numbers.metric_box.count() > 3)
     assert again.numbers.wanted() == ("recall@1", 2)
 
 
 def test_an_offered_metric_that_the_runs_lack_gives_way_to_one_that_they_have(page, session, qtbot):
     session.report_offered.emit(ReportOffer((1,), "validation/MAP@R", 9))
     assert page.numbers.wanted() == ("validation/MAP@R", 9)
-    qtbot.waitUntil(lambda: page.numbers.wanted() == ("MAP@R", "best"), timeout=30_000)
+    qtbot.waitUntil(lambda: page.numbers.wanted() == ("MAP@R", "best"))
 
 
 def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbot, monkeypatch):
@@ -171,11 +171,11 @@ def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbo
     templates.save_action.trigger()
     assert (page.template_box.currentText(), page.choices.sections()) == ("mine", ["map"])
     key = templates.current().key
-    qtbot.waitUntil(lambda: key in arrangements(session.workspace), timeout=30_000)
+    qtbot.waitUntil(lambda: key in arrangements(session.workspace))
     templates.rename_action.trigger()
     assert [str(each).partition(".")[0] for each in said] == ["There is a template named “Paper appendix” already"]
     templates.rename_action.trigger()
-    qtbot.waitUntil(lambda: arrangements(session.workspace)[key]["title"] == "Yours", timeout=30_000)
+    qtbot.waitUntil(lambda: arrangements(session.workspace)[key]["title"] == "Yours")
     again = ReportPage(session)
     qtbot.addWidget(again)
     assert again.template_box.findText("Yours") == again.template_box.count() - 1
@@ -185,7 +185,7 @@ def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbo
     box = page.findChild(QMessageBox)
     next(each for each in box.buttons() if each.text() == "Delete").click()
     assert (templates.current().key, page.template_box.findText("Yours")) == ("one-run", -1)
-    qtbot.waitUntil(lambda: key not in arrangements(session.workspace), timeout=30_000)
+    qtbot.waitUntil(lambda: key not in arrangements(session.workspace))
 
 
 def test_reset_asks_before_it_forgets_words_of_ones_own(page, qtbot):
@@ -195,12 +195,12 @@ def test_reset_asks_before_it_forgets_words_of_ones_own(page, qtbot):
     box = page.findChild(QMessageBox)
     qtbot.mouseClick(next(each for each in box.buttons() if each.text() == "Keep it"), Qt.MouseButton.LeftButton)
     assert notes.toPlainText() == "Mine"
-    qtbot.waitUntil(lambda: page.findChild(QMessageBox) is None, timeout=30_000)
+    qtbot.waitUntil(lambda: page.findChild(QMessageBox) is None)
     qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
     box = page.findChild(QMessageBox)
     qtbot.mouseClick(next(each for each in box.buttons() if each.text() == "Reset"), Qt.MouseButton.LeftButton)
     assert notes.toPlainText() == ""
-    qtbot.waitUntil(lambda: page.findChild(QMessageBox) is None, timeout=30_000)
+    qtbot.waitUntil(lambda: page.findChild(QMessageBox) is None)
     tick_only(page, "map")
     qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
     assert page.findChild(QMessageBox) is None, "nothing is lost that two clicks would not bring back"

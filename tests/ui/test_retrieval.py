@@ -182,20 +182,20 @@ def test_show_in_map_selects_the_query(qtbot, page, session):
 
 
 def test_pictures_arrive_in_list_query_and_grid(qtbot, page):
-    qtbot.waitUntil(lambda: all(card._pixmap is not None for card in page.result.cards), timeout=30_000)
-    qtbot.waitUntil(lambda: not page.result.picture.pixmap().isNull(), timeout=30_000)
+    qtbot.waitUntil(lambda: all(card._pixmap is not None for card in page.result.cards))
+    qtbot.waitUntil(lambda: not page.result.picture.pixmap().isNull())
     assert max(page.result.picture.pixmap().width(), page.result.picture.pixmap().height()) == 224
     first = page.model.index(0, 0)
-    qtbot.waitUntil(lambda: first.data(Qt.ItemDataRole.DecorationRole) is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: first.data(Qt.ItemDataRole.DecorationRole) is not None)
 
 
 def test_missing_pictures_are_said_on_the_cards(qtbot, session, run):
     run.pixels.unlink()
     session.show_run(run.run_id)
     page = open_page(qtbot, session)
-    qtbot.waitUntil(lambda: all(card._absent for card in page.result.cards), timeout=30_000)
-    qtbot.waitUntil(lambda: "gone" in page.result.picture.text(), timeout=30_000)
-    qtbot.waitUntil(lambda: bool(shared_loader(session).absent(page.model.sample_id(0))), timeout=30_000)
+    qtbot.waitUntil(lambda: all(card._absent for card in page.result.cards))
+    qtbot.waitUntil(lambda: "gone" in page.result.picture.text())
+    qtbot.waitUntil(lambda: bool(shared_loader(session).absent(page.model.sample_id(0))))
     assert "gone" in page.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
 
 
@@ -299,7 +299,7 @@ def test_a_page_that_is_not_looked_at_reads_nothing(qtbot, session, run, monkeyp
     session.show_run(run.run_id)
     page = open_page(qtbot, session)
     page.hide()
-    qtbot.waitUntil(lambda: not session._tasks, timeout=30_000)  # what it began while it was looked at
+    qtbot.waitUntil(lambda: not session._tasks)  # what it began while it was looked at
     asked = []
     monkeypatch.setattr(session.workspace, "reader", lambda: asked.append(1))
     session.show_evaluation(run.evaluations[0])
@@ -322,7 +322,7 @@ def test_another_workspace_empties_the_page(page, session, tmp_path):
 def test_the_list_is_exported_in_its_order(qtbot, page, tmp_path, run):
     page.queries.failures.setChecked(True)
     page.export_to(tmp_path / "queries.csv")
-    qtbot.waitUntil((tmp_path / "queries.csv").exists, timeout=30_000)
+    qtbot.waitUntil((tmp_path / "queries.csv").exists)
     with (tmp_path / "queries.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [int(row["sample_id"]) for row in rows] == listed(page)
@@ -336,7 +336,7 @@ def test_a_place_that_cannot_be_written_is_told(qtbot, page, session, tmp_path):
     session.noticed.connect(told.append)
     (tmp_path / "file").write_text("")
     page.export_to(tmp_path / "file" / "queries.csv")
-    qtbot.waitUntil(lambda: bool(told), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(told))
 
 
 def test_copy_gives_ranks_classes_and_similarities(qtbot, page):
@@ -381,7 +381,7 @@ def test_an_image_is_compared_in_the_space_of_the_checkpoint_and_not_judged(
 ):
     Image.new("RGB", (30, 20), (200, 10, 10)).save(tmp_path / "mine.png")
     page.search_file(tmp_path / "mine.png")
-    qtbot.waitUntil(page.result.own.isVisible, timeout=30_000)
+    qtbot.waitUntil(page.result.own.isVisible)
     assert session.evaluation_id == run.evaluations[1], "the page shows another epoch than the checkpoint's"
     first = page.result.cards[0].neighbour
     assert (first.sample_id, round(first.similarity, 4)) == (run.ids[17], 1.0)
@@ -400,7 +400,7 @@ def test_the_banner_is_dropped_and_the_query_comes_back(qtbot, page, session, em
     before = page.result.title.text()
     Image.new("L", (8, 8)).save(tmp_path / "mine.png")
     page.search_file(tmp_path / "mine.png")
-    qtbot.waitUntil(page.result.own.isVisible, timeout=30_000)
+    qtbot.waitUntil(page.result.own.isVisible)
     qtbot.mouseClick(page.result.own.findChild(QToolButton), Qt.MouseButton.LeftButton)
     assert not page.result.own.isVisible()
     assert page.result.title.text() == before
@@ -411,7 +411,7 @@ def test_a_pasted_image_is_searched_with(qtbot, page, embedder):
     image.fill(QColor(10, 20, 30))
     QGuiApplication.clipboard().setImage(image)
     page.paste_own.trigger()
-    qtbot.waitUntil(page.result.own.isVisible, timeout=30_000)
+    qtbot.waitUntil(page.result.own.isVisible)
     assert embedder[0].shape == (5, 7, 3)
     assert embedder[0][0, 0].tolist() == [10, 20, 30]
 
@@ -420,11 +420,11 @@ def test_the_last_image_is_searched_with_again_in_the_run_that_is_shown(qtbot, p
     assert not page.search_again.isEnabled()
     Image.new("L", (8, 8)).save(tmp_path / "mine & yours.png")
     page.search_file(tmp_path / "mine & yours.png")
-    qtbot.waitUntil(page.result.own.isVisible, timeout=30_000)
+    qtbot.waitUntil(page.result.own.isVisible)
     qtbot.mouseClick(page.result.own.findChild(QToolButton), Qt.MouseButton.LeftButton)
     assert "mine && yours.png" in page.search_again.text()
     page.search_again.trigger()
-    qtbot.waitUntil(page.result.own.isVisible, timeout=30_000)
+    qtbot.waitUntil(page.result.own.isVisible)
     assert len(embedder) == 2
     session.show_run(None)
     page.search_again.trigger()
@@ -448,7 +448,7 @@ def test_a_dropped_file_is_searched_with_and_a_folder_is_left_to_the_window(qtbo
     assert not drop(page, data)
     data.setUrls([QUrl.fromLocalFile(str(tmp_path / "mine.png"))])
     assert drop(page, data)
-    qtbot.waitUntil(page.result.own.isVisible, timeout=30_000)
+    qtbot.waitUntil(page.result.own.isVisible)
 
 
 @pytest.mark.parametrize("content", [b"", b"no image at all", b"\x89PNG\r\n\x1a\n and then nothing"])
@@ -457,7 +457,7 @@ def test_a_file_that_is_no_image_is_told_and_the_query_stays(qtbot, page, sessio
     session.noticed.connect(told.append)
     (tmp_path / "broken.png").write_bytes(content)
     page.search_file(tmp_path / "broken.png")
-    qtbot.waitUntil(lambda: bool(told), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(told))
     assert "broken.png" in str(told[0])
     assert page.result.title.text() == before
     assert not embedder
@@ -476,7 +476,7 @@ def test_a_run_without_a_checkpoint_is_told(qtbot, page, session, tmp_path):
     session.noticed.connect(told.append)
     Image.new("RGB", (4, 4)).save(tmp_path / "mine.png")
     page.search_file(tmp_path / "mine.png")
-    qtbot.waitUntil(lambda: bool(told), timeout=60_000)
+    qtbot.waitUntil(lambda: bool(told))
     assert "checkpoint" in str(told[0])
 
 

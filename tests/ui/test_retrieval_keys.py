@@ -8,7 +8,6 @@ from tests.ui.test_retrieval import click_row, drop, embedder, page, run  # noqa
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 ALT, CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
-TIME = 30_000  # ms
 
 
 def picture():
@@ -44,7 +43,7 @@ def test_brackets_go_through_the_evaluations(qtbot, page, session, run):  # noqa
 def test_ctrl_v_searches_with_the_pasted_picture(qtbot, page, embedder):  # noqa: F811
     QGuiApplication.clipboard().setImage(picture())
     qtbot.keyClick(page.queries.table, Qt.Key.Key_V, CTRL)
-    qtbot.waitUntil(page.result.own.isVisible, timeout=TIME)
+    qtbot.waitUntil(page.result.own.isVisible)
     assert embedder[0][0, 0].tolist() == [10, 20, 30]
 
 
@@ -52,6 +51,6 @@ def test_a_dropped_picture_is_searched_with(qtbot, page, embedder):  # noqa: F81
     data = QMimeData()
     data.setImageData(picture())
     assert drop(page, data)
-    qtbot.waitUntil(page.result.own.isVisible, timeout=TIME)
+    qtbot.waitUntil(page.result.own.isVisible)
     assert embedder[0].shape == (4, 6, 3)
     assert page.result.title.text() == "Dropped image"

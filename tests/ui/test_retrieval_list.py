@@ -178,7 +178,7 @@ def test_pictures_come_from_another_thread_and_only_for_what_is_looked_at(qtbot,
     changed = []
     model.dataChanged.connect(lambda first, last, roles: changed.append((first.row(), last.row())))
     assert model.index(0, 0).data(Qt.ItemDataRole.DecorationRole) is None
-    qtbot.waitUntil(lambda: model.index(0, 0).data(Qt.ItemDataRole.DecorationRole) is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: model.index(0, 0).data(Qt.ItemDataRole.DecorationRole) is not None)
     picture = model.index(0, 0).data(Qt.ItemDataRole.DecorationRole)
     assert max(picture.width(), picture.height()) == query_table.THUMBNAIL
     assert set(threads) == {"Load pictures"}
@@ -198,8 +198,8 @@ def test_the_newest_wish_of_a_place_replaces_its_older_one_and_other_places_are_
     loader.request("list", ids[100:200], 36)
     loader.request("list", ids[200:210], 36)
     loader.request("grid", ids[50:60], 112)
-    qtbot.waitUntil(lambda: all(loader.pixmap(each, 112) for each in ids[50:60]), timeout=30_000)
-    qtbot.waitUntil(lambda: all(loader.pixmap(each, 36) for each in ids[200:210]), timeout=30_000)
+    qtbot.waitUntil(lambda: all(loader.pixmap(each, 112) for each in ids[50:60]))
+    qtbot.waitUntil(lambda: all(loader.pixmap(each, 36) for each in ids[200:210]))
     assert not {(each, 36) for each in ids[100:200]} & set(asked)
     assert asked.index((ids[50], 112)) < asked.index((ids[200], 36)), "the newest first"
 
@@ -208,10 +208,10 @@ def test_the_cache_is_bounded_and_drops_what_was_not_looked_at(qtbot, shown, run
     monkeypatch.setattr(pictures, "KEPT_BYTES", 20 * 64 * 64 * 4)
     loader, ids = shared_loader(shown), run.ids.tolist()
     loader.request("grid", ids[:20], 64)
-    qtbot.waitUntil(lambda: all(loader.pixmap(each, 64) for each in ids[:20]), timeout=30_000)
+    qtbot.waitUntil(lambda: all(loader.pixmap(each, 64) for each in ids[:20]))
     loader.pixmap(ids[0], 64)
     loader.request("grid", ids[20:25], 64)
-    qtbot.waitUntil(lambda: all(loader.pixmap(each, 64) for each in ids[20:25]), timeout=30_000)
+    qtbot.waitUntil(lambda: all(loader.pixmap(each, 64) for each in ids[20:25]))
     kept = [each for each in ids[:25] if loader.pixmap(each, 64) is not None]
     assert len(kept) == 20
     assert ids[0] in kept
@@ -224,9 +224,9 @@ def test_missing_pictures_are_told_once_and_never_silently_blank(qtbot, shown, r
     run.pixels.unlink()
     loader, ids = shared_loader(shown), run.ids.tolist()
     loader.request("grid", ids[:4], 64)
-    qtbot.waitUntil(lambda: all(loader.absent(each) for each in ids[:4]), timeout=30_000)
+    qtbot.waitUntil(lambda: all(loader.absent(each) for each in ids[:4]))
     loader.request("grid", ids[4:8], 64)
-    qtbot.waitUntil(lambda: bool(loader.absent(ids[7])), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(loader.absent(ids[7])))
     assert len(told) == 1
     assert "gone" in loader.absent(ids[0])
     loader.forget()
@@ -240,7 +240,7 @@ def test_pictures_of_another_data_set_are_never_mixed(qtbot, session, workspace,
     loader.request("grid", run.ids[:3].tolist(), 64)
     session.show_run(bright.run_id)  # the same ids in another data set
     loader.request("grid", bright.ids.tolist(), 64)
-    qtbot.waitUntil(lambda: loader.pixmap(int(bright.ids[2]), 64) is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: loader.pixmap(int(bright.ids[2]), 64) is not None)
     for each in bright.ids.tolist():
         assert loader.pixmap(each, 64).toImage().pixelColor(30, 30).lightness() > 240
 
@@ -251,7 +251,7 @@ def test_what_was_on_its_way_is_not_taken_after_forgetting(qtbot, shown, run):
     run.pixels.unlink()
     loader.forget()
     loader.request("grid", run.ids[1:3].tolist(), 64)
-    qtbot.waitUntil(lambda: bool(loader.absent(int(run.ids[2]))), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(loader.absent(int(run.ids[2]))))
     assert loader.pixmap(first, 64) is None
 
 
@@ -259,9 +259,9 @@ def test_a_loader_whose_task_was_cancelled_goes_on(qtbot, shown, run):
     loader = shared_loader(shown)
     loader.request("grid", run.ids[:40].tolist(), 64)
     loader._task.cancel()
-    qtbot.waitUntil(lambda: loader._task is None, timeout=30_000)
+    qtbot.waitUntil(lambda: loader._task is None)
     loader.request("grid", run.ids[:5].tolist(), 64)
-    qtbot.waitUntil(lambda: loader.pixmap(int(run.ids[0]), 64) is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: loader.pixmap(int(run.ids[0]), 64) is not None)
 
 
 def test_all_parts_of_a_session_share_one_loader(shown):

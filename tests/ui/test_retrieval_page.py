@@ -36,7 +36,7 @@ def test_the_worst_query_is_first_and_shown(page, session):
     assert session.query == queries.sample_ids[worst]
     assert page.model.sample_id(0) == session.query
     assert len(page.result.cards) == 20
-    expected = session.workspace.neighbours(session.run_id, session.query)
+    expected = session.workspace.neighbours(session.run_id, session.query, session.evaluation_id)
     assert [card.neighbour for card in page.result.cards] == expected
 
 
@@ -85,14 +85,14 @@ def test_sorting(page, session):
 
 
 def test_pictures_arrive_and_a_lost_one_is_said(page, session, qtbot):
-    qtbot.waitUntil(lambda: page.result.cards[0]._pixmap is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: page.result.cards[0]._pixmap is not None)
     for cache in session.workspace.path.parent.glob("cache/*.npy"):
         cache.unlink()
     shared_loader(session).forget()
     said = []
     session.noticed.connect(said.append)
     page._show_query()
-    qtbot.waitUntil(lambda: bool(said), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(said))
     assert "cache" in said[0]
     assert len(said) == 1
 
@@ -102,12 +102,12 @@ def test_search_with_an_image_of_ones_own(page, session, qtbot, tmp_path, monkey
     file.write_bytes(b"weights")
     session.workspace.add_artefact(session.run_id, "checkpoint", file, step=10)
     best = own_image.of_best_checkpoint(session.workspace, session.run_id)
-    assert best.epoch == 1, "not the newest, which is shown: its embeddings are of another space"
+    assert best.id == session.evaluation_id, "what every page shows"
     ids, labels, embeddings = session.workspace.embeddings(best.id)
     monkeypatch.setattr(experiment, "embed_images", lambda workspace, run, images: np.asarray(embeddings[5:6]))
     Image.new("L", (20, 20), 90).save(tmp_path / "mine.png")
     page.search_file(tmp_path / "mine.png")
-    qtbot.waitUntil(page.result.own.isVisible, timeout=30_000)
+    qtbot.waitUntil(page.result.own.isVisible)
     assert page.result.cards[0].neighbour.sample_id == ids[5]
     assert page.result.cards[0].neighbour.similarity == pytest.approx(1.0)
     assert page.result.title.text() == "mine.png"
@@ -121,7 +121,7 @@ def test_a_bad_image_of_ones_own_is_a_sentence(page, session, tmp_path, qtbot):
     session.noticed.connect(said.append)
     (tmp_path / "bad.png").write_bytes(b"<html>")
     page.search_file(tmp_path / "bad.png")
-    qtbot.waitUntil(lambda: bool(said), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(said))
     assert isinstance(said[0], Problem)
     assert "bad.png" in str(said[0])
 
@@ -131,12 +131,11 @@ def test_another_evaluation_keeps_the_query(page, session):
     session.show_query(kept)
     session.show_evaluation(session.workspace.evaluations(session.run_id)[0].id)
     assert session.query == kept
-    assert page.epochs.currentText() == "untrained"
 
 
 def test_export_has_no_formula(page, tmp_path, qtbot):
     page.export_to(tmp_path / "queries.csv")
-    qtbot.waitUntil((tmp_path / "queries.csv").exists, timeout=30_000)
+    qtbot.waitUntil((tmp_path / "queries.csv").exists)
     rows = list(csv.DictReader((tmp_path / "queries.csv").read_text("utf-8").splitlines()))
     assert len(rows) == 40
     assert {row["class"] for row in rows} == {"ant", "'=bee", "<b>cat</b>", "dog"}

@@ -9,6 +9,7 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QObject
 
+from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.control import Cancelled
 from workbench.events import Ended, Scalar
@@ -48,7 +49,7 @@ def test_another_connections_writes_arrive_in_order_with_nan(qtbot, session, con
         for step, value in enumerate((0.5, math.nan, 0.25), start=1):
             recorder(Scalar("probe/ce", step, value))
         recorder(Ended("done"))
-    qtbot.waitUntil(lambda: "done" in statuses.values, timeout=30_000)
+    qtbot.waitUntil(lambda: "done" in statuses.values)
     points = [point for chunk in arrived.values for point in chunk]
     assert [(name, step) for name, step, _ in points] == [("probe/ce", 1), ("probe/ce", 2), ("probe/ce", 3)]
     assert points[0][2] == 0.5
@@ -67,7 +68,7 @@ def test_a_run_shown_later_is_told_from_its_first_point(qtbot, session, config):
     for run_id, length in ((second, 20), (first, 30)):
         arrived.values.clear()
         session.show_run(run_id)
-        qtbot.waitUntil(lambda: bool(arrived.values), timeout=30_000)
+        qtbot.waitUntil(lambda: bool(arrived.values))
         points = [point for chunk in arrived.values for point in chunk]
         assert points == [("batch/loss", step, float(run_id)) for step in range(1, length + 1)]
 
@@ -82,7 +83,7 @@ def test_long_curves_come_whole_in_chunks(qtbot, session, config, monkeypatch):
         recorder(Ended("done"))
     arrived = Heard(session.scalars_arrived)
     session.show_run(run_id)
-    qtbot.waitUntil(lambda: sum(map(len, arrived.values)) == 1050, timeout=30_000)
+    qtbot.waitUntil(lambda: sum(map(len, arrived.values)) == 1050)
     assert [step for chunk in arrived.values for _, step, _ in chunk] == list(range(1, 1051))
     assert max(map(len, arrived.values)) <= 100
 
@@ -96,7 +97,7 @@ def test_points_of_a_resumed_run_arrive_although_their_numbers_are_used_again(qt
         for step in range(1, 11):
             recorder(Scalar("batch/loss", step, 1.0))
         recorder(Ended("interrupted"))
-        qtbot.waitUntil(lambda: sum(map(len, arrived.values)) == 10, timeout=30_000)
+        qtbot.waitUntil(lambda: sum(map(len, arrived.values)) == 10)
         again = Recorder(other, run_id)
         again.forget_after(5)
         qtbot.wait(250)
@@ -104,7 +105,7 @@ def test_points_of_a_resumed_run_arrive_although_their_numbers_are_used_again(qt
         for step in range(6, 11):
             again(Scalar("batch/loss", step, 2.0))
         again(Ended("done"))
-    qtbot.waitUntil(lambda: bool(arrived.values), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(arrived.values))
     points = [point for chunk in arrived.values for point in chunk]
     assert points == [("batch/loss", step, 2.0) for step in range(6, 11)]
 
@@ -115,21 +116,21 @@ def test_points_of_a_resumed_run_arrive_although_their_numbers_are_used_again(qt
 def test_runs_work_one_after_the_other(qtbot, counting_session, config):
     session = counting_session
     first, second = session.start(config), session.start(config)
-    qtbot.waitUntil(lambda: status_of(session, first) == "running", timeout=30_000)
+    qtbot.waitUntil(lambda: status_of(session, first) == "running")
     assert status_of(session, second) == "queued"
     assert session.run_id == second, "the newest started is shown"
     session.control(first).stop()
-    qtbot.waitUntil(lambda: status_of(session, second) == "running", timeout=30_000)
+    qtbot.waitUntil(lambda: status_of(session, second) == "running")
     assert status_of(session, first) == "stopped"
     assert session.control(first) is None
-    with qtbot.waitSignal(session.queue.idle, timeout=30_000):
-        session.cancel_run(second)
-    assert status_of(session, second) == "cancelled"
+    with qtbot.waitSignal(session.queue.idle):
+        session.end_run(second)
+    assert status_of(session, second) == "stopped"
 
 
 def test_a_waiting_run_is_withdrawn_at_once(qtbot, counting_session, config):
     first, second = counting_session.start(config), counting_session.start(config)
-    counting_session.cancel_run(second)
+    counting_session.end_run(second)
     assert status_of(counting_session, second) == "cancelled"
     assert counting_session.queue.waiting == []
     assert counting_session.queue.running == first
@@ -138,7 +139,7 @@ def test_a_waiting_run_is_withdrawn_at_once(qtbot, counting_session, config):
 def test_a_paused_run_stands_still(qtbot, counting_session, config):
     run_id = counting_session.start(config)
     arrived = Heard(counting_session.scalars_arrived)
-    qtbot.waitUntil(lambda: sum(map(len, arrived.values)) > 20, timeout=30_000)
+    qtbot.waitUntil(lambda: sum(map(len, arrived.values)) > 20)
     counting_session.control(run_id).pause()
     qtbot.wait(600)
     before = sum(map(len, arrived.values))
@@ -153,7 +154,20 @@ def test_closing_the_session_ends_what_works(qtbot, tmp_path, config, make_count
     qtbot.wait(wait)
     session.close()
     with Workspace(tmp_path / "w") as reopened:
-        assert reopened.run(run_id).status == "cancelled"
+        assert reopened.run(run_id).status in ("cancelled", "stopped")  # withdrawn before it began, or stopped
+
+
+def test_a_discarded_run_goes_to_the_trash_when_it_has_ended(qtbot, counting_session, config):
+    session = counting_session
+    first, second = session.start(config), session.start(config)
+    session.discard_run(second)
+    assert session.workspace.run(second).trashed, "it waited in line"
+    session.show_run(first)
+    qtbot.waitUntil(lambda: status_of(session, first) == "running")
+    session.discard_run(first)
+    assert not session.workspace.run(first).trashed, "not before it has ended"
+    qtbot.waitUntil(lambda: bool(session.workspace.run(first).trashed))
+    assert session.run_id is None
 
 
 def test_a_job_that_cannot_be_made_fails_with_its_sentence(qtbot, workspace, config):
@@ -163,8 +177,8 @@ def test_a_job_that_cannot_be_made_fails_with_its_sentence(qtbot, workspace, con
     session = Session(workspace, make_job=broken)
     noticed = Heard(session.noticed)
     run_id = session.start(config)
-    qtbot.waitUntil(lambda: status_of(session, run_id) == "failed", timeout=30_000)
-    qtbot.waitUntil(lambda: bool(noticed.values), timeout=30_000)
+    qtbot.waitUntil(lambda: status_of(session, run_id) == "failed")
+    qtbot.waitUntil(lambda: bool(noticed.values))
     assert "The disk is gone." in str(noticed.values[0])
     assert not session.busy
     session.close()
@@ -178,7 +192,7 @@ def test_a_run_that_cannot_say_its_last_word_does_not_hold_up_the_line(qtbot, wo
 
     session = Session(workspace, make_job=silent)
     noticed = Heard(session.noticed)
-    with qtbot.waitSignal(session.queue.idle, timeout=30_000):
+    with qtbot.waitSignal(session.queue.idle):
         session.start(config)
         session.start(config)
     assert len(noticed.values) == 2
@@ -202,10 +216,10 @@ def test_work_happens_elsewhere_and_its_result_comes_back_here(qtbot, session):
         results.append(result)
 
     session.run_in_thread("Counting", work, then)
-    qtbot.waitUntil(lambda: results == [42], timeout=30_000)
+    qtbot.waitUntil(lambda: results == [42])
     assert threads[0] is not threading.main_thread()
     assert threads[1] is threading.main_thread()
-    qtbot.waitUntil(lambda: session.activity.items[0].state == "done", timeout=30_000)
+    qtbot.waitUntil(lambda: session.activity.items[0].state == "done")
 
 
 def test_a_problem_in_a_thread_keeps_its_three_parts(qtbot, session):
@@ -215,7 +229,7 @@ def test_a_problem_in_a_thread_keeps_its_three_parts(qtbot, session):
         raise Problem("No disk.", kept="All is kept.", todo="Buy one.")
 
     session.run_in_thread("Failing", work, failed=told.append)
-    qtbot.waitUntil(lambda: bool(told), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(told))
     assert (told[0].what, told[0].kept, told[0].todo) == ("No disk.", "All is kept.", "Buy one.")
 
 
@@ -232,7 +246,7 @@ def test_cancelled_work_says_nothing_more(qtbot, session):
             raise
 
     task = session.run_in_thread("Endless", work, results.append, results.append)
-    with qtbot.waitSignal(task.ended, timeout=30_000):
+    with qtbot.waitSignal(task.ended):
         session.activity.items[0].cancel()
     assert heard.is_set()
     assert results == []
@@ -248,12 +262,12 @@ def test_the_window_does_not_wait_for_the_end_of_a_thread(qtbot, session, monkey
 
     monkeypatch.setattr(Job, "_say", say_and_linger)
     task = session.run_in_thread("Slow to end", lambda progress: 1, lambda result: alive.append(task._job.alive))
-    qtbot.waitUntil(lambda: bool(alive), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(alive))
     assert alive == [True]
-    with qtbot.waitSignal(task.over, timeout=30_000):
+    with qtbot.waitSignal(task.over):
         goes_on.set()
     assert not task._job.alive
-    qtbot.waitUntil(lambda: not shiboken6.isValid(task), timeout=30_000)
+    qtbot.waitUntil(lambda: not shiboken6.isValid(task))
 
 
 def test_a_flood_of_progress_is_coalesced(qtbot, session):
@@ -267,7 +281,7 @@ def test_a_flood_of_progress_is_coalesced(qtbot, session):
 
     started = monotonic()
     session.run_in_thread("Flood", flood, quiet=True)
-    qtbot.waitUntil(lambda: item.state == "done", timeout=30_000)
+    qtbot.waitUntil(lambda: item.state == "done")
     assert item.now.text == "Over", "the last word is exact"
     assert len(changes.values) <= 2 + (monotonic() - started) / (0.8 * OFTEN / 1000)
 
@@ -275,20 +289,27 @@ def test_a_flood_of_progress_is_coalesced(qtbot, session):
 # What is shown
 
 
-def test_evaluation_follows_the_newest_until_one_is_chosen(qtbot, session, config, stored_evaluation):
+def test_the_best_evaluation_is_shown_until_one_is_chosen(qtbot, session, config, stored_evaluation):
     run_id = session.workspace.create_run(config)
     session.show_run(run_id)
     assert session.evaluation_id is None
-    first = stored_evaluation(run_id, epoch=1)
-    qtbot.waitUntil(lambda: session.evaluation_id == first, timeout=30_000)
-    second = stored_evaluation(run_id, epoch=2)
-    qtbot.waitUntil(lambda: session.evaluation_id == second, timeout=30_000)
-    session.show_evaluation(first)
-    with qtbot.waitSignal(session.evaluations_changed, timeout=30_000):
-        stored_evaluation(run_id, epoch=3)
-    assert session.evaluation_id == first
+    first = stored_evaluation(run_id, epoch=1, score=0.5)
+    qtbot.waitUntil(lambda: session.evaluation_id == first)
+    second = stored_evaluation(run_id, epoch=2, score=0.9)
+    qtbot.waitUntil(lambda: session.evaluation_id == second)
+    with qtbot.waitSignal(session.evaluations_changed):
+        third = stored_evaluation(run_id, epoch=3, score=0.7)
+    assert session.evaluation_id == second, "the newest is not the best"
+    session.show_later()
+    assert session.evaluation_id == third
+    with qtbot.waitSignal(session.evaluations_changed):
+        fourth = stored_evaluation(run_id, epoch=4, score=0.95)
+    assert session.evaluation_id == third, "it was chosen"
     session.show_evaluation(None)
-    assert session.workspace.evaluation(session.evaluation_id).epoch == 3
+    assert session.evaluation_id == fourth
+    session.show_run(None)
+    session.show_run(run_id)
+    assert session.evaluation_id == fourth
 
 
 def test_showing_another_run_clears_query_and_selection(session, config):
@@ -311,7 +332,7 @@ def test_another_workspace_forgets_the_run_and_closes_the_first(qtbot, session, 
     with pytest.raises(Exception, match="closed"):
         before.runs()
     new = session.workspace.create_run(RunConfig(name="There"))
-    qtbot.waitUntil(lambda: [run.id for run in session.runs()] == [new], timeout=30_000)
+    qtbot.waitUntil(lambda: [run.id for run in session.runs()] == [new])
 
 
 def test_a_workspace_stays_while_a_run_works(counting_session, config, tmp_path):
@@ -374,7 +395,7 @@ def test_answers_come_on_the_windows_thread_in_order(qtbot, analysis):
     client.request("project", {"seed": 1}, hear, hear)
     process.answer(id=1, event="progress", done=1, total=2)
     process.answer(id=1, event="result", projection=5)
-    qtbot.waitUntil(lambda: len(told) == 2, timeout=30_000)
+    qtbot.waitUntil(lambda: len(told) == 2)
     assert told == [("progress", True), ("result", True)]
     assert process.asked == [("project", {"seed": 1})]
 
@@ -397,7 +418,7 @@ def test_a_dead_process_is_told_as_a_problem(qtbot, analysis):
     problems = []
     client.request("project", {}, on_error=problems.append)
     process.answer(id=1, event="error", what="It ended.", kept="All.", todo="Ask again.")
-    qtbot.waitUntil(lambda: bool(problems), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(problems))
     assert (problems[0].what, problems[0].todo) == ("It ended.", "Ask again.")
 
 
@@ -416,7 +437,7 @@ def test_a_workspace_that_was_opened_too_late_is_dropped(qtbot, tmp_path, config
     """The answer of the thread that opens it may still be on its way when the session closes."""
     session = Session(Workspace(tmp_path / "w", create=True), make_job=make_counting_job)
     run_id = session.start(config)
-    assert session.queue._opening.join(30)
+    assert session.queue._opening.join(HANG)
     session.close()
     qtbot.wait(50)
     with Workspace(tmp_path / "w") as workspace:

@@ -36,7 +36,7 @@ CATALOG = {
     "dataset/folder": entry("Folder per class", FOLDER | SIZE),
     "split/random": entry("Random", {"test_share": field(0.2, exclusiveMinimum=0, exclusiveMaximum=1)}),
     "split/official": entry("Official"),
-    "split/classes": entry("Unseen classes"),
+    "split/classes": entry("Unseen classes", classes_disjoint=True),
     "backbone/conv4": entry("Small CNN"),
     "backbone/squeezenet1_0": entry("SqueezeNet", WEIGHTS),
     "loss/ce": entry("CE", {"dropout": field(0.5, minimum=0), "label_smoothing": field(0.1, minimum=0)}),
@@ -59,8 +59,10 @@ CATALOG = {
     ),
     "backbone/preact_resnet20": entry("ResNet-20"),
     "sampler/random": entry("Random"),
-    "sampler/classes_images": entry("Classes x images", {"images_per_class": field(4, "integer", minimum=2)}),
-    "augmentation/none": entry("None"),
+    "sampler/classes_images": entry(
+        "Classes x images", {"images_per_class": field(4, "integer", minimum=2)}, images_of_class="images_per_class"
+    ),
+    "augmentation/none": entry("None", changes=False),
     "augmentation/shift": entry("Shift"),
     "augmentation/crop_flip": entry("Crop and flip", {"smallest_area": field(0.16, minimum=0, maximum=1)}),
 }
@@ -330,7 +332,7 @@ def test_a_workspace_that_refuses_is_said(page, session, qtbot, monkeypatch):
 def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looked, qtbot):
     for epochs in ("2", "3", "4"):
         typed(page, "training.epochs", epochs)
-    qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"), timeout=30_000)
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
     assert [config.training.epochs for config in looked.configs] == [4]
     assert page.card.facts["Split"].text() == "1,437 train, 360 test"
     assert page.card.facts["Probe"].text() == "2,048 images every 50 steps, about 19% of the training time"
@@ -356,17 +358,17 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
 def test_what_preflight_finds_impossible_turns_start_off_until_something_changes(page, looked, qtbot):
     looked.problem = Problem("The folder is empty.", todo="Choose another.")
     typed(page, "training.epochs", "3")
-    qtbot.waitUntil(lambda: page.card.problem.isVisible(), timeout=30_000)
+    qtbot.waitUntil(lambda: page.card.problem.isVisible())
     assert "The folder is empty." in page.card.problem.text()
     assert not page.start.isEnabled()
     assert "The folder is empty." in page.start.toolTip()
     looked.problem = None
     page.card.check.click()
-    qtbot.waitUntil(lambda: page.start.isEnabled() and not page.card.problem.isVisible(), timeout=30_000)
+    qtbot.waitUntil(lambda: page.start.isEnabled() and not page.card.problem.isVisible())
 
 
 def test_a_size_that_does_not_go_with_the_classes_is_refused_at_its_field_once_they_are_known(page, looked, qtbot):
-    qtbot.waitUntil(lambda: page.draft.classes == 10, timeout=30_000)
+    qtbot.waitUntil(lambda: page.draft.classes == 10)
     seen = len(looked.configs)
     choose(page, "loss.name", "psce")
     typed(page, "embedding.dim", "4")
@@ -392,7 +394,7 @@ def test_a_size_that_does_not_go_with_the_classes_is_refused_at_its_field_once_t
 def test_the_first_look_refuses_a_wrong_size_at_its_field(page, session, looked, qtbot):
     chosen = Choice(name="psce", params={"prototypes": "canonical"})
     session.config_offered.emit(RunConfig(loss=chosen))
-    qtbot.waitUntil(lambda: row(page, "embedding.dim").error_text() != "", timeout=30_000)
+    qtbot.waitUntil(lambda: row(page, "embedding.dim").error_text() != "")
     assert "need 10 dimensions, not 100" in row(page, "embedding.dim").error_text()
     assert page.config is None
     assert not page.start.isEnabled()
@@ -401,27 +403,53 @@ def test_the_first_look_refuses_a_wrong_size_at_its_field(page, session, looked,
 def test_what_preflight_finds_wrong_in_a_field_stands_beside_it(page, looked, qtbot):
     looked.problem = Problem("The size does not fit.", todo="Take 10.", field="embedding.dim")
     typed(page, "embedding.dim", "0")
-    qtbot.waitUntil(lambda: page.card.problem.isVisible(), timeout=30_000)
+    qtbot.waitUntil(lambda: page.card.problem.isVisible())
     assert row(page, "embedding.dim").error_text() == "The size does not fit. Take 10."
     assert not page.start.isEnabled()
     looked.problem = None
     page.card.check.click()
-    qtbot.waitUntil(lambda: page.start.isEnabled() and not page.card.problem.isVisible(), timeout=30_000)
+    qtbot.waitUntil(lambda: page.start.isEnabled() and not page.card.problem.isVisible())
     assert row(page, "embedding.dim").error_text() == ""
 
 
+def test_a_place_that_is_not_chosen_or_not_there_is_refused_at_once(page, session, tmp_path, monkeypatch):
+    monkeypatch.setattr(type(session), "busy", True)  # no preflight comes to find it out
+    choose(page, "dataset.name", "folder")
+    assert row(page, "dataset.folder").error_text() == "Choose the folder of Folder per class."
+    assert not page.start.isEnabled()
+    assert not page.sweep.isEnabled()
+    assert page.save.isEnabled(), "the data may lie on another machine"
+    page.groups.edited.emit("dataset.folder", str(tmp_path / "none"))
+    assert row(page, "dataset.folder").error_text().startswith("There is no ")
+    page.groups.edited.emit("dataset.folder", str(tmp_path))
+    assert row(page, "dataset.folder").error_text() == ""
+    assert page.start.isEnabled()
+
+
+def test_preflight_is_taken_up_when_the_run_has_ended(page, session, looked, qtbot, monkeypatch):
+    monkeypatch.setattr(type(session), "busy", True)
+    typed(page, "training.epochs", "3")
+    qtbot.waitUntil(page.card.check.isVisible)
+    looked.configs.clear()
+    monkeypatch.setattr(type(session), "busy", False)
+    session.run_ended.emit(1, "done")
+    qtbot.waitUntil(lambda: bool(looked.configs))
+    qtbot.waitUntil(lambda: not page.runner.waiting_or_working)
+    assert "A run is working" not in page.card.state.text()
+
+
 def test_preflight_leaves_a_working_run_alone_unless_asked(page, session, looked, qtbot, monkeypatch):
-    qtbot.waitUntil(lambda: bool(looked.configs), timeout=30_000)
-    qtbot.waitUntil(lambda: not page.runner.waiting_or_working, timeout=30_000)
+    qtbot.waitUntil(lambda: bool(looked.configs))
+    qtbot.waitUntil(lambda: not page.runner.waiting_or_working)
     looked.configs.clear()
     monkeypatch.setattr(type(session), "busy", True)
     typed(page, "training.epochs", "3")
     assert page.start.text() == "Add to queue"
-    qtbot.waitUntil(lambda: page.card.check.isVisible(), timeout=30_000)
+    qtbot.waitUntil(lambda: page.card.check.isVisible())
     assert looked.configs == []
     page.card.check.click()
-    qtbot.waitUntil(lambda: len(looked.configs) == 1, timeout=30_000)
-    qtbot.waitUntil(lambda: not page.runner.waiting_or_working, timeout=30_000)
+    qtbot.waitUntil(lambda: len(looked.configs) == 1)
+    qtbot.waitUntil(lambda: not page.runner.waiting_or_working)
     monkeypatch.undo()
 
 

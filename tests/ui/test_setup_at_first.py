@@ -12,7 +12,6 @@ from workbench.ui.pages.setup import SetupPage
 from workbench.ui.widgets.card import Card
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
-TIME = 30_000  # ms
 
 
 class Squeezed(QObject):
@@ -55,7 +54,7 @@ def test_nothing_half_made_is_seen_until_the_form_is_filled(waiting, session, qt
         assert not idle.isEnabled()
     assert waiting.card.state.text() == "Waiting for the list of what is available."
     session.set_catalog(CATALOG)
-    qtbot.waitUntil(lambda: squeezed.painted > 0, timeout=TIME)
+    qtbot.waitUntil(lambda: squeezed.painted > 0)
     assert waiting.groups.widget().isVisible()
     assert waiting.groups.verticalScrollBar().isVisible()
     assert squeezed.found == []
@@ -101,7 +100,7 @@ def test_coming_back_keeps_what_was_found(page, looked, qtbot):  # noqa: F811
     assert len(looked.configs) == 1
     typed(page, "training.epochs", "3")
     assert page.card.state.text() == "Waiting for the last change…"
-    qtbot.waitUntil(lambda: len(looked.configs) == 2 and page.card.state.text() == "", timeout=TIME)
+    qtbot.waitUntil(lambda: len(looked.configs) == 2 and page.card.state.text() == "")
 
 
 def test_coming_back_counts_again_where_a_count_refused_the_size(page, looked, qtbot):  # noqa: F811
@@ -109,24 +108,24 @@ def test_coming_back_counts_again_where_a_count_refused_the_size(page, looked, q
     choose(page, "loss.name", "psce")
     choose(page, "loss.prototypes", "canonical")
     typed(page, "embedding.dim", "4")
-    qtbot.waitUntil(lambda: row(page, "embedding.dim").error_text() != "", timeout=TIME)
+    qtbot.waitUntil(lambda: row(page, "embedding.dim").error_text() != "")
     assert not page.runner.waiting_or_working
     looked.configs.clear()
     page.hide()
     page.show()
-    qtbot.waitUntil(lambda: bool(looked.configs), timeout=TIME)
-    qtbot.waitUntil(lambda: row(page, "embedding.dim").error_text() != "", timeout=TIME)
+    qtbot.waitUntil(lambda: bool(looked.configs))
+    qtbot.waitUntil(lambda: row(page, "embedding.dim").error_text() != "")
     assert not page.start.isEnabled()
 
 
 def settled(page, looked, qtbot):  # noqa: F811
-    qtbot.waitUntil(lambda: bool(looked.configs) and not page.runner.waiting_or_working, timeout=TIME)
+    qtbot.waitUntil(lambda: bool(looked.configs) and not page.runner.waiting_or_working)
 
 
 @pytest.fixture
 def counted(page, session, looked, qtbot, monkeypatch):  # noqa: F811
     """While a run works: configs whose classes were counted, and a list of the answer, which may be a Problem."""
-    qtbot.waitUntil(lambda: bool(looked.configs) and not page.runner.waiting_or_working, timeout=TIME)
+    qtbot.waitUntil(lambda: bool(looked.configs) and not page.runner.waiting_or_working)
     page.draft.forget_classes()
     seen, answer = [], [10]
 
@@ -150,7 +149,7 @@ def test_a_wrong_size_is_refused_at_its_field_while_a_run_works(page, looked, co
     typed(page, "embedding.dim", "4")
     choose(page, "loss.prototypes", "canonical")
     size = row(page, "embedding.dim")
-    qtbot.waitUntil(lambda: size.error_text() != "", timeout=TIME)
+    qtbot.waitUntil(lambda: size.error_text() != "")
     assert size.error_text() == "Canonical prototypes of 10 classes need 10 dimensions, not 4."
     assert not page.start.isEnabled()
     assert looked.configs == [], "no step was tried"
@@ -159,13 +158,13 @@ def test_a_wrong_size_is_refused_at_its_field_while_a_run_works(page, looked, co
     assert page.config.embedding.dim == 10
     assert page.start.text() == "Add to queue"
     assert page.start.isEnabled()
-    qtbot.waitUntil(lambda: page.card.check.isVisible(), timeout=TIME)
+    qtbot.waitUntil(lambda: page.card.check.isVisible())
     assert looked.configs == []
 
 
 def test_no_data_is_read_beside_a_run_for_a_loss_that_takes_any_size(page, counted, qtbot):  # noqa: F811
     typed(page, "training.epochs", "3")
-    qtbot.waitUntil(lambda: page.card.check.isVisible(), timeout=TIME)
+    qtbot.waitUntil(lambda: page.card.check.isVisible())
     assert not page.runner.waiting_or_working
     assert counted[0] == []
 
@@ -173,6 +172,6 @@ def test_no_data_is_read_beside_a_run_for_a_loss_that_takes_any_size(page, count
 def test_data_that_cannot_be_counted_is_said_before_it_is_queued(page, counted, qtbot):  # noqa: F811
     counted[1][0] = Problem("The folder is empty.", todo="Choose another.")
     choose(page, "loss.name", "psce")
-    qtbot.waitUntil(lambda: page.card.problem.isVisible(), timeout=TIME)
+    qtbot.waitUntil(lambda: page.card.problem.isVisible())
     assert "The folder is empty." in page.card.problem.text()
     assert not page.start.isEnabled()

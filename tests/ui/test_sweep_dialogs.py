@@ -47,7 +47,7 @@ def dialog(qtbot, session, started):
 
 def settled(qtbot, dialog):
     """Wait for the check of what was typed; the summary, or the words of what is wrong."""
-    qtbot.waitUntil(lambda: not dialog._timer.isActive() and dialog._task is None, timeout=30_000)
+    qtbot.waitUntil(lambda: not dialog._timer.isActive() and dialog._task is None)
     return dialog.summary.text() or dialog.problem.text() or dialog.rows[0].problem.text()
 
 
@@ -66,7 +66,7 @@ def test_a_sweep_is_typed_and_started(qtbot, session, dialog, started):
     dialog.take_preflight(SimpleNamespace(seconds=100.0, device="CPU"))
     assert "about 10\u2009min 0\u2009s on CPU" in dialog.summary.text()
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bool(notices), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(notices))
     assert notices == ["Sweep 1 is started. It goes on when this window is closed."]
     assert started == [1]
     assert len(sweeps.trials(session.workspace, 1)) == 6
@@ -189,7 +189,7 @@ def panel(qtbot, session, known, started):
     starting.store(session.workspace, plan)
     made = show_sweeps(session, None)
     qtbot.addWidget(made)
-    qtbot.waitUntil(lambda: made.trials.rowCount() == 3, timeout=30_000)
+    qtbot.waitUntil(lambda: made.trials.rowCount() == 3)
     return made
 
 
@@ -211,11 +211,11 @@ def test_the_panel_says_what_a_worker_waits_for(qtbot, panel, session):
     sweeps.take(session.workspace, 1, "cpu")
     sweeps.remark(session.workspace, 1, "Waiting: a sweep of another workspace has the cpu.")
     panel.refresh()
-    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Waiting for the device", timeout=30_000)
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Waiting for the device")
     assert panel.told.text().endswith("Waiting: a sweep of another workspace has the cpu.")
     sweeps.leave(session.workspace, 1)
     panel.refresh()
-    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Worker is gone", timeout=30_000)
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Worker is gone")
     assert "Waiting" not in panel.told.text()
 
 
@@ -223,31 +223,31 @@ def test_the_line_can_be_changed(qtbot, panel):
     panel.trials.selectRow(2)
     assert (panel.up.isEnabled(), panel.down.isEnabled()) == (True, False)
     qtbot.mouseClick(panel.up, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: [row[1] for row in cells(panel.trials)] == ["0.1", "0.3", "0.2"], timeout=30_000)
+    qtbot.waitUntil(lambda: [row[1] for row in cells(panel.trials)] == ["0.1", "0.3", "0.2"])
     assert panel.trial().setting == {"training.lr": 0.3}, "the choice went with its row"
 
 
 def test_resume_asks_for_a_worker_and_pause_for_a_rest(qtbot, panel, session, started):
     qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: started == [1], timeout=30_000)
+    qtbot.waitUntil(lambda: started == [1])
     sweeps.take(session.workspace, 1, "cpu")
     sweeps.take_device(session.workspace, 1, "cpu")
     panel.refresh()
-    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Working", timeout=30_000)
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Working")
     assert panel.pause.text() == "Pause"
     qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Pausing", timeout=30_000)
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Pausing")
     sweeps.leave(session.workspace, 1)
-    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Paused", timeout=30_000)
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Paused")
 
 
 def test_cancelled_runs_are_retried(qtbot, panel, session, started):
     panel._cancel_now(1)
-    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Cancelled", timeout=30_000)
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Cancelled")
     assert not panel.pause.isEnabled()
     assert panel.retry.isEnabled()
     qtbot.mouseClick(panel.retry, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: cells(panel.trials)[0][4] == "Queued", timeout=30_000)
+    qtbot.waitUntil(lambda: cells(panel.trials)[0][4] == "Queued")
     assert started == [1]
 
 
@@ -258,7 +258,7 @@ def test_the_runs_of_a_sweep_are_offered_for_comparison(qtbot, panel, session):
         sweeps.begin(session.workspace, trial, lambda: session.workspace.create_run(read_config("sample-digits")))
         sweeps.end(session.workspace, trial, "done", 0.5 + place / 10)
     panel.refresh()
-    qtbot.waitUntil(panel.compare.isEnabled, timeout=30_000)
+    qtbot.waitUntil(panel.compare.isEnabled)
     assert cells(panel.sweeps)[0][5] == "0.6000 at lr 0.2"
     qtbot.mouseClick(panel.compare, Qt.MouseButton.LeftButton)
     assert offered == [[1, 2]]
@@ -272,13 +272,13 @@ def test_a_sweep_without_its_worker_is_told_of(qtbot, session, panel):
     session.noticed.connect(notices.append)
     actions = SweepActions(session, Commands(session.preferences, window), window)
     actions.look()
-    qtbot.waitUntil(lambda: bool(notices), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(notices))
     assert notices == ["Sweep 1 has no worker any more. Resume in “Sweeps…” goes on where it ended."]
     assert sweeps.announce(session.workspace, 1)
     assert not sweeps.announce(session.workspace, 1), "one is on its way"
     actions.look()
     panel.refresh()
-    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Starting", timeout=30_000)
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Starting")
     assert panel.pause.text() == "Pause"
     assert len(notices) == 1
     assert actions.show_panel().parent() is window
@@ -288,13 +288,13 @@ def test_an_empty_workspace_says_where_sweeps_begin(qtbot, session):
     made = SweepsPanel(session)
     qtbot.addWidget(made)
     made.show()
-    qtbot.waitUntil(lambda: made._task is None, timeout=30_000)
+    qtbot.waitUntil(lambda: made._task is None)
     assert made.stack.currentIndex() == 0
     asked = []
     session.page_asked.connect(asked.append)
     qtbot.mouseClick(made.hint.findChild(QPushButton), Qt.MouseButton.LeftButton)
     assert made.isHidden()
-    qtbot.waitUntil(lambda: asked == ["setup"], timeout=30_000)
+    qtbot.waitUntil(lambda: asked == ["setup"])
 
 
 def test_the_runs_of_a_sweep_are_offered_for_a_report(qtbot, panel, session):
@@ -305,7 +305,7 @@ def test_the_runs_of_a_sweep_are_offered_for_a_report(qtbot, panel, session):
         sweeps.begin(session.workspace, trial, lambda: session.workspace.create_run(read_config("sample-digits")))
         sweeps.end(session.workspace, trial, "done", 0.5)
     panel.refresh()
-    qtbot.waitUntil(panel.report.isEnabled, timeout=30_000)
+    qtbot.waitUntil(panel.report.isEnabled)
     qtbot.mouseClick(panel.report, Qt.MouseButton.LeftButton)
     assert offered == [ReportOffer((1, 2), "MAP@R", "best")]
     assert session.page == "report"

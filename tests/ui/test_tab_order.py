@@ -21,7 +21,6 @@ from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.one_stop import OneStop
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
-TIME = 30_000  # ms
 
 
 def shown(qtbot, *parts):
@@ -77,7 +76,7 @@ def test_a_group_is_one_stop_and_arrows_go_on_from_there(qtbot):
     window.resize(360, 300)
     order_regions([before, group, after])
     stop.show(buttons)
-    qtbot.waitUntil(lambda: sum(each.y() == buttons[0].y() for each in buttons) == 3, timeout=TIME)
+    qtbot.waitUntil(lambda: sum(each.y() == buttons[0].y() for each in buttons) == 3)
     assert met_by_tab(qtbot, before) == [before, buttons[0], after]
     buttons[0].setFocus()
     for key, place in ((Qt.Key.Key_Right, 1), (Qt.Key.Key_Down, 4), (Qt.Key.Key_Left, 3), (Qt.Key.Key_Left, 2)):
@@ -98,7 +97,7 @@ def test_neighbours_are_one_stop_and_missed_ones_have_arrows_too(qtbot, page):  
     assert page.result.cards[0] in met
     assert len([each for each in met if isinstance(each, NeighbourCard)]) <= 2, "one for each group"
     row = page.result.missed
-    qtbot.waitUntil(lambda: len(row.cards) > 1, timeout=TIME)
+    qtbot.waitUntil(lambda: len(row.cards) > 1)
     row.cards[0].setFocus()
     qtbot.keyClick(row.cards[0], Qt.Key.Key_Right)
     assert QApplication.focusWidget() is row.cards[1]
@@ -109,7 +108,7 @@ def test_neighbours_in_the_inspector_are_met_within_it(qtbot, session, page, run
     window = shown(qtbot, panel, after)
     order_regions([panel, after])
     assert session.query is not None
-    qtbot.waitUntil(lambda: bool(panel.spots) and panel.in_map.isVisible(), timeout=TIME)
+    qtbot.waitUntil(lambda: bool(panel.spots) and panel.in_map.isVisible())
     window.activateWindow()
     met = met_by_tab(qtbot, panel.findChild(QScrollArea))
     assert met[1:] == [panel.spots[0], panel.in_map, panel.in_retrieval, after]

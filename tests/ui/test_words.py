@@ -16,7 +16,7 @@ from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import IconLabel
 from workbench.ui.widgets.pictures import PictureLoader
-from workbench.ui.words import counted, epoch_at_work, from_home
+from workbench.ui.words import THIN, counted, epoch_at_work, from_home, short_time
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 ACROSS, ALIGNED = Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole
@@ -120,3 +120,11 @@ def test_a_place_below_the_home_folder_is_told_short(monkeypatch, tmp_path):
     assert from_home(tmp_path) == "~"
     elsewhere = tmp_path.parent / f"{tmp_path.name}-other"
     assert from_home(elsewhere) == str(elsewhere), "a name that only begins alike"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.0123, "12.3 ms"), (0.9996, "1 s"), (14.31, "14.3 s"), (59.99, "60 s"), (130, "2 min 10 s"), (1e-5, "0.01 ms")],
+)
+def test_a_short_time_has_no_exponent(seconds, said):
+    assert short_time(seconds).replace(THIN, " ") == said

@@ -1,7 +1,5 @@
 """What tests of the Compare page do alike."""
 
-WAIT = 30_000  # ms
-
 
 def tick(qtbot, page, *runs):
     """Tick the groups of these runs and wait for what is said of them; the window may know of them a moment later."""
@@ -14,5 +12,5 @@ def tick(qtbot, page, *runs):
         found = page.overview
         return found is not None and set(runs) <= {run.id for group in found.groups for run in group.runs}
 
-    qtbot.waitUntil(all_ticked, timeout=WAIT)
-    qtbot.waitUntil(all_told, timeout=WAIT)
+    qtbot.waitUntil(all_ticked)
+    qtbot.waitUntil(all_told)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waits import HANG
+
 FILE = Path(__file__).resolve().parents[2] / "packaging" / "bootstrap.py"
 
 
@@ -175,13 +177,39 @@ def test_a_failed_update_is_made_again_from_nothing(installed, monkeypatch):
 
 
 @pytest.mark.skipif(bootstrap.fcntl is None, reason="no such lock on Windows")
+@pytest.mark.parametrize("there", ["environment", "photographs", "nothing"])
+def test_what_a_linked_venv_points_to_is_never_emptied(checkout, tmp_path_factory, there):
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / ".venv"
+    if there == "environment":  # of another checkout
+        other = bootstrap.Environment(elsewhere.parent)
+        other.packages.mkdir(parents=True)
+        other.stamp.write_text(json.dumps({"maker": [*bootstrap.Environment(checkout).maker()[:3], str(other.root)]}))
+    elif there == "photographs":
+        elsewhere.mkdir()
+        (elsewhere / "kept.png").write_bytes(b"")
+    kept = sorted(elsewhere.rglob("*"))
+    (checkout / ".venv").symlink_to(elsewhere)
+    with pytest.raises(bootstrap.Trouble) as refused:
+        bootstrap.make(bootstrap.Environment(checkout))
+    assert f"is a link to {elsewhere}" in sentences(str(refused.value))
+    assert sorted(elsewhere.rglob("*")) == kept
+    assert (checkout / ".venv").is_symlink()
+
+
+def test_an_empty_folder_on_another_disk_may_hold_the_environment(checkout, tmp_path_factory, monkeypatch):
+    (checkout / ".venv").symlink_to(tmp_path_factory.mktemp("large"))
+    monkeypatch.setattr(bootstrap.sys, "executable", "true")
+    bootstrap.make(bootstrap.Environment(checkout))
+    assert (checkout / ".venv").is_symlink()
+
+
 def test_two_installs_wait_for_each_other(checkout):
     code = f"import runpy; b = runpy.run_path({str(FILE)!r}); r = b['Path']({str(checkout)!r})\n"
     code += "with b['alone'](r): print('in')"
     with bootstrap.alone(checkout):
         other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
         assert "waiting for it" in other.stdout.readline()
-    assert other.communicate(timeout=30)[0] == "in\n"
+    assert other.communicate(timeout=HANG)[0] == "in\n"
 
 
 # sentences

@@ -3,8 +3,14 @@
 import pytest
 from click.testing import CliRunner
 
+from workbench import experiment
 from workbench.cli import cli, main, read_config
 from workbench.config import BadConfig
+from workbench.events import Status
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.connection import Busy
+from workbench.workspace.recorder import Recorder
 
 
 def test_list_shows_defaults_ranges_help_and_source():
@@ -44,3 +50,49 @@ def test_a_wrong_change_names_its_field(change):
     with pytest.raises(BadConfig) as caught:
         read_config("sample-digits", (change,))
     assert change.partition("=")[0] in caught.value.errors
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """Runs of the command line train nothing; `trained.fails` is the Problem that they meet."""
+
+    class Trained:
+        fails = None
+
+        def run(self, workspace, run_id, control, emit, recorder, *, resume=False):
+            emit(Status("Training"))
+            if self.fails is not None:
+                raise self.fails
+
+    made = Trained()
+    monkeypatch.setattr(experiment, "run", made.run)
+    return made
+
+
+@pytest.mark.parametrize("fails", [None, Problem("The data set is empty.")])
+def test_an_end_that_cannot_be_recorded_is_said_and_is_status_1(fails, trained, monkeypatch, tmp_path):
+    def held(recorder):
+        raise Busy("The workspace is being written by another program.")
+
+    trained.fails = fails
+    monkeypatch.setattr(Recorder, "_last_word", held)
+    said = CliRunner().invoke(cli, ["run", "sample-digits", "-w", str(tmp_path / "space")])
+    assert said.exit_code == 1
+    assert "The end of run 1 could not be recorded: The workspace is being written by another" in said.stderr
+    assert ("The data set is empty." in said.stderr) == (fails is not None)
+
+
+def test_resume_names_the_owner_of_a_run_that_works_and_takes_a_dead_one(trained, tmp_path):
+    words = ["run", "sample-digits", "-w", str(tmp_path / "space")]
+    trained.fails = Problem("The power went.")
+    assert CliRunner().invoke(cli, words).exit_code == 1
+    trained.fails = None
+    with Workspace(tmp_path / "space") as workspace:
+        workspace.take_over(1)
+        said = CliRunner().invoke(cli, [*words, "--resume"])
+        assert said.exit_code == 1
+        assert "Run 1 is still working: process" in said.stderr
+        with workspace.writing() as db:  # the machine is gone
+            db.execute("update runs set host = 'another-machine', status = 'running', heartbeat = '2026-01-01'")
+        assert CliRunner().invoke(cli, [*words, "--resume"]).exit_code == 0
+        assert workspace.run(1).status == "done"

@@ -16,7 +16,7 @@ CATALOG = {
         "params": {"train_fraction": {"type": "number", "default": 0.5, "exclusiveMinimum": 0, "exclusiveMaximum": 1}},
     },
     "sampler/random": {"title": "Random", "help": "", "source": "", "facts": {}, "params": {}},
-    "augmentation/none": {"title": "None", "help": "", "source": "", "facts": {}, "params": {}},
+    "augmentation/none": {"title": "None", "help": "", "source": "", "facts": {"changes": False}, "params": {}},
     "backbone/conv4": {
         "title": "Four", "help": "", "source": "", "facts": {},
         "params": {"kind": {"type": "string", "enum": ["a", "b"], "default": "a"}},

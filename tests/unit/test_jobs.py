@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from tests.waits import HANG
 from workbench import jobs
 from workbench.control import Cancelled, Control
 from workbench.events import Ended, Scalar
@@ -26,10 +27,10 @@ for line in sys.stdin:
 """
 
 
-def outcome(work, control=None):
+def outcome(work, control=None, **options):
     events = []
-    job = Job("test", work, events.append, control).start()
-    assert job.join(5)
+    job = Job("test", work, events.append, control, **options).start()
+    assert job.join(HANG)
     return events
 
 
@@ -65,15 +66,16 @@ def test_a_last_word_that_cannot_be_recorded_does_not_kill_the_thread(caplog):
         raise Problem("The disk is full.")
 
     job = Job("full", lambda control, emit: None, emit).start()
-    assert job.join(5)
+    assert job.join(HANG)
     assert "could not be recorded" in caplog.text
+    assert (job.ended, str(job.untold)) == (Ended("done"), "The disk is full.")
 
 
 def test_whoever_starts_a_job_does_not_wait_for_its_thread(monkeypatch):
     goes_on, begin = threading.Event(), threading.Thread.start
 
     def late(thread):
-        assert goes_on.wait(20)
+        assert goes_on.wait(HANG)
         begin(thread)
 
     outcome(lambda control, emit: None)  # the thread that starts the others is there
@@ -84,7 +86,7 @@ def test_whoever_starts_a_job_does_not_wait_for_its_thread(monkeypatch):
     assert not job.join(0.01)
     assert events == []
     goes_on.set()
-    assert job.join(20)
+    assert job.join(HANG)
     assert not job.alive
     assert events == [Ended("done")]
 
@@ -101,10 +103,14 @@ def test_a_thread_that_the_system_does_not_give_is_a_failed_job(monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have a niceness of their own on Linux only")
-def test_a_job_yields_to_the_window():
-    found = []
-    outcome(lambda control, emit: found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id())))
-    assert found == [max(jobs.NICE, os.getpriority(os.PRIO_PROCESS, 0))]
+def test_a_job_of_a_window_yields_to_it_and_no_other_does():
+    own, found = os.getpriority(os.PRIO_PROCESS, 0), []
+    for behind_window in (True, False):
+        outcome(
+            lambda control, emit: found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id())),
+            behind_window=behind_window,
+        )
+    assert found == [max(jobs.NICE, own), own]
 
 
 @pytest.fixture
@@ -125,7 +131,7 @@ def analysis(monkeypatch, tmp_path):
 def test_answers_carry_their_number(analysis):
     process, answers = analysis
     first, second = process.request("warm"), process.request("project", seed=1)
-    found = [answers.get(timeout=20) for _ in range(4)]
+    found = [answers.get(timeout=HANG) for _ in range(4)]
     assert [(each["id"], each["event"]) for each in found] == [
         (first, "progress"), (first, "result"), (second, "progress"), (second, "result"),
     ]  # fmt: skip
@@ -134,11 +140,11 @@ def test_answers_carry_their_number(analysis):
 def test_a_dead_process_is_an_error_for_those_who_wait_and_is_started_anew(analysis):
     process, answers = analysis
     number = process.request("die")
-    answer = answers.get(timeout=20)
+    answer = answers.get(timeout=HANG)
     assert (answer["id"], answer["event"]) == (number, "error")
     assert "ended unexpectedly" in answer["what"]
     again = process.request("warm")
-    assert answers.get(timeout=20)["id"] == again
+    assert answers.get(timeout=HANG)["id"] == again
 
 
 def test_cancel_ends_the_work_and_the_next_request_gets_a_new_process(analysis):
@@ -146,15 +152,15 @@ def test_cancel_ends_the_work_and_the_next_request_gets_a_new_process(analysis):
     number = process.request("sleep")
     process.cancel(number)
     again = process.request("warm")
-    assert answers.get(timeout=20)["id"] == again
-    assert answers.get(timeout=20)["event"] == "result"
+    assert answers.get(timeout=HANG)["id"] == again
+    assert answers.get(timeout=HANG)["event"] == "result"
     assert answers.empty()
 
 
 def test_no_process_outlives_close(analysis):
     process, answers = analysis
     process.request("warm")
-    answers.get(timeout=20)
+    answers.get(timeout=HANG)
     child = process._process
     process.close()
     assert child is not None

@@ -7,6 +7,7 @@ from workbench import engine as engines
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.experiment import make_job, preflight, prepare_run
+from workbench.losses.contract import Loss
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 
@@ -21,7 +22,7 @@ def full(monkeypatch):
     """No loss gets the memory that it asks for."""
 
     def build(*names, **params):
-        class Large(torch.nn.Module):
+        class Large(Loss):
             def forward(self, embeddings, labels):
                 raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB.")
 

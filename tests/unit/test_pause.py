@@ -2,10 +2,14 @@
 
 import threading
 
+import pytest
+
+from tests.waits import HANG
 from workbench.config import Choice, RunConfig, TrainingParams
-from workbench.control import Control, wait_if_asked
+from workbench.control import Control, insist, wait_if_asked
 from workbench.events import Ended, Resumed, Status, Waiting
 from workbench.experiment import make_job, prepare_run
+from workbench.problem import Problem, RunTaken
 from workbench.workspace import Workspace
 
 
@@ -23,7 +27,7 @@ def test_a_pause_before_the_first_image_is_read_is_said_and_ended(tmp_path):
         control.pause()
         job = make_job(workspace, run_id, control, listen).start()
         try:
-            assert waits.wait(60), "nothing said that the run stands still"
+            assert waits.wait(HANG), "nothing said that the run stands still"
             assert workspace.run(run_id).status == "waiting"
             assert [type(event) for event in heard] == [Status, Waiting]
         finally:
@@ -41,3 +45,35 @@ def test_a_pause_that_comes_after_the_look_is_not_obeyed_in_silence():
     control.pause()
     assert wait_if_asked(control, heard.append) is False  # the next step's look will see it
     assert heard == []
+
+
+@pytest.mark.parametrize(
+    ("problem", "attended", "asked", "tries"),
+    [
+        (Problem, True, "resume", 3),  # the person frees the disk
+        (Problem, True, "stop", 2),  # the person gives up
+        (Problem, False, "resume", 1),
+        (RunTaken, True, "resume", 1),
+    ],
+)
+def test_a_full_disk_waits_for_the_person_who_is_there(problem, attended, asked, tries):
+    control, heard, tried = Control(attended=attended), [], []
+
+    def listen(event):
+        heard.append(event)
+        if isinstance(event, Waiting):
+            getattr(control, asked)()
+
+    def write():
+        tried.append(1)
+        if len(tried) < 3:
+            raise problem("The disk is full.")
+        return "written"
+
+    if tries == 3:
+        assert insist(control, listen, write) == "written"
+    else:
+        with pytest.raises(problem, match="full"):
+            insist(control, listen, write)
+    assert len(tried) == tries
+    assert heard == [Waiting("The disk is full."), Resumed()] * (tries - 1)

@@ -15,7 +15,7 @@ from workbench.evaluation import retrieval_metrics, retrieve
 from workbench.experiment import make_job
 from workbench.problem import Problem
 from workbench.workspace import Workspace, experiments
-from workbench.workspace.rebuild import rebuild
+from workbench.workspace.repair import repair
 
 LABELS = np.repeat(np.arange(20), 3)
 
@@ -174,7 +174,7 @@ def test_a_rebuilt_database_ties_the_runs_together_again(tmp_path):
         protocols.prepare(config(), workspace)
     for name in ("workspace.db", "workspace.db-wal", "workspace.db-shm"):
         (tmp_path / "space" / name).unlink(missing_ok=True)
-    with Workspace(tmp_path / "space", create=True) as workspace:
-        rebuild(workspace)
+    repair(tmp_path / "space")
+    with Workspace(tmp_path / "space") as workspace:
         (experiment,) = experiments.every(workspace)
         assert (experiment.name, len(experiments.runs_of(workspace, experiment.id))) == ("mlrc", 2)

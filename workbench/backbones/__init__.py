@@ -5,5 +5,5 @@ from workbench import registry
 
 def list_backbones() -> list[str]:
     """The names that a config can use, sorted."""
-    registry.discover(__name__)
+    registry.load_plugins()
     return [entry.name for entry in registry.entries("backbone")]

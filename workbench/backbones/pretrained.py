@@ -1,14 +1,17 @@
 """Weights from a file or from torch's cache: looked at before they are used, and never half loaded."""
 
-import zipfile
+import os
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from workbench.params import Params, param
 from workbench.problem import Problem
+from workbench.tensor_files import read_tensors
+from workbench.unreadable import refusing
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet
 CLASSIFIERS = ("fc.", "last_linear.", "classifier.", "AuxLogits.", "aux1.", "aux2.")
@@ -64,40 +67,23 @@ def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
 
 def read_state(path: Path) -> dict[str, Tensor]:
     """A state dict from a file. Raises Problem: missing, not a weights file, damaged, or holding more than tensors."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise Problem(f"There is no weights file {path}.", kept="Nothing was started.", todo="Choose the file again.")
-    if path.suffix == ".safetensors":
-        return _read_safetensors(path)
-    try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                damaged = archive.testzip()
-            if damaged:
-                raise _not_weights(path, f"its part {damaged} is damaged")
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    except Problem:
-        raise
-    except (OSError, RuntimeError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise _not_weights(path, str(error).partition("\n")[0]) from None
-    except Exception as error:
-        if type(error).__name__ == "UnpicklingError":
-            raise _not_weights(path, "it holds more than tensors, or is no weights file") from None
-        raise
+    packed = path.suffix == ".safetensors"
+    state: Any = _read_safetensors(path) if packed else read_tensors(path, partial(_not_weights, path))
     if isinstance(state, dict) and isinstance(state.get("state_dict"), dict):
         state = state["state_dict"]
     if not isinstance(state, dict) or not state or not all(isinstance(value, Tensor) for value in state.values()):
         raise _not_weights(path, "it holds no named tensors")
-    return {key.removeprefix("module."): value for key, value in state.items()}
+    return {str(key).removeprefix("module."): value for key, value in state.items()}
 
 
 def _read_safetensors(path: Path) -> dict[str, Tensor]:
-    from safetensors import SafetensorError
+    """Named tensors; the library checks that each is as large as its part of the file."""
     from safetensors.torch import load_file
 
-    try:
+    with refusing(partial(_not_weights, path)):
         state: dict[str, Tensor] = load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise _not_weights(path, str(error).partition("\n")[0]) from None
     return state
 
 

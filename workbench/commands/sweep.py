@@ -1,5 +1,6 @@
 """`workbench sweep`: start, list and show sweeps, work on them, and tell them what to do."""
 
+import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -167,7 +168,7 @@ def planned_from(
     from workbench.sweeps.space import read
 
     known = catalogs.current()
-    preset = None if Path(name).exists() else next((each for each in sweep_presets() if each.key == name), None)
+    preset = None if os.path.exists(name) else next((each for each in sweep_presets() if each.key == name), None)
     if preset is None:
         given = [read(each) for each in parameters]
         config = read_config(name, changes)

@@ -135,7 +135,10 @@ def _repeated(groups: Sequence[Group], measured: dict[int, Measured], metric: st
         kept = chosen_runs(group, measured, metric, at)
         places = {(run.seed, fold_of(run.config)): run.id for run in kept}
         for run in group.runs:
-            if measured[run.id].value(metric, at) is not None and places[run.seed, fold_of(run.config)] != run.id:
+            if (
+                measured[run.id].value(metric, at) is not None
+                and places.get((run.seed, fold_of(run.config)), run.id) != run.id
+            ):
                 found.append(str(run.id))
     return found
 

@@ -11,7 +11,7 @@ from workbench.comparing.groups import Group
 from workbench.comparing.intervals import Interval, t_interval
 from workbench.comparing.settings import fold_of
 from workbench.workspace import Workspace, reading
-from workbench.workspace.rows import Evaluation, Run
+from workbench.workspace.rows import Evaluation, Run, counting
 
 At = str | int  # "best", "last", or an epoch
 BEST, LAST = "best", "last"
@@ -97,9 +97,12 @@ def common_epochs(measured: Iterable[Measured]) -> list[int]:
 
 
 def chosen_runs(group: Group, measured: dict[int, Measured], metric: str, at: At) -> list[Run]:
-    """The runs of a group that have the metric there: of one seed and fold the newest."""
+    """The runs of a group that have the metric there: of one seed and fold the newest.
+
+    An unfinished run has not reached its best or last epoch: it counts only where no run of the group is done.
+    """
     newest: dict[tuple[int, int], Run] = {}
-    for run in group.runs:
+    for run in group.runs if isinstance(at, int) else counting(group.runs) or group.runs:
         if measured[run.id].value(metric, at) is not None:
             newest[run.seed, fold_of(run.config)] = run
     return list(newest.values())

@@ -13,7 +13,7 @@ from workbench.registry import register
 LUMA = (0.299, 0.587, 0.114)
 
 
-@register("augmentation", "none", title="None", params=NoParams, source="Workbench 2026")
+@register("augmentation", "none", title="None", params=NoParams, source="Workbench 2026", changes=False)
 class Unchanged:
     """Images as they are, in training and in evaluation."""
 

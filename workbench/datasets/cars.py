@@ -1,5 +1,7 @@
 """Cars-196: photographs of 196 car models, described by one MATLAB file."""
 
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,12 @@ from workbench.datasets.place import find_place, with_folder
 from workbench.datasets.published import AGAIN, Counts, Line, PublishedParams, from_lines, skipped_numbers
 from workbench.problem import Problem
 from workbench.registry import register
+from workbench.unreadable import refusing
 
 COUNTS = Counts(classes=196, images=16_185)
 LIST = "cars_annos.mat"
+LARGEST = 64 << 20  # bytes of the list, unpacked; the published one has 16 MB
+PACKED = 15  # miCOMPRESSED
 FIELDS = ("relative_im_path", "class", "test")
 
 
@@ -48,18 +53,29 @@ def _read(place: Path) -> tuple[list[tuple[str, int, int]], list[str]]:
     """(relative path, class from 1, test flag) of every image, and the class names."""
     from scipy.io import loadmat
 
-    try:
-        whole: dict[str, Any] = loadmat(str(place), squeeze_me=True)
+    def refused(why: str) -> Problem:
+        said = f"{place} is no MATLAB file with annotations and class_names ({why})."
+        return Problem(said, kept="Nothing was started.", todo=AGAIN)
+
+    with refusing(refused):
+        _check_size(place)
+        whole: dict[str, Any] = loadmat(str(place), squeeze_me=True, variable_names=("annotations", "class_names"))
         found = np.atleast_1d(whole["annotations"])
         columns = [found[field].tolist() for field in FIELDS]
         names = [str(name) for name in np.atleast_1d(whole["class_names"]).tolist()]
         return [(str(path), int(label), int(test)) for path, label, test in zip(*columns, strict=True)], names
-    except MemoryError:
-        raise
-    except Exception as error:  # noqa: BLE001 - scipy raises ValueError, TypeError, NotImplementedError, zlib.error ...
-        reason = str(error).partition("\n")[0] or type(error).__name__
-        raise Problem(
-            f"{place} is no MATLAB file with annotations and class_names ({reason}).",
-            kept="Nothing was started.",
-            todo=AGAIN,
-        ) from None
+
+
+def _check_size(place: Path) -> None:
+    """Raises ValueError where the variables take more than LARGEST bytes, packed or not; MATLAB's version 5."""
+    left = LARGEST - place.stat().st_size
+    with place.open("rb") as file:
+        file.seek(128)  # behind the header
+        while left > 0 and len(tag := file.read(8)) == 8:
+            kind, size = struct.unpack("<2I", tag)
+            unpacker, packed = zlib.decompressobj(), file.read(min(size, LARGEST))
+            while kind == PACKED and packed and left > 0:
+                left -= len(unpacker.decompress(packed, 1 << 20))
+                packed = unpacker.unconsumed_tail
+    if left <= 0:
+        raise ValueError(f"it holds over {LARGEST >> 20} MiB")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from workbench import archives
+from workbench import archives, unreadable
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import load
 from workbench.datasets.pixels import Progress
@@ -30,6 +30,7 @@ class CsvParams(Params):
         "",
         label="Folder or archive",
         path="place",
+        optional=True,
         help="Where relative paths start; the CSV file's own folder when empty. An archive is unpacked once.",
     )
     image_size: int = param(
@@ -52,7 +53,7 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     for done, line in enumerate(rows):
         if done % TELL_EVERY == 0:
             progress(f"Reading {place.name}", done, len(rows))
-        if (root / line.path).is_file():
+        if os.path.isfile(root / line.path):
             kept.append(line)
         else:
             problems.append((line.path, f"is in line {line.number} of {place.name}, but not on disk"))
@@ -103,18 +104,14 @@ class Line:
 
 def _rows(place: Path, root: Path) -> list[Line]:
     """Every line with an image. Raises Problem naming file and line."""
-    try:
-        with place.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
-            lines = [(reader.line_num, line) for line in reader if any(line)]
-    except OSError as error:
-        raise Problem(
-            f"{place} cannot be opened ({error.strerror}).", kept="Nothing was started.", todo="Choose it again."
-        ) from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise Problem(
-            f"{place} cannot be read as CSV ({error}).", kept="Nothing was started.", todo="Save it as UTF-8 text."
-        ) from None
+
+    def refused(why: str) -> Problem:
+        said = f"{place} cannot be read as CSV ({why})."
+        return Problem(said, kept="Nothing was started.", todo="Save it as UTF-8 text.")
+
+    with unreadable.opened_text(place, "Choose it again.", "utf-8-sig", "") as file, unreadable.refusing(refused):
+        reader = csv.reader(unreadable.lines_of(file))
+        lines = [(reader.line_num, line) for line in reader if any(line)]
     header = [name.strip().lower() for name in lines[0][1]] if lines else []
     if "path" not in header or "label" not in header:
         raise _wrong(place, 1, f"the columns path and label are needed; found {', '.join(header) or 'nothing'}")
@@ -144,7 +141,7 @@ def _relative(written: str, root: Path) -> str:
     """The path below the root, posix; empty when it leaves the root."""
     try:
         path = os.path.relpath(root / written.replace("\\", "/"), root).replace(os.sep, "/")
-    except ValueError:  # another drive
+    except ValueError:  # another drive, or no path at all
         return ""
     return "" if ".." in PurePosixPath(path).parts else path
 

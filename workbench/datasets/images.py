@@ -9,10 +9,13 @@ from typing import BinaryIO
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from workbench.unreadable import reason
+
 FORMATS = ("JPEG", "PNG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
 ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
 MOST_PIXELS = 50_000_000
 MOST_BYTES = 256 << 20
+BAND = 4 << 20  # pixels that are converted at once
 ORIENTATION = 0x0112  # EXIF
 Image.MAX_IMAGE_PIXELS = None  # Pillow would only warn up to twice its limit; `decode` refuses before any pixel is read
 
@@ -64,22 +67,38 @@ def decode(file: BinaryIO, channels: int = 3, size: int = 0) -> np.ndarray:
         if size:
             image.draft(None, (2 * size, 2 * size))
         image.load()
-        plain, wanted = _plain(image), "L" if channels == 1 else "RGB"
-        return np.asarray(plain if plain.mode == wanted else plain.convert(wanted))
+        if image.getexif().get(ORIENTATION, 1) != 1:
+            ImageOps.exif_transpose(image, in_place=True)
+        return _in_bands(image, "L" if channels == 1 else "RGB")
     except (BadImage, MemoryError):
         raise
     except UnidentifiedImageError:
         raise BadImage("is not an image of a known format") from None
     except Exception as error:  # noqa: BLE001 - Pillow raises OSError, SyntaxError, ValueError, struct.error and more
-        raise BadImage(f"is not an image that can be read ({_words(error)})") from None
+        raise BadImage(f"is not an image that can be read ({reason(error)})") from None
 
 
-def _plain(image: Image.Image) -> Image.Image:
-    """Upright, eight bits, without transparency."""
-    turned: Image.Image = image
-    if image.getexif().get(ORIENTATION, 1) != 1:
-        turned = ImageOps.exif_transpose(image)
-    if turned.mode.startswith("I;16") or (turned.mode == "I" and image.format == "PPM"):
+def _in_bands(image: Image.Image, wanted: str) -> np.ndarray:
+    """The pixels in that mode, some lines at a time: a large image is not held in three modes at once."""
+    width, height = image.size
+    lines = max(1, BAND // width)
+    if lines >= height:
+        return np.asarray(_converted(image, wanted, image.format))
+    found = np.empty((height, width) if wanted == "L" else (height, width, 3), np.uint8)
+    for top in range(0, height, lines):
+        bottom = min(top + lines, height)
+        found[top:bottom] = np.asarray(_converted(image.crop((0, top, width, bottom)), wanted, image.format))
+    return found
+
+
+def _converted(image: Image.Image, wanted: str, form: str | None) -> Image.Image:
+    plain = _plain(image, form)
+    return plain if plain.mode == wanted else plain.convert(wanted)
+
+
+def _plain(turned: Image.Image, form: str | None) -> Image.Image:
+    """Eight bits, without transparency; `form` is the format of the file."""
+    if turned.mode.startswith("I;16") or (turned.mode == "I" and form == "PPM"):
         values = np.asarray(turned).astype(np.float32)  # Pillow's own conversion would clip 16 bits to white
         return Image.fromarray((values / 257).round().astype(np.uint8))
     if turned.mode in ("I", "F"):
@@ -111,7 +130,7 @@ def square(image: np.ndarray, size: int, channels: int) -> np.ndarray:
     return np.asarray(picture).reshape(size, size, channels)
 
 
-def display_name(path: str | bytes) -> str:
+def display_name(path: str | bytes | Path) -> str:
     """A path as text for labels and the database; a byte that is no UTF-8 is shown as \\xNN, so that two stay two."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
@@ -123,10 +142,6 @@ def on_disk(root: Path | str, path: str) -> str:
         return place
     raw = re.sub(rb"\\x([89a-f][0-9a-f])", lambda found: bytes([int(found[1], 16)]), path.encode())
     return os.path.join(root, os.fsdecode(raw))
-
-
-def _words(error: Exception) -> str:
-    return str(error).partition("\n")[0][:120] or type(error).__name__
 
 
 def stretched(image: np.ndarray, size: int) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Omniglot: characters of many alphabets, in the official folder layout, still in the official zip, or in a tar."""
 
 import io
+import os
 import zipfile
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
@@ -9,7 +10,7 @@ import numpy as np
 
 from workbench import archives
 from workbench.datasets.image_set import ImageSet, numbered
-from workbench.datasets.images import BadImage, decode, load, on_disk
+from workbench.datasets.images import MOST_BYTES, BadImage, decode, load, on_disk
 from workbench.datasets.pixels import Progress
 from workbench.datasets.place import open_place
 from workbench.datasets.published import Counts, count_differences
@@ -17,6 +18,7 @@ from workbench.datasets.scan import Problems, find_images
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
+from workbench.unreadable import refusing
 
 DEPTH = 3  # ALPHABET/characterNN/file.png
 PARTS = {  # by the name of the folder, or of the zip
@@ -53,7 +55,7 @@ def omniglot(params: OmniglotParams, *, progress: Progress) -> ImageSet:
         raise Problem("No folder or archive is chosen for Omniglot.", kept="Nothing was started.", todo="Choose one.")
     place = Path(params.place).expanduser()
     progress("Reading Omniglot", 0, 0)
-    if place.is_file() and place.suffix.lower() == ".zip":
+    if os.path.isfile(place) and place.suffix.lower() == ".zip":
         return _from_zip(place, params.image_size)
     return _from_folder(open_place(params.place, "Omniglot", progress), place, params.image_size, progress)
 
@@ -84,24 +86,18 @@ def _from_folder(place: Path, chosen: Path, size: int, progress: Progress) -> Im
 
 def _from_zip(place: Path, size: int) -> ImageSet:
     """Images are read out of the zip as they are needed; nothing is unpacked to disk."""
-    try:
-        archive = zipfile.ZipFile(place)  # stays open as long as the set is in use
-        archives.check_zip(archive, place)
-    except (*archives.DAMAGED, OSError) as error:
-        raise Problem(
-            f"{place} is no whole zip file ({error}).", kept="Nothing was started.", todo="Get it again."
-        ) from None
+    archive = archives.CheckedZip(place)  # stays open as long as the set is in use
     entries = {"/".join(PurePosixPath(entry.filename).parts[-DEPTH:]): entry for entry in _images_of(archive)}
     paths = sorted(entries)
     labels, names = _classes(paths, place)
     whole = blake2b(b"".join(b"%d;" % entries[path].CRC for path in paths), digest_size=16)
 
     def read(row: int) -> np.ndarray:
-        try:
-            data = archive.read(entries[paths[row]])
-        except (*archives.DAMAGED, OSError) as error:
-            raise BadImage(f"cannot be read from the zip ({error})") from None
-        return decode(io.BytesIO(data), 1)
+        entry = entries[paths[row]]
+        if entry.file_size > MOST_BYTES:
+            raise BadImage(f"is over {MOST_BYTES >> 20} MiB")
+        with refusing(_unread, BadImage):
+            return decode(io.BytesIO(archive.read(entry)), 1)
 
     return ImageSet(
         name="omniglot",
@@ -115,6 +111,10 @@ def _from_zip(place: Path, size: int) -> ImageSet:
         unlike_published=_count_differences(place.stem, names, paths),
         content=whole.hexdigest(),
     )
+
+
+def _unread(why: str) -> BadImage:
+    return BadImage(f"cannot be read from the zip ({why})")
 
 
 def _images_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:

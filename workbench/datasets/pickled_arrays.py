@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.unreadable import refusing
+
 # What the published files of CIFAR name; anything else is refused.
 RECONSTRUCT = ("numpy.core.multiarray _reconstruct", "numpy._core.multiarray _reconstruct")
 ARRAY, DTYPE, ENCODE = "numpy ndarray", "numpy dtype", "_codecs encode"
@@ -15,6 +17,7 @@ LITERALS = {
 }  # fmt: skip
 CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 MARK = object()
+MOST_STEPS = 2_000_000  # of one file; CIFAR-100's largest has 300,000
 
 
 class NotPlain(ValueError):  # noqa: N818 - the word its readers use
@@ -46,14 +49,23 @@ def read_pickled(data: bytes) -> Any:
     """
     stack: list[Any] = []
     kept: dict[int, Any] = {}
-    try:
-        for opcode, argument, _ in pickletools.genops(data):
+    left = 3 * len(data)  # bytes that may be built: of texts, then of arrays; a file that repeats itself asks for more
+    with refusing(NotPlain, NotPlain):
+        for number, (opcode, argument, _) in enumerate(pickletools.genops(data)):
             if opcode.name == "STOP":
-                return _plain(stack.pop())
+                return _plain(stack.pop(), {})
+            if number == MOST_STEPS:
+                raise NotPlain(f"it has more than {MOST_STEPS:,} steps")
             _step(opcode.name, argument, stack, kept)
-    except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError) as error:
-        raise NotPlain(str(error) or "it is damaged") from None
+            if opcode.name in ("REDUCE", "BUILD"):
+                left -= _size(stack[-1])
+                if left < 0:
+                    raise NotPlain("it repeats itself")
     raise NotPlain("it is cut short")
+
+
+def _size(built: Any) -> int:
+    return len(built) if isinstance(built, bytes) else built.values.size if isinstance(built, _Array) else 0
 
 
 def _step(name: str, argument: Any, stack: list[Any], kept: dict[int, Any]) -> None:
@@ -106,12 +118,18 @@ def _appends(stack: list[Any]) -> None:
 
 def _set_item(stack: list[Any]) -> None:
     value, key = stack.pop(), stack.pop()
-    stack[-1][_plain(key)] = value
+    stack[-1][_key(key)] = value
 
 
 def _set_items(stack: list[Any]) -> None:
     values = _since_mark(stack)
-    stack[-1].update(zip(map(_plain, values[::2]), values[1::2], strict=True))
+    stack[-1].update(zip(map(_key, values[::2]), values[1::2], strict=True))
+
+
+def _key(value: Any) -> Any:
+    if not isinstance(value, str | bytes | int):
+        raise NotPlain("it names a value by something that is no text")
+    return _plain(value, {})
 
 
 def _reduce(stack: list[Any]) -> None:
@@ -134,25 +152,31 @@ def _build(stack: list[Any]) -> None:
         _, shape, dtype, fortran, content = state
         if not isinstance(dtype, _Dtype):
             raise NotPlain("it holds an array that is not of bytes")
-        raw = content.encode("latin1") if isinstance(content, str) else bytes(content)
+        raw = content.encode("latin1") if isinstance(content, str) else content
         order = "F" if fortran else "C"
         stack[-1].values = np.frombuffer(raw, np.uint8).reshape(tuple(shape), order=order)  # type: ignore[call-overload]
     elif not isinstance(stack[-1], _Dtype):
         raise NotPlain("it fills an object that is no array")
 
 
-def _plain(value: Any) -> Any:
-    """Arrays filled in, bytes as text, and no name left over."""
+def _plain(value: Any, seen: dict[int, str]) -> Any:
+    """Arrays filled in, bytes as text, no name left over; `seen` is what was met before: no list is met twice."""
     if isinstance(value, _Array):
         return value.values
     if isinstance(value, _Global | _Dtype) or value is MARK:
         raise NotPlain("it holds a name instead of a value")
     if isinstance(value, bytes):
-        return value.decode("latin1")
+        if id(value) not in seen:
+            seen[id(value)] = value.decode("latin1")
+        return seen[id(value)]
+    if isinstance(value, list | tuple | dict) and value:
+        if id(value) in seen:
+            raise NotPlain("it repeats itself")
+        seen[id(value)] = ""
     if isinstance(value, list | tuple):
-        return type(value)(_plain(each) for each in value)
+        return type(value)(_plain(each, seen) for each in value)
     if isinstance(value, dict):
-        return {_plain(key): _plain(each) for key, each in value.items()}
+        return {key: _plain(each, seen) for key, each in value.items()}
     return value
 
 

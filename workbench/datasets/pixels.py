@@ -5,19 +5,18 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic
 from typing import BinaryIO
 
 import numpy as np
 
-from workbench import files
+from workbench import files, parts
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import BadImage, square
 from workbench.datasets.pixel_blocks import damage, read_side, write_side
 from workbench.problem import Problem
 
 TELL_EVERY = 0.1  # seconds
-FORGOTTEN = 3600  # seconds without a write: whoever decoded into this part is gone
 Progress = Callable[[str, int, int], None]
 
 
@@ -81,9 +80,7 @@ def _make_room(image_set: ImageSet, cache: Path) -> None:
     """The cache folder, without what a killed program left there. Raises Problem when the disk is too full."""
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        for part in cache.glob(".*.part"):
-            if time() - part.stat().st_mtime > FORGOTTEN:
-                part.unlink()
+        parts.remove_dead(cache)
         free = shutil.disk_usage(cache).free
     except OSError as error:
         raise files.explain(error, cache) from error

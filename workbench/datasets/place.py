@@ -20,7 +20,7 @@ def open_place(chosen: str, name: str, progress: Progress) -> Path:
     if not chosen:
         raise Problem(f"No folder or archive is chosen for {name}.", kept="Nothing was started.", todo="Choose one.")
     place = Path(chosen).expanduser()
-    if place.is_file():
+    if os.path.isfile(place):
         if not archives.is_archive(place):
             raise Problem(
                 f"{place} is neither a folder nor an archive (zip or tar).",
@@ -28,7 +28,7 @@ def open_place(chosen: str, name: str, progress: Progress) -> Path:
                 todo=f"Choose the folder or archive of {name}.",
             )
         return archives.unpacked(place, cache_folder() / "unpacked", progress)
-    if not place.is_dir():
+    if not os.path.isdir(place):
         raise Problem(f"There is no {place}.", kept="Nothing was started.", todo="Choose it again.")
     return place
 

@@ -1,12 +1,15 @@
 """Data sets that come as lists beside their images: every line is checked, counts against the published ones."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from workbench import unreadable
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import load, on_disk, stretched
 from workbench.datasets.pixels import Progress
@@ -16,6 +19,7 @@ from workbench.problem import Problem
 
 TELL_EVERY = 1000  # lines
 NAMED = 5  # numbers of a note
+MOST_DIGITS = 18  # of a number in a list
 AGAIN = "Get the file again."
 
 
@@ -60,27 +64,24 @@ def lines_of(place: Path, columns: int | None, *, skip: int = 0) -> Iterator[tup
     Raises:
         Problem: no such file, not text, or another number of words; names file and line.
     """
-    try:
-        text = place.read_text("utf-8")
-    except OSError as error:
-        raise Problem(
-            f"{place} cannot be opened ({error.strerror}).", kept="Nothing was started.", todo=AGAIN
-        ) from None
-    except UnicodeDecodeError as error:
-        raise Problem(f"{place} is no text ({error.reason}).", kept="Nothing was started.", todo=AGAIN) from None
-    for number, line in enumerate(text.splitlines(), start=1):
-        words = line.split()
-        if number <= skip or not words:
-            continue
-        if columns is not None and len(words) != columns:
-            raise wrong(place, number, f"{len(words)} columns instead of {columns}")
-        yield number, words
+
+    def refused(why: str) -> Problem:
+        return Problem(f"{place} is no text ({why}).", kept="Nothing was started.", todo=AGAIN)
+
+    with unreadable.opened_text(place, AGAIN) as file, unreadable.refusing(refused):
+        for number, line in enumerate(unreadable.lines_of(file), start=1):
+            words = line.split()
+            if number <= skip or not words:
+                continue
+            if columns is not None and len(words) != columns:
+                raise wrong(place, number, f"{len(words)} columns instead of {columns}")
+            yield number, words
 
 
 def whole_number(place: Path, number: int, word: str, what: str) -> int:
     """The word as a number of at least 0. Raises Problem naming file and line."""
-    if not word.isascii() or not word.isdigit():
-        raise wrong(place, number, f"the {what} {word!r} is no whole number")
+    if not word.isascii() or not word.isdigit() or len(word) > MOST_DIGITS:
+        raise wrong(place, number, f"the {what} {word[:40]!r} is no whole number")
     return int(word)
 
 
@@ -91,13 +92,14 @@ def wrong(place: Path, number: int, what: str) -> Problem:
 
 def skipped_numbers(name: str, numbers: list[int]) -> Problems:
     """(list, what is worth knowing) where class numbers skip some; classes are counted anew, nothing is left out."""
-    first, last, present = min(numbers), max(numbers), set(numbers)
-    missing = [each for each in range(first, last) if each not in present]
+    present = sorted(set(numbers))
+    gaps = [range(one + 1, next_one) for one, next_one in pairwise(present)]
+    missing = sum(gap.stop - gap.start for gap in gaps)  # a gap may be longer than `len` can say
     if not missing:
         return []
-    told = ", ".join(str(each) for each in missing[:NAMED]) + (", ..." if len(missing) > NAMED else "")
-    many = f"{len(missing):,} {'number' if len(missing) == 1 else 'numbers'}"
-    return [(name, f"skips {many} between {first} and {last} ({told}): no class has them")]
+    told = ", ".join(map(str, islice(chain.from_iterable(gaps), NAMED))) + (", ..." if missing > NAMED else "")
+    many = f"{missing:,} {'number' if missing == 1 else 'numbers'}"
+    return [(name, f"skips {many} between {present[0]} and {present[-1]} ({told}): no class has them")]
 
 
 def from_lines(
@@ -125,7 +127,7 @@ def from_lines(
                 f"{line.source}: {line.path} is already in {seen[line.path]}.", kept="Nothing was started.", todo=AGAIN
             )
         seen[line.path] = line.source
-        if (root / line.path).is_file():
+        if os.path.isfile(root / line.path):
             kept.append(line)
         else:
             problems.append((line.path, f"is in {line.source}, but not on disk"))

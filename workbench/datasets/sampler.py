@@ -24,6 +24,7 @@ class RandomSampler:
                 todo=f"Choose a batch of {len(labels)} or less.",
             )
         self._images, self._batch, self._seed = len(labels), batch_size, seed
+        self.places = np.arange(len(labels))
         self.steps_per_epoch = len(labels) // batch_size
 
     def batches(self, epoch: int) -> list[np.ndarray]:
@@ -62,7 +63,7 @@ class LongTailedSampler:
         rng = np.random.default_rng(seed)
         chosen = [rng.permutation(rows)[: max(1, int(most * share))] for rows, share in zip(every, shares, strict=True)]
         self.kept = np.array([len(rows) for rows in chosen])
-        self.places = np.concatenate(chosen)  # of the training half: nothing else may be learned from
+        self.places = np.concatenate(chosen)
         self._random = RandomSampler(NoParams(), labels=labels[self.places], batch_size=batch_size, seed=seed)
         self.steps_per_epoch = self._random.steps_per_epoch
 
@@ -85,6 +86,7 @@ class ClassesImagesParams(Params):
 @register(
     "sampler", "classes_images", title="Classes x images", params=ClassesImagesParams,
     source="Instance cross entropy 2019, Section 4 (C x N_c batches)",
+    images_of_class="images_per_class",
 )  # fmt: skip
 class ClassesImagesSampler:
     """Batches of some classes with the same number of images each, so that every anchor has positives.
@@ -119,6 +121,7 @@ class ClassesImagesSampler:
                 else "Use a data set with two images or more in each class.",
             )
         self._per_class, self._seed = per_class, seed
+        self.places = np.arange(len(labels))
         self.steps_per_epoch = max(1, len(labels) // batch_size)
 
     def batches(self, epoch: int) -> list[np.ndarray]:

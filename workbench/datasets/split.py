@@ -62,7 +62,7 @@ class RandomParams(Params):
 
 
 @register(
-    "split", "classes", title="Unseen classes", params=ClassesParams,
+    "split", "classes", title="Unseen classes", params=ClassesParams, classes_disjoint=True,
     source="Conventional protocol of CUB, Cars and SOP: first half of the classes trains (2016)",
 )  # fmt: skip
 def classes(params: ClassesParams, image_set: ImageSet, seed: int) -> Split:
@@ -91,7 +91,7 @@ def classes(params: ClassesParams, image_set: ImageSet, seed: int) -> Split:
 
 
 @register(
-    "split", "mlrc", title="MLRC folds", params=MLRCParams,
+    "split", "mlrc", title="MLRC folds", params=MLRCParams, classes_disjoint=True, folds=True,
     source="Musgrave et al. 2020 (A metric learning reality check), Section 4; CCP, supplement Section 2",
 )  # fmt: skip
 def mlrc(params: MLRCParams, image_set: ImageSet, seed: int) -> Split:

@@ -53,6 +53,26 @@ def class_distances(embeddings: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.divide(sums, pairs, out=np.full_like(sums, np.nan), where=pairs > 0)
 
 
+def class_shape(embeddings: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """How far classes spread and how far they lie apart (Gürbüz et al. 2023, CCP, supplement, Section 1.2).
+
+    Args:
+        embeddings: [n, d] finite. labels: [n] int. Memory grows with the square of the number of classes.
+
+    Returns:
+        radius: mean over classes of the mean covering radius by 1, 2, ... n of a class's own n samples.
+        distance: mean over pairs of classes of the mean Euclidean distance of their samples; NaN with one class.
+
+    Raises:
+        Problem: empty or non-finite embeddings, lengths that differ.
+    """
+    of_classes = [embeddings[labels == label] for label in np.unique(labels)]
+    radius = np.mean([covering_radii(own, centres=max(1, len(own)))[0].mean() for own in of_classes])
+    apart = class_distances(embeddings, labels)
+    between = apart[~np.eye(len(apart), dtype=bool)]
+    return float(radius), float(between.mean()) if len(between) else float("nan")
+
+
 def effective_rank(embeddings: np.ndarray) -> float:
     """exp of the entropy of the normalised singular values of the centred embeddings (Roy and Vetterli, 2007).
 

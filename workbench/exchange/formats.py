@@ -9,6 +9,7 @@ from workbench import files
 from workbench.exchange import config, embeddings, scalars, tensorboard
 from workbench.exchange.packages import missing
 from workbench.exchange.source import BEST, Epoch, Source, Tell, source_of
+from workbench.experiment import checkpoints
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 
@@ -76,7 +77,7 @@ def refusal(name: str, source: Source) -> str:
         "": True,
         "curves": bool(source.workspace.scalar_names(run.id)),
         "evaluation": source.evaluation is not None,
-        "checkpoint": any(source.workspace.has_file(run.id, each) for each in ("best.pt", "last.pt")),
+        "checkpoint": bool(checkpoints(source.workspace, run.id)),
     }[wanted.needs]
     if there:
         return ""
@@ -116,8 +117,8 @@ def export_run(
         if why := refusal(name, source):
             raise Problem(why, kept="Nothing was written.")
     written: list[Path] = []
+    files.make_folder(out)
     try:
-        out.mkdir(parents=True, exist_ok=True)
         for name in wanted:
             written += FORMATS[name].write(source, out, tell)
     except OSError as error:

@@ -1,5 +1,6 @@
 """Embeddings, labels and images of another program, checked against each other and made a data set."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -82,7 +83,7 @@ def _classes(named: list[str], place: Path) -> tuple[np.ndarray, list[str]]:
     if empty:
         raise Problem(f"{place}: row {empty:,} has no label.", kept=KEPT, todo="Fill it in.")
     distinct = set(named)
-    whole = all(name.lstrip("-").isdecimal() and len(name) < 19 for name in distinct)
+    whole = all(name.removeprefix("-").isdecimal() and len(name) < 19 for name in distinct)
     classes = sorted(distinct, key=int) if whole else sorted(distinct)
     at = {name: number for number, name in enumerate(classes)}
     numbers = np.array([at[name] for name in named], np.int64)
@@ -104,7 +105,7 @@ def _image_set(
     plain = [_relative(path) for path in paths] if paths else [f"row/{row:07}" for row in range(1, len(numbers) + 1)]
     if images is None:
         return _named_set(None, plain, numbers, classes, 3, 0, _no_image)
-    if images.is_dir():
+    if os.path.isdir(images):
         if not paths:
             raise Problem(
                 f"Which image of {images} belongs to which embedding is not said.", kept=KEPT,
@@ -112,7 +113,7 @@ def _image_set(
             )  # fmt: skip
         _there(images, plain)
         return _named_set(images, plain, numbers, classes, 3, size, lambda row: load(images / plain[row], 3, size))
-    if not images.exists():
+    if not os.path.exists(images):
         raise Problem(f"There is no file or folder {images}.", kept=KEPT, todo="Choose it again.")
     if images.suffix.lower() != ".npy":
         raise Problem(f"{images} is neither a folder nor a .npy file.", kept=KEPT, todo="Choose one of them.")
@@ -141,7 +142,7 @@ def _named_set(
 def _relative(written: str) -> str:
     """A path below the folder of images, posix. Raises Problem when it is empty or leaves that folder."""
     path = PurePosixPath(written.replace("\\", "/"))
-    if not written or path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+    if not path.parts or path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
         raise Problem(
             f"The path {written!r} does not lie in a folder of images.", kept=KEPT,
             todo="Write paths from that folder on, such as cats/1.jpg.",
@@ -150,7 +151,7 @@ def _relative(written: str) -> str:
 
 
 def _there(folder: Path, paths: list[str]) -> None:
-    gone = [path for path in paths if not (folder / path).is_file()]
+    gone = [path for path in paths if not os.path.isfile(folder / path)]
     if gone:
         raise Problem(
             f"{len(gone):,} of {len(paths):,} images are not in {folder}, the first is {gone[0]}.", kept=KEPT,

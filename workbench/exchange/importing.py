@@ -9,6 +9,7 @@ import numpy as np
 from workbench import __version__
 from workbench.config import IMPORTED, KINDS, RunConfig
 from workbench.datasets.image_set import ImageSet
+from workbench.datasets.images import display_name
 from workbench.datasets.pixels import decoded
 from workbench.events import Ended, Evaluated, Progress, Scalar, Status
 from workbench.exchange import given as reading
@@ -51,7 +52,7 @@ def import_embeddings(
         raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=KEPT)
     embeddings = embeddings.absolute()
     labels, images = (None if each is None else each.absolute() for each in (labels, images))
-    config = _config(name or embeddings.stem, embeddings, labels, images, distance)
+    config = _config(name or display_name(embeddings.stem), embeddings, labels, images, distance)
     found = reading.read(embeddings, labels, images, image_size, tell)
     kept, cache = _decoded(workspace, found.images, tell)
     rows = reading.rows_of(kept, found)
@@ -75,7 +76,7 @@ def import_embeddings(
 def _config(name: str, embeddings: Path, labels: Path | None, images: Path | None, distance: str) -> RunConfig:
     """A config in which every part is called imported."""
     given = {"embeddings": embeddings, "labels": labels, "images": images}
-    dataset = {"name": IMPORTED, **{key: str(place) for key, place in given.items() if place is not None}}
+    dataset = {"name": IMPORTED, **{key: display_name(place) for key, place in given.items() if place is not None}}
     parts = {kind: IMPORTED for kind in KINDS if kind != "dataset"}
     values = {"name": name.strip()[:200] or IMPORTED, "dataset": dataset, **parts, "training": {"epochs": 1}}
     return RunConfig.model_validate({**values, "evaluation": {"distance": distance}})

@@ -1,15 +1,13 @@
 """A set of images of a data set as a table, or as a folder of links with one folder for each class."""
 
-import os
 import shutil
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from workbench import files
+from workbench import files, parts
 from workbench.exchange.source import Tell
 from workbench.problem import Problem
 from workbench.spreadsheet import csv_text
@@ -58,18 +56,15 @@ def write_links(
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"{folder} is not empty.", kept="Nothing was written.", todo="Choose a new or empty folder.")
-    part = folder.with_name(f".{folder.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
     try:
-        part.mkdir(parents=True)
-        found = _fill(part, workspace, dataset_id, ids, tell)
-        (part / TABLE).write_bytes(_table(workspace, dataset_id, ids, evaluation_id).encode())
-        if folder.exists():
-            folder.rmdir()
-        part.rename(folder)
+        with parts.part_folder(folder) as part:
+            found = _fill(part, workspace, dataset_id, ids, tell)
+            (part / TABLE).write_bytes(_table(workspace, dataset_id, ids, evaluation_id).encode())
+            if folder.exists():
+                folder.rmdir()
+            part.rename(folder)
     except OSError as error:
         raise files.explain(error, folder) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
     return found
 
 

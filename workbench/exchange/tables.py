@@ -1,7 +1,9 @@
 """Arrays and tables that another program wrote: .npy, .csv, .tsv and .parquet, read without running anything."""
 
 import csv
+import os
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from workbench.exchange.packages import load
 from workbench.exchange.source import Tell
 from workbench.problem import Problem
 from workbench.spreadsheet import plain_cell
+from workbench.unreadable import lines_of, opened_text, refusing
 
 ENDINGS = (".npy", ".csv", ".tsv", ".parquet")
 KEPT = "Nothing was imported."
@@ -20,6 +23,8 @@ WORDS = {  # a person's title of a column, in small letters -> what it holds
     **dict.fromkeys(("sample_id", "id", "split"), "other"),
 }
 TELL_EVERY = 500  # lines
+MOST_ROWS = 2_000_000
+PACKED = 20  # times larger than its Parquet file: no honest table of numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +80,7 @@ def read_words(place: Path) -> Table:
 
 def _ending(place: Path) -> str:
     """The kind of file. Raises Problem when there is no such file, or it is of another kind."""
-    if not place.is_file():
+    if not os.path.isfile(place):
         raise Problem(f"There is no file {place}.", kept=KEPT, todo="Choose it again.")
     ending = place.suffix.lower()
     if ending not in ENDINGS:
@@ -84,19 +89,25 @@ def _ending(place: Path) -> str:
 
 
 def _array(place: Path) -> np.ndarray:
-    try:
+    def refused(why: str) -> Problem:
+        said = "it holds Python objects" if "Python objects" in why or "pickled" in why else why
+        return Problem(
+            f"{place} cannot be read as a NumPy array: {said}.", kept=KEPT, todo="Save plain numbers by numpy.save."
+        )
+
+    with refusing(refused):
         found = np.load(place, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        said = "it holds Python objects" if "Python objects" in str(error) else str(error).partition("\n")[0]
-        raise Problem(
-            f"{place} cannot be read as a NumPy array: {said.rstrip('.')}.",
-            kept=KEPT,
-            todo="Save plain numbers by numpy.save.",
-        ) from None
     if not isinstance(found, np.ndarray):
         found.close()
         raise Problem(f"{place} holds several arrays.", kept=KEPT, todo="Save one array by numpy.save.")
+    if found.ndim:
+        _not_too_many(place, len(found))
     return found
+
+
+def _not_too_many(place: Path, rows: int) -> None:
+    if rows > MOST_ROWS:
+        raise Problem(f"{place} has {rows:,} rows, more than {MOST_ROWS:,}.", kept=KEPT, todo="Leave some out.")
 
 
 def image_array(place: Path) -> np.ndarray:
@@ -125,7 +136,7 @@ def _label_words(place: Path, found: np.ndarray) -> list[str]:
     flat = found.reshape(len(found)) if found.ndim == 2 and found.shape[1] == 1 else found
     if flat.ndim == 1 and flat.dtype.kind == "U":
         return [str(word) for word in flat.tolist()]
-    whole = flat.dtype.kind in "iub" or (flat.dtype.kind == "f" and bool(np.all(flat == np.floor(flat))))
+    whole = flat.dtype.kind in "iub" or (flat.dtype.kind == "f" and _all_whole(flat))
     if flat.ndim != 1 or not whole:
         raise Problem(
             f"{place} holds {_shape(found)}, not labels.", kept=KEPT,
@@ -134,22 +145,26 @@ def _label_words(place: Path, found: np.ndarray) -> list[str]:
     return [str(int(number)) for number in flat.tolist()]
 
 
+def _all_whole(numbers: np.ndarray) -> bool:
+    return bool(np.all(np.isfinite(numbers) & (numbers == np.floor(numbers))))
+
+
 def _shape(found: np.ndarray) -> str:
     return f"{found.dtype} {list(found.shape)}"
 
 
 def _lines(place: Path) -> list[list[str]]:
     """The cells of every line that is not empty. Raises Problem when there is none, or it is no text."""
-    try:
-        with place.open(newline="", encoding="utf-8-sig") as file:
-            if place.suffix.lower() == ".tsv":
-                found = [line.rstrip("\r\n").split("\t") for line in file if line.strip()]
-            else:
-                found = [cells for cells in csv.reader(file) if any(cells)]
-    except OSError as error:
-        raise Problem(f"{place} cannot be opened ({error.strerror}).", kept=KEPT, todo="Choose it again.") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise Problem(f"{place} cannot be read as a table ({error}).", kept=KEPT, todo="Save it as UTF-8.") from None
+
+    def refused(why: str) -> Problem:
+        return Problem(f"{place} cannot be read as a table ({why}).", kept=KEPT, todo="Save it as UTF-8.")
+
+    with opened_text(place, "Choose it again.", "utf-8-sig", "") as file, refusing(refused):
+        lines = lines_of(file)
+        if place.suffix.lower() == ".tsv":
+            found = [line.rstrip("\r\n").split("\t") for line in lines if line.strip()]
+        else:
+            found = [cells for cells in csv.reader(lines) if any(cells)]
     if not found:
         raise Problem(f"{place} is empty.", kept=KEPT, todo="Choose another file.")
     return found
@@ -200,39 +215,59 @@ def _named_columns(place: Path, titles: list[str], lines: list[list[str]]) -> di
 
 def _parquet(place: Path, words_only: bool = False) -> Table:
     """A Parquet file: columns label and path, and the numbers in one column of lists or in all other columns."""
-    arrow, parquet = load("pyarrow", "Parquet", "parquet"), load("pyarrow.parquet", "Parquet", "parquet")
-    try:
-        table = parquet.read_table(place)
-    except (OSError, arrow.ArrowException) as error:
-        reason = str(error).partition("\n")[0]
-        raise Problem(
-            f"{place} cannot be read as Parquet ({reason}).", kept=KEPT, todo="Choose another file."
-        ) from None
-    words, numbers = {}, {}
-    for name in table.column_names:
-        kind = WORDS.get(name.strip().lower(), "")
-        if kind in ("label", "path"):
-            words[kind] = ["" if value is None else str(value) for value in table.column(name).to_pylist()]
-        elif not kind:
-            numbers[name] = table.column(name)
-    vectors = None if words_only or not numbers else _vectors(place, _parquet_vectors(place, numbers))
-    return Table(place, vectors, words)
+    load("pyarrow", "Parquet", "parquet")
+    parquet = load("pyarrow.parquet", "Parquet", "parquet")
+
+    def refused(why: str) -> Problem:
+        return Problem(f"{place} cannot be read as Parquet ({why}).", kept=KEPT, todo="Choose another file.")
+
+    with refusing(refused), parquet.ParquetFile(place) as file:
+        kinds = {name: WORDS.get(name.strip().lower(), "") for name in file.schema_arrow.names}
+    named = {kind: name for name, kind in kinds.items() if kind in ("label", "path")}
+    with refusing(refused), parquet.ParquetFile(place, read_dictionary=list(named.values())) as file:
+        _not_too_many(place, file.metadata.num_rows)
+        _check_packing(place, file.metadata)
+        words = {kind: _words_of(file.read([name]).column(0)) for kind, name in named.items()}
+        wanted = [] if words_only else [name for name, kind in kinds.items() if not kind]
+        for name in wanted:
+            if str(file.schema_arrow.field(name).type).startswith(("string", "large_string", "binary", "large_binary")):
+                raise _no_numbers(place, f"the column {name} is text")
+        table = file.read(wanted)
+    numbers = {name: table.column(name) for name in wanted}
+    return Table(place, _vectors(place, _parquet_vectors(place, numbers)) if numbers else None, words)
+
+
+def _words_of(column: Any) -> list[str]:
+    """A column as text, "" where there is nothing; equal words are one object, as in the file."""
+    found: list[str] = []
+    for chunk in column.dictionary_encode().chunks:
+        distinct = [str(value) for value in chunk.dictionary.to_pylist()]
+        found += ["" if at is None else distinct[at] for at in chunk.indices.to_pylist()]
+    return found
+
+
+def _no_numbers(place: Path, why: str) -> Problem:
+    said = f"{place} holds something that is no number, or rows of different lengths ({why})."
+    return Problem(said, kept=KEPT, todo="Keep the columns label, path and those of the embedding.")
+
+
+def _check_packing(place: Path, metadata: Any) -> None:
+    """Raises ValueError where numbers or text take much more memory than the file has bytes: runs of one value."""
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    columns = [group.column(column) for group in groups for column in range(group.num_columns)]
+    needed = sum(max(4 * column.num_values, column.total_uncompressed_size) for column in columns)
+    if needed > max(64 << 20, PACKED * place.stat().st_size):
+        raise ValueError(f"it asks for {needed:,} bytes and more")
 
 
 def _parquet_vectors(place: Path, columns: dict[str, Any]) -> np.ndarray:
     """[n, d] float64 from one column of lists, or from columns of numbers; a missing number is NaN."""
-    try:
+
+    with refusing(partial(_no_numbers, place)):
         if len(columns) == 1:
-            [values] = [column.to_pylist() for column in columns.values()]
-            rows = values if any(isinstance(each, list) for each in values) else [[each] for each in values]
-            return np.array(rows, np.float64)
+            [values] = [column.to_numpy() for column in columns.values()]  # an array of arrays, for lists
+            return np.array([np.atleast_1d(each) for each in values], np.float64)
         return np.stack([np.asarray(column.to_numpy(), np.float64) for column in columns.values()], axis=1)
-    except (TypeError, ValueError) as error:
-        reason = str(error).partition("\n")[0]
-        raise Problem(
-            f"{place} holds something that is no number, or rows of different lengths ({reason}).", kept=KEPT,
-            todo="Keep the columns label, path and those of the embedding.",
-        ) from None  # fmt: skip
 
 
 def _with_labels(table: Table) -> Table:

@@ -3,13 +3,13 @@
 from typing import Any
 
 from pydantic import ValidationError
-from torch import nn
 
 from workbench import registry
+from workbench.losses.contract import Loss
 from workbench.problem import Problem
 
 
-def build_loss(name: str, *, num_classes: int, embedding_dim: int, **params: Any) -> nn.Module:
+def build_loss(name: str, *, num_classes: int, embedding_dim: int, **params: Any) -> Loss:
     """Build a registered loss: a module (embeddings [n, d], labels [n] int64 in [0, num_classes)) -> scalar.
 
     Args:
@@ -30,11 +30,13 @@ def build_loss(name: str, *, num_classes: int, embedding_dim: int, **params: Any
     except ValidationError as error:
         said = "; ".join(f"{each['loc'][0]}: {each['msg']}" for each in error.errors())
         raise Problem(f"The loss {name!r} cannot be built. {said}.") from None
-    built: nn.Module = found.build(checked, num_classes=num_classes, embedding_dim=embedding_dim)
+    built = found.build(checked, num_classes=num_classes, embedding_dim=embedding_dim)
+    if not isinstance(built, Loss):
+        raise Problem(f"The loss {name!r} is no Loss.", todo="Derive its class from workbench.losses.contract.Loss.")
     return built
 
 
 def list_losses() -> list[str]:
-    """The names that `build_loss` knows, sorted."""
-    registry.discover(__name__)
+    """The names that `build_loss` knows, plug-ins too, sorted."""
+    registry.load_plugins()
     return [entry.name for entry in registry.entries("loss")]

@@ -3,24 +3,19 @@
 from math import nan
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from workbench.losses.anatomy import PartsOfLoss, mutual_information, parts_of_logits, pce, tightness_contrastive
-from workbench.losses.linear_logits import HasLinearLogits, LinearLogits
+from workbench.losses.contract import Loss
 
 PAIRS = 512  # images whose n x n pairs are looked at
 DEAREST = 1_000_000_000  # K d^3 from which the eigenvalues behind PCE would hold up training
 OF_PAIRS = ("contrastive", "snca", "ms")
 
 
-def linear_logits_of(loss: nn.Module) -> LinearLogits | None:
-    """What the loss compares with one vector for each class, as it says itself; None where there is no such thing."""
-    return loss.linear_logits() if isinstance(loss, HasLinearLogits) else None
-
-
 @torch.no_grad()
-def anatomy(loss: nn.Module, embeddings: Tensor, labels: Tensor) -> dict[str, float]:
+def anatomy(loss: Loss, embeddings: Tensor, labels: Tensor) -> dict[str, float]:
     """What a loss does to embeddings, in nats but for lambda; NaN where something is undefined at this step.
 
     Args:
@@ -44,15 +39,15 @@ def anatomy(loss: nn.Module, embeddings: Tensor, labels: Tensor) -> dict[str, fl
     for method in (*OF_PAIRS, "spce"):
         of = (few, few_labels) if method in OF_PAIRS else (embeddings, labels)
         found |= _named(method, tightness_contrastive(method, *of))
-    seen, logits = linear_logits_of(loss), None
+    seen = loss.linear_logits()
+    logits: Tensor | None
     if seen is not None:
         z, (theta, bias) = seen.embeddings(embeddings), seen.classifier()
         logits = F.linear(z, theta, bias)
         found |= _with_classifier(z, labels, theta, bias)
         if not seen.plain:
             found["anatomy/seen/scale"] = seen.scale
-    elif hasattr(loss, "logits"):
-        logits = _logits(loss, embeddings)
+    elif (logits := _logits(loss, embeddings)) is not None:
         found |= _of_ce(parts_of_logits(logits, labels))
     information = mutual_information(few, few_labels, None if logits is None else logits[chosen])
     return found | {
@@ -86,10 +81,10 @@ def _named(method: str, parts: PartsOfLoss) -> dict[str, float]:
     return {f"anatomy/{method}/tightness": parts.tightness, f"anatomy/{method}/contrastive": parts.contrastive}
 
 
-def _logits(loss: nn.Module, embeddings: Tensor) -> Tensor:
-    """Logits of the loss in evaluation mode, float64; its mode is put back."""
+def _logits(loss: Loss, embeddings: Tensor) -> Tensor | None:
+    """Logits of the loss in evaluation mode, float64, where it has some; its mode is put back."""
     training = loss.training
     loss.eval()
-    found: Tensor = loss.logits(embeddings)  # type: ignore[operator]
+    found = loss.logits(embeddings)
     loss.train(training)
-    return found.double()
+    return None if found is None else found.double()

@@ -6,11 +6,12 @@ Not pytorch-metric-learning's AngularLoss, the same formula: 0.24 to 0.80 of its
 import math
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from workbench.losses.batch import checked, full_precision, gram, keep_nan, on_sphere, pair_masks
+from workbench.losses.contract import Loss
 from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
 from workbench.registry import register
@@ -23,12 +24,12 @@ class AngularParams(Params):
 
 
 @register(
-    "loss", "angular", title="Angular", params=AngularParams, has_proxies=False, needs_pairs=True,
+    "loss", "angular", title="Angular", params=AngularParams, needs_pairs=True,
     source="Wang et al. 2017, Eq. 8",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,
 )  # fmt: skip
-class Angular(nn.Module):
+class Angular(Loss):
     """Mean over positive pairs of log(1 + sum_n exp(4 tan^2 α (a + p) n - 2 (1 + tan^2 α) a p)), on the unit sphere.
 
     The negatives of a pair are all images of other classes. Without a positive pair the value is 0.

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CE_PAPER, HEAD_ONLY, measured_on
 from workbench.params import Params, param
@@ -32,7 +33,7 @@ SHOPS = {"training.lr": 0.003, "training.momentum": 0.99, "training.nesterov": T
 
 
 @register(
-    "loss", "ce", title="Cross-entropy (CE)", params=CEParams, has_proxies=True, needs_pairs=False,
+    "loss", "ce", title="Cross-entropy (CE)", params=CEParams, needs_pairs=False,
     source="Boudiaf et al. 2020, Section 6.1",
     batch="any",
     defaults={
@@ -48,7 +49,7 @@ SHOPS = {"training.lr": 0.003, "training.momentum": 0.99, "training.nesterov": T
     defaults_source=f"{CE_PAPER}; MNIST: Section 5.2",
     measured=measured_on({"dropout": 0.0}, "omniglot", "mnist") | {"caltech": {"dropout": 0.0} | HEAD_ONLY},
 )  # fmt: skip
-class CE(nn.Module):
+class CE(Loss):
     """Softmax cross-entropy over a linear classifier with bias; its weights are the class proxies."""
 
     def __init__(self, params: CEParams, *, num_classes: int, embedding_dim: int) -> None:

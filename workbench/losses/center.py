@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import HEAD_ONLY, UNNAMED
 from workbench.params import Params, param
@@ -20,13 +21,13 @@ class CenterParams(Params):
 
 
 @register(
-    "loss", "center", title="Center", params=CenterParams, has_proxies=True, needs_pairs=False,
+    "loss", "center", title="Center", params=CenterParams, needs_pairs=False,
     source="Wen et al. 2016, Eq. 5",
     batch="any",
     defaults={}, defaults_source=UNNAMED,
     measured={"caltech": HEAD_ONLY},
 )  # fmt: skip
-class Center(nn.Module):
+class Center(Loss):
     """Softmax cross-entropy of a linear classifier plus λ / 2 times the mean squared distance to the class's centre.
 
     Centres are learned by the optimiser with their own rate; the paper moves them by a rule of its own (Eq. 4) with

@@ -6,10 +6,11 @@ Not pytorch-metric-learning's ContrastiveLoss: its hinges are not squared, as Ta
 from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, distances, full_precision, keep_nan, on_sphere, pair_masks
-from workbench.losses.published import CCP_PAIRS, CCP_PAPER, OF_CCP, in_ccp
+from workbench.losses.contract import Loss
+from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -24,13 +25,12 @@ class ContrastiveParams(Params):
 
 
 @register(
-    "loss", "contrastive", title="Contrastive", params=ContrastiveParams, has_proxies=False, needs_pairs=True,
+    "loss", "contrastive", title="Contrastive", params=ContrastiveParams, needs_pairs=True,
     source="Boudiaf et al. 2020, Section 3.1 and Table 2, after Hadsell et al. 2006",
     batch="classes × images, two or more of each",
-    defaults=in_ccp({dataset: {"margin": 0.5} for dataset in OF_CCP}, CCP_PAIRS),
-    defaults_source=CCP_PAPER,
+    defaults={}, defaults_source=UNNAMED,
 )  # fmt: skip
-class Contrastive(nn.Module):
+class Contrastive(Loss):
     """Squared distance of positive pairs plus squared shortfall (m - D) of negative pairs, on the unit sphere.
 
     A batch without positives (or negatives) contributes zero for that part. With "active" each part is the mean over

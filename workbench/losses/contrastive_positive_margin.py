@@ -1,10 +1,11 @@
 """Contrastive loss with a margin for positives, too: pairs that are near enough are left alone."""
 
 from pytorch_metric_learning.losses import ContrastiveLoss
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, full_precision, keep_nan
-from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
+from workbench.losses.contract import Loss
+from workbench.losses.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, in_ccp
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -16,21 +17,16 @@ class PositiveMarginParams(Params):
 
 @register(
     "loss", "contrastive_positive_margin", title="Contrastive with positive margin", params=PositiveMarginParams,
-    has_proxies=False, needs_pairs=True,
+    needs_pairs=True,
     source="Chance-constrained proxies (C2), supplement Section 2.1; pytorch-metric-learning ContrastiveLoss",
     batch="classes × images, two or more of each",
     defaults=in_ccp(
-        {
-            "cub": {"positive_margin": 0.0, "negative_margin": 0.3841},
-            "cars": {"positive_margin": 0.2652, "negative_margin": 0.5409},
-            "inshop": {"positive_margin": 0.2858, "negative_margin": 0.513},
-            "sop": {"positive_margin": 0.2858, "negative_margin": 0.513},
-        },
+        {name: {"positive_margin": near, "negative_margin": far} for name, (near, far) in C2_MARGINS.items()},
         CCP_PAIRS,
     ),
     defaults_source=CCP_PAPER,
 )  # fmt: skip
-class ContrastivePositiveMargin(nn.Module):
+class ContrastivePositiveMargin(Loss):
     """Excess of positive distances over one margin plus shortfall of negative distances under another.
 
     Distances are Euclidean on the unit sphere; each part is the mean over its pairs that are not zero.

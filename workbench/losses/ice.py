@@ -1,11 +1,12 @@
 """Instance cross-entropy (ICE): every positive of an anchor against all its negatives, with weights of their own."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere, pair_masks
+from workbench.losses.contract import Loss
 from workbench.losses.published import Values
 from workbench.params import Params, param
 from workbench.registry import register
@@ -27,7 +28,7 @@ TRAINED: Values = {  # new layers learn ten times faster than the others, whose 
 
 
 @register(
-    "loss", "ice", title="Instance cross-entropy (ICE)", params=ICEParams, has_proxies=False, needs_pairs=True,
+    "loss", "ice", title="Instance cross-entropy (ICE)", params=ICEParams, needs_pairs=True,
     source="Wang et al. 2019 (instance cross-entropy), Eq. 5 for the value, Eq. 11 to 15 for the gradient",
     batch="classes × images; the paper: 6 × 10 (CUB, Cars), 90 × 2 (SOP)",
     defaults={
@@ -37,7 +38,7 @@ TRAINED: Values = {  # new layers learn ten times faster than the others, whose 
     },
     defaults_source="Wang et al. 2019 (instance cross-entropy), Section 4.1; s of SOP: Table 2 (none for CUB, Cars)",
 )  # fmt: skip
-class ICE(nn.Module):
+class ICE(Loss):
     """Value: mean over positive pairs of -log p(i | a), Eq. 5 with s times the cosine; gradient: Eq. 15.
 
     The gradient treats anchors and weights as constants, so it is not that of the value. The weights of an anchor's

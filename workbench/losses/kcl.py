@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean_of, on_sphere, positive_pairs
+from workbench.losses.contract import Loss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
@@ -16,12 +17,12 @@ class KCLParams(Params):
 
 
 @register(
-    "loss", "kcl", title="K-positive contrastive (KCL)", params=KCLParams, has_proxies=False, needs_pairs=True,
+    "loss", "kcl", title="K-positive contrastive (KCL)", params=KCLParams, needs_pairs=True,
     source="Prototype softmax cross entropy, Eq. 3, first part, after Kang et al. 2021",
     batch="two views, or classes × images",
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
 )  # fmt: skip
-class KCL(nn.Module):
+class KCL(Loss):
     """SupCon with at most k + 1 positives for each anchor, drawn anew in every training step.
 
     In evaluation all positives count, which is the expectation. Anchors without a positive are left out; with none

@@ -4,9 +4,10 @@ Not pytorch-metric-learning's GeneralizedLiftedStructureLoss, the same formula: 
 (docs/benchmarks.md).
 """
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, on_sphere, pair_masks
+from workbench.losses.contract import Loss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
@@ -18,12 +19,12 @@ class LiftedParams(Params):
 
 
 @register(
-    "loss", "lifted", title="Lifted structure", params=LiftedParams, has_proxies=False, needs_pairs=True,
+    "loss", "lifted", title="Lifted structure", params=LiftedParams, needs_pairs=True,
     source="Hermans et al. 2017, Eq. 8 (generalised), after Song et al. 2016",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,
 )  # fmt: skip
-class Lifted(nn.Module):
+class Lifted(Loss):
     """Mean over anchors of max(0, log sum_p exp D_ap + log sum_n exp(m - D_an)), on the unit sphere.
 
     Anchors without a positive or a negative are left out; with none left the value is 0.

@@ -1,7 +1,6 @@
 """How a loss makes logits from embeddings and one vector for each class, so that others look at what it compares."""
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 from torch.nn import functional as F
@@ -32,10 +31,3 @@ class LinearLogits:
     def plain(self) -> bool:
         """Whether embeddings and class vectors are compared just as they are."""
         return not self.unit_embeddings and not self.unit_weight and self.scale == 1
-
-
-@runtime_checkable
-class HasLinearLogits(Protocol):
-    """A loss that compares embeddings with one vector for each class; None where its parameters make it several."""
-
-    def linear_logits(self) -> LinearLogits | None: ...

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from workbench.losses.batch import checked, distances, full_precision, keep_nan, on_sphere, pair_masks
+from workbench.losses.contract import Loss
 from workbench.losses.distance_weighted import times_drawn
 from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
@@ -22,12 +23,12 @@ class MarginParams(Params):
 
 
 @register(
-    "loss", "margin", title="Margin", params=MarginParams, has_proxies=False, needs_pairs=True,
+    "loss", "margin", title="Margin", params=MarginParams, needs_pairs=True,
     source="Wu et al. 2017, Eq. 4 and the sampling of Section 4.1",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,
 )  # fmt: skip
-class Margin(nn.Module):
+class Margin(Loss):
     """Mean shortfall max(0, α + D_ap - β) of positives and max(0, α + β - D_an) of as many negatives, of those above 0.
 
     D is the distance on the unit sphere. In training one negative is drawn for each positive pair, with weights

@@ -2,9 +2,10 @@
 
 from pytorch_metric_learning.losses import MultiSimilarityLoss
 from pytorch_metric_learning.miners import MultiSimilarityMiner
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, full_precision, keep_nan
+from workbench.losses.contract import Loss
 from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
 from workbench.params import Params, param
 from workbench.registry import register
@@ -20,7 +21,7 @@ class MultiSimilarityParams(Params):
 
 
 @register(
-    "loss", "multi_similarity", title="Multi-similarity (MS)", params=MultiSimilarityParams, has_proxies=False,
+    "loss", "multi_similarity", title="Multi-similarity (MS)", params=MultiSimilarityParams,
     needs_pairs=True, source="Wang et al. 2019, Eq. 15; pytorch-metric-learning MultiSimilarityLoss",
     batch="classes × images, two or more of each",
     defaults=in_ccp(
@@ -34,7 +35,7 @@ class MultiSimilarityParams(Params):
     ),
     defaults_source=CCP_PAPER,
 )  # fmt: skip
-class MultiSimilarity(nn.Module):
+class MultiSimilarity(Loss):
     """Soft hardest positives and negatives of every anchor, on pairs mined around the hardest of the other kind.
 
     A batch in which the miner finds no pair has the value 0.

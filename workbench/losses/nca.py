@@ -3,9 +3,10 @@
 Not pytorch-metric-learning's NCALoss: it takes probabilities, not logarithms, and leaves out anchors that underflow.
 """
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean_of, on_sphere, positive_pairs
+from workbench.losses.contract import Loss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
@@ -17,12 +18,12 @@ class NCAParams(Params):
 
 
 @register(
-    "loss", "nca", title="NCA", params=NCAParams, has_proxies=False, needs_pairs=True,
+    "loss", "nca", title="NCA", params=NCAParams, needs_pairs=True,
     source="Goldberger et al. 2004, Eq. 1, with the logarithm of Eq. 10; unit length as in later work",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,
 )  # fmt: skip
-class NCA(nn.Module):
+class NCA(Loss):
     """Minus the mean log probability of a neighbour of one's own class, softmax over -s D^2 on the unit sphere.
 
     Anchors without a positive are left out; with none left the value is 0.

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import UNNAMED, measured_on
 from workbench.params import Params, param
@@ -22,13 +23,13 @@ class NormCEParams(Params):
 
 
 @register(
-    "loss", "norm_ce", title="Normalised CE", params=NormCEParams, has_proxies=True, needs_pairs=False,
+    "loss", "norm_ce", title="Normalised CE", params=NormCEParams, needs_pairs=False,
     source="Boudiaf et al. 2020, Eq. 12",
     batch="any",
     defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 write τ in Eq. 12 without one",
     measured=measured_on({"proxy_lr": 5.0}, "omniglot", "mnist"),
 )  # fmt: skip
-class NormCE(nn.Module):
+class NormCE(Loss):
     """Cross-entropy on the cosines between embeddings and one learned proxy per class."""
 
     def __init__(self, params: NormCEParams, *, num_classes: int, embedding_dim: int) -> None:

@@ -4,10 +4,11 @@ Not pytorch-metric-learning's NPairsLoss: it takes one pair of each class and le
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, gram, keep_nan, pair_masks
+from workbench.losses.contract import Loss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import UNNAMED
 from workbench.params import Params, param
@@ -19,12 +20,12 @@ class NPairsParams(Params):
 
 
 @register(
-    "loss", "npairs", title="N-pairs", params=NPairsParams, has_proxies=False, needs_pairs=True,
+    "loss", "npairs", title="N-pairs", params=NPairsParams, needs_pairs=True,
     source="Sohn 2016, Eq. 6 and Section 3.2.2",
     batch="classes × images, two or more of each; the paper: two",
     defaults={}, defaults_source=UNNAMED,
 )  # fmt: skip
-class NPairs(nn.Module):
+class NPairs(Loss):
     """Mean over positive pairs of log(1 + sum_n exp(z_a z_n - z_a z_p)), plus λ times the mean squared length.
 
     Inner products of embeddings as they are. The paper's batch has one pair of each class; here every positive pair

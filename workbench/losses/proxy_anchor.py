@@ -2,9 +2,10 @@
 
 import torch
 from pytorch_metric_learning.losses import ProxyAnchorLoss
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CCP_PAPER, CCP_PROXIES, OF_CCP, in_ccp, measured_on
 from workbench.params import Params, param
@@ -20,14 +21,14 @@ class ProxyAnchorParams(Params):
 
 
 @register(
-    "loss", "proxy_anchor", title="Proxy-Anchor", params=ProxyAnchorParams, has_proxies=True, needs_pairs=False,
+    "loss", "proxy_anchor", title="Proxy-Anchor", params=ProxyAnchorParams, needs_pairs=False,
     source="Kim et al. 2020, Eq. 4; pytorch-metric-learning ProxyAnchorLoss",
     batch="any; CCP's tables: one image of each class",
     defaults=in_ccp({dataset: {"margin": 0.1, "alpha": 32.0} for dataset in OF_CCP}, CCP_PROXIES),
     defaults_source=CCP_PAPER,
     measured=measured_on({"proxy_lr": 20.0, "alpha": 8.0}, "omniglot", "mnist"),
 )  # fmt: skip
-class ProxyAnchor(nn.Module):
+class ProxyAnchor(Loss):
     """Soft hardest positives and negatives of every class proxy."""
 
     def __init__(self, params: ProxyAnchorParams, *, num_classes: int, embedding_dim: int) -> None:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CCP_PAPER, CCP_PROXIES, OF_CCP, in_ccp
 from workbench.params import Params, param
@@ -23,13 +24,13 @@ class ProxyNCAParams(Params):
 
 
 @register(
-    "loss", "proxy_nca", title="ProxyNCA++", params=ProxyNCAParams, has_proxies=True, needs_pairs=False,
+    "loss", "proxy_nca", title="ProxyNCA++", params=ProxyNCAParams, needs_pairs=False,
     source="Teh et al. 2020, Eq. 6",
     batch="any; CCP's tables: one image of each class",
     defaults=in_ccp({dataset: {"temperature": 0.1} for dataset in OF_CCP}, CCP_PROXIES),
     defaults_source=CCP_PAPER,
 )  # fmt: skip
-class ProxyNCA(nn.Module):
+class ProxyNCA(Loss):
     """Minus the mean log softmax of -D^2 / T to the proxy of one's own class, on the unit sphere."""
 
     def __init__(self, params: ProxyNCAParams, *, num_classes: int, embedding_dim: int) -> None:

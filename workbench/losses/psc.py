@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import follow_class_means
 from workbench.losses.psce import without_own_class
@@ -34,12 +35,12 @@ class PSCParams(Params):
 
 
 @register(
-    "loss", "psc", title="Prototype supervised contrastive (PSC)", params=PSCParams, has_proxies=True,
+    "loss", "psc", title="Prototype supervised contrastive (PSC)", params=PSCParams,
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 2, after Wang et al. 2021",
     batch="any; the paper: two views of each image",
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
 )  # fmt: skip
-class PSC(nn.Module):
+class PSC(Loss):
     """Mean of log sum_{k != y} exp(cos(z, c_k) / τ) - cos(z, c_y) / τ over the prototypes c; may be negative.
 
     Class means follow the embeddings in training only, before each batch is scored, and get no gradient; a class that

@@ -5,18 +5,20 @@ from typing import Literal
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
 from workbench.dimensions import nearest, refusal
 from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import canonical, repelling, simplex, uniform
 from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
+from workbench.unreadable import lines_of, refusing
 
 
 class PSCEParams(Params):
@@ -43,13 +45,13 @@ DIMENSIONS = {  # least and greatest D - C; from D = C - 1 on the simplex is wha
 
 
 @register(
-    "loss", "psce", title="Prototype softmax cross-entropy (PSCE)", params=PSCEParams, has_proxies=True,
+    "loss", "psce", title="Prototype softmax cross-entropy (PSCE)", params=PSCEParams,
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 4 and Section 4; prototypes of Section 4.3",
     batch="any; the paper: two views of each image", dimensions=DIMENSIONS,
     defaults={"cifar10": TWO_VIEWS | {"embedding.dim": 10}, "cifar100": TWO_VIEWS | {"embedding.dim": 100}},
     defaults_source=f"{PSCE_PAPER}; D = C in Section 4.5, where auto takes the simplex of PSCE_s",
 )  # fmt: skip
-class PSCE(nn.Module):
+class PSCE(Loss):
     """Mean over the batch of -log softmax of z P^T at the own class; no bias, no temperature, P is fixed.
 
     With canonical prototypes it equals softmax cross-entropy on the raw outputs. Without the own class in the
@@ -128,16 +130,13 @@ def made(params: PSCEParams, num_classes: int, dim: int) -> Tensor:
 
 def from_file(path: str, num_classes: int, dim: int) -> Tensor:
     """Prototypes [C, D] that the person supplies. Raises Problem: unreadable, of another shape, or not finite."""
-    try:
+    with refusing(lambda why: Problem(f"The prototypes {path!r} cannot be read ({why}).", field="loss.file")):
         if Path(path).suffix.lower() == ".npy":
-            found = np.load(path, allow_pickle=False)
+            found = np.load(path, mmap_mode="r", allow_pickle=False)
         else:
-            found = np.loadtxt(path, delimiter=",", ndmin=2)
+            with open(path, encoding="utf-8") as file:
+                found = np.loadtxt(lines_of(file), delimiter=",", ndmin=2, max_rows=num_classes + 1)
         found = np.asarray(found, np.float32)
-    except (OSError, ValueError) as error:
-        raise Problem(
-            f"The prototypes {path!r} cannot be read ({str(error).partition(chr(10))[0]}).", field="loss.file"
-        ) from None
     if found.shape != (num_classes, dim):
         raise Problem(
             f"The prototypes {path} have the shape {list(found.shape)}; {num_classes} classes and embeddings of "

@@ -2,7 +2,8 @@
 
 In `defaults` and `measured` a plain name is a parameter of the loss; a dotted one is another field of the run. The form
 takes the plain ones by itself and offers the others; a rate of its own that a paper couples with its learning rate is
-dotted, too ("loss.proxy_lr").
+dotted, too ("loss.proxy_lr"). A name whose value is a dictionary is a parameter of the loss that decides about others:
+{"inner": {"triplet": {"triplet_margin": 0.1}}} gives the margin for triplets alone; the first is the paper's choice.
 """
 
 from typing import Any
@@ -15,6 +16,10 @@ CE_PAPER = "Boudiaf et al. 2020, Section 6.3"
 CCP_PAPER = "Gürbüz et al. 2023 (CCP), supplement Section 2.1"
 PSCE_PAPER = "Bytyqi et al. 2023 (PSCE), Section 5.1 and Table 1"
 OF_CCP = ("cub", "cars", "inshop", "sop")  # the data sets of its supplement
+
+C2_MARGINS = {  # of positives and of negatives; CCP's supplement, Section 2.1
+    "cub": (0.0, 0.3841), "cars": (0.2652, 0.5409), "inshop": (0.2858, 0.5130), "sop": (0.2858, 0.5130),
+}  # fmt: skip
 
 CCP_TRAINING: Values = {
     "training.optimiser": "adam", "training.lr": 1e-5, "training.weight_decay": 1e-4,

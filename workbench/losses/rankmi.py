@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
 from workbench.losses.batch import checked, distances, full_precision, keep_nan, on_sphere, pair_masks
+from workbench.losses.contract import Loss
 from workbench.losses.distance_weighted import times_drawn
 from workbench.losses.published import measured_on
 from workbench.params import Params, param
@@ -58,7 +59,7 @@ class Statistics(nn.Module):
 
 
 @register(
-    "loss", "rankmi", title="RankMI", params=RankMIParams, has_proxies=False, needs_pairs=True,
+    "loss", "rankmi", title="RankMI", params=RankMIParams, needs_pairs=True,
     source="Kemertas et al. 2020 (RankMI), supplement: Eq. 4, 6, 10, 11 and Algorithm 1",
     batch="classes × images; the paper: 120 images",
     defaults={
@@ -71,7 +72,7 @@ class Statistics(nn.Module):
     defaults_source="Kemertas et al. 2020 (RankMI), supplement Sections 3 and 6; Cars-196: Table 2",
     measured=measured_on({"order": 1.0}, "omniglot", "mnist"),
 )  # fmt: skip
-class RankMI(nn.Module):
+class RankMI(Loss):
     """2 log 2 minus the estimate of Eq. 4: -mean_P logsigmoid(V) - mean_N logsigmoid(-V), plus λ times the order loss.
 
     With T = log 2 - log(1 + exp(-V)). In training the module alternates: `ratio` steps change the network alone, then

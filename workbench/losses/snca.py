@@ -4,9 +4,10 @@ pytorch-metric-learning has no SNCA; its NCALoss in CrossBatchMemory underflows 
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere, positive_pairs
+from workbench.losses.contract import Loss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.memory import Memory
 from workbench.losses.published import UNNAMED
@@ -20,12 +21,12 @@ class SNCAParams(Params):
 
 
 @register(
-    "loss", "snca", title="SNCA with memory", params=SNCAParams, has_proxies=False, needs_pairs=True,
+    "loss", "snca", title="SNCA with memory", params=SNCAParams, needs_pairs=True,
     source="Wu et al. 2018 (scalable NCA), Eq. 2 to 6; Boudiaf et al. 2020, Table 2",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 write σ in Table 2 without one",
 )  # fmt: skip
-class SNCA(nn.Module):
+class SNCA(Loss):
     """Minus the mean log probability of a neighbour of one's own class, softmax over cosine / σ.
 
     Neighbours are the other images of the batch and, in training, the last `memory` embeddings, as they were when

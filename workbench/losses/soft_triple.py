@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CCP_PAPER, CCP_PROXIES, in_ccp
 from workbench.params import Params, param
@@ -27,7 +28,7 @@ class SoftTripleParams(Params):
 
 
 @register(
-    "loss", "soft_triple", title="SoftTriple", params=SoftTripleParams, has_proxies=True, needs_pairs=False,
+    "loss", "soft_triple", title="SoftTriple", params=SoftTripleParams, needs_pairs=False,
     source="Qian et al. 2019, Eq. 6, 7 and 9",
     batch="any; CCP's tables: one image of each class",
     defaults=in_ccp(
@@ -41,7 +42,7 @@ class SoftTripleParams(Params):
     ),
     defaults_source=f"{CCP_PAPER}; centres of SoftTriple-L: Section 5",
 )  # fmt: skip
-class SoftTriple(nn.Module):
+class SoftTriple(Loss):
     """Cross-entropy of λ (S_c - δ [c = y]) plus τ / (C K (K - 1)) times all distances between centres of one class.
 
     S_c is the mean cosine to the centres of class c, weighed by their softmax at 1 / γ.

@@ -1,16 +1,17 @@
 """SPCE as a training loss: cross-entropy whose class weights are the batch's own hard means."""
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses import anatomy
 from workbench.losses.batch import checked, full_precision
+from workbench.losses.contract import Loss
 from workbench.losses.published import UNNAMED
 from workbench.params import NoParams
 from workbench.registry import register
 
 
 @register(
-    "loss", "spce", title="Simplified pairwise CE (SPCE)", params=NoParams, has_proxies=False, needs_pairs=True,
+    "loss", "spce", title="Simplified pairwise CE (SPCE)", params=NoParams, needs_pairs=True,
     source="Boudiaf et al. 2020, Section 5.1",
     batch="classes × images: class means are taken over the batch",
     defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 measure it and train with CE, Section 5.2",
@@ -22,7 +23,7 @@ from workbench.registry import register
         }
     },
 )  # fmt: skip
-class SPCE(nn.Module):
+class SPCE(Loss):
     """Pairwise loss that cross-entropy comes to resemble; it has no parameters of its own.
 
     Its logits hold each image's product with itself, |z|^2 / n: long embeddings saturate the softmax, unit length

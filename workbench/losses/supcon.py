@@ -4,9 +4,10 @@ Not pytorch-metric-learning's SupConLoss, the same formula: 0.36 to 0.49 of its 
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean_of, on_sphere, positive_pairs
+from workbench.losses.contract import Loss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
 from workbench.params import Params, param
@@ -18,13 +19,13 @@ class SupConParams(Params):
 
 
 @register(
-    "loss", "supcon", title="Supervised contrastive (SupCon)", params=SupConParams, has_proxies=False,
+    "loss", "supcon", title="Supervised contrastive (SupCon)", params=SupConParams,
     needs_pairs=True, source="Khosla et al. 2020, Eq. 2 (L_out); prototype softmax cross entropy, Eq. 1 (SCL)",
     batch="two views, or classes × images",
     defaults={"cifar10": TWO_VIEWS, "cifar100": TWO_VIEWS},
     defaults_source=f"{PSCE_PAPER}; τ stands in a supplement that is not at hand",
 )  # fmt: skip
-class SupCon(nn.Module):
+class SupCon(Loss):
     """Mean over anchors of minus the mean log softmax of their positives, over cosine / τ.
 
     Anchors without a positive are left out; with none left the value is 0.

@@ -5,9 +5,10 @@ distances that are not squared; the paper's one negative for each pair takes 0.1
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, on_sphere, pair_masks
+from workbench.losses.contract import Loss
 from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
 from workbench.params import Params, param
 from workbench.registry import register
@@ -18,7 +19,7 @@ class TripletParams(Params):
 
 
 @register(
-    "loss", "triplet", title="Triplet, semi-hard", params=TripletParams, has_proxies=False, needs_pairs=True,
+    "loss", "triplet", title="Triplet, semi-hard", params=TripletParams, needs_pairs=True,
     source="Schroff et al. 2015 (FaceNet), Eq. 3 with the semi-hard negatives of Section 3.2",
     batch="classes × images, two or more of each",
     defaults=in_ccp(
@@ -32,7 +33,7 @@ class TripletParams(Params):
     ),
     defaults_source=CCP_PAPER,
 )  # fmt: skip
-class Triplet(nn.Module):
+class Triplet(Loss):
     """Mean over positive pairs of max(0, D_ap^2 - D_an^2 + margin), on the unit sphere.
 
     The negative of a pair is the nearest one that is farther than the positive, or the farthest of all where none is.

@@ -2,10 +2,11 @@
 
 import torch
 from scipy.optimize import linear_sum_assignment
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere
+from workbench.losses.contract import Loss
 from workbench.losses.kcl import KCLParams, k_positives
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import follow_class_means, repelling, simplex
@@ -22,12 +23,12 @@ class TSCParams(KCLParams):
 
 
 @register(
-    "loss", "tsc", title="Targeted supervised contrastive (TSC)", params=TSCParams, has_proxies=True, needs_pairs=True,
+    "loss", "tsc", title="Targeted supervised contrastive (TSC)", params=TSCParams, needs_pairs=True,
     source="Prototype softmax cross entropy, Eq. 3, after Li et al. 2022",
     batch="two views, or classes × images",
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
 )  # fmt: skip
-class TSC(nn.Module):
+class TSC(Loss):
     """KCL's part plus λ / (k + 1) times -log of the softmax of the own class's target over the batch, by cosine / τ.
 
     The target counts once for each anchor, as in the authors' code; Eq. 3 as printed adds it for each of the k + 1

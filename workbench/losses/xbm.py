@@ -1,58 +1,74 @@
 """Cross-batch memory: a pair loss between the batch and the embeddings of earlier batches.
 
 Not pytorch-metric-learning's CrossBatchMemory, but its pair losses for C2 and MS: the memory's part is added to the
-batch's own after a warm-up, as in Eq. 3, and C1 squares its hinges, as contrastive.py does.
+batch's own after a warm-up, as in Eq. 3. C1 is the authors' own loss by cosine (contrastive_cosine.py).
 """
 
 from typing import Literal
 
 from pytorch_metric_learning.losses import ContrastiveLoss, MultiSimilarityLoss
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere
+from workbench.losses.contract import Loss
+from workbench.losses.contrastive_cosine import cosine_pairs
 from workbench.losses.contrastive_pairs import contrastive_pairs
 from workbench.losses.memory import Memory
-from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
+from workbench.losses.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, Values, in_ccp
 from workbench.losses.triplet import semi_hard
 from workbench.params import Params, param
 from workbench.registry import register
 
 
 class XBMParams(Params):
-    inner: Literal["contrastive", "contrastive_positive_margin", "multi_similarity", "triplet"] = param(
-        "contrastive", label="Pair loss", help="The pair loss inside."
-    )
+    inner: Literal[
+        "contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet"
+    ] = param("contrastive", label="Pair loss", help="The pair loss inside.")  # fmt: skip
     memory: int = param(2048, ge=1, le=1_000_000, symbol="M", unit="embeddings", help="Last embeddings that are kept.")
     warm_up: int = param(
         200, ge=0, le=1_000_000, unit="steps", help="Steps before the memory is used: embeddings drift too fast first."
     )
     margin: float = param(
-        1.0, gt=0, le=2, symbol="m", help="Distance from which negatives are left alone; both contrastive losses."
+        1.0,
+        gt=0,
+        le=2,
+        symbol="m",
+        help="Distance from which negatives are left alone; both contrastive losses by distance.",
     )
     positive_margin: float = param(
         0.3, ge=0, le=2, help="Distance up to which positives are left alone; contrastive with positive margin."
+    )
+    cosine_margin: float = param(
+        0.5, ge=-1, lt=1, help="Cosine up to which negatives are left alone; contrastive by cosine."
     )
     triplet_margin: float = param(
         0.2, gt=0, le=2, help="How much farther, squared, a semi-hard negative must be; triplet."
     )
 
 
+def _inner(dataset: str) -> Values:
+    """What CCP's supplement names for C1 and C2 inside the memory."""
+    positive, negative = C2_MARGINS[dataset]
+    return {
+        "contrastive_cosine": {"cosine_margin": 0.5},
+        "contrastive_positive_margin": {"positive_margin": positive, "margin": negative},
+    }
+
+
 @register(
-    "loss", "xbm", title="Cross-batch memory (XBM)", params=XBMParams, has_proxies=False, needs_pairs=True,
+    "loss", "xbm", title="Cross-batch memory (XBM)", params=XBMParams, needs_pairs=True,
     source="Wang et al. 2020 (XBM), Eq. 3 and Algorithm 1",
     batch="classes × images, two or more of each",
     defaults=in_ccp(
         {
-            "cub": {"margin": 0.5, "memory": 800, "warm_up": 1000},
-            "cars": {"margin": 0.5, "memory": 800, "warm_up": 1000},
-            "inshop": {"margin": 0.5, "memory": 12800, "warm_up": 1000},
-            "sop": {"margin": 0.5, "memory": 44800, "warm_up": 1000},
+            dataset: {"memory": memory, "warm_up": 1000, "inner": _inner(dataset)}
+            for dataset, memory in {"cub": 800, "cars": 800, "inshop": 12800, "sop": 44800}.items()
         },
         CCP_PAIRS,
     ),
     defaults_source=CCP_PAPER,
 )  # fmt: skip
-class XBM(nn.Module):
+class XBM(Loss):
     """The pair loss within the batch, plus, after the warm-up, the same between the batch and the memory.
 
     The memory holds embeddings at unit length, as they were; it is filled, and counts steps, in training only.
@@ -82,6 +98,8 @@ class XBM(nn.Module):
     def _pairs(self, unit: Tensor, labels: Tensor, kept: Tensor | None, other_labels: Tensor) -> Tensor:
         """The pair loss between the batch and what is kept; None is the batch itself."""
         same = labels[:, None] == other_labels[None, :]
+        if self.params.inner == "contrastive_cosine":
+            return cosine_pairs(unit @ (unit if kept is None else kept).T, same, self.params.cosine_margin)
         if self.params.inner == "contrastive":
             return contrastive_pairs(unit, kept, same, self.params.margin)
         others, negative = unit if kept is None else kept, ~same

@@ -3,6 +3,7 @@
 Ops: project, project_epochs, project_arrays, nmi, warm.
 """
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench import files, serving
+from workbench.catalog import cache_folder
 from workbench.problem import Problem
 from workbench.projection.maps import Map, make_map
 from workbench.projection.subset import MOST_POINTS
@@ -140,4 +142,5 @@ def _told(found: Map, started: float) -> Message:
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "numba"))  # else it writes beside the program
     serving.run(OPS)

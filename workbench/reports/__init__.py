@@ -73,13 +73,13 @@ def write_report(
     if unknown:
         raise Problem(f"There is no format {unknown[0]!r} of a report.", todo=f"Known: {', '.join(FORMATS)}.")
     made = _made(workspace, wish, progress, len(wanted) + 1)
-    _folder(out)
+    files.make_folder(out)
     written: list[Path] = []
     for done, kind in enumerate(wanted, start=1):
         progress(f"Writing {kind}", done, len(wanted) + 1)
         for name, data in _encoded(kind, made, workspace).items():
             path = out / name
-            _folder(path.parent)
+            files.make_folder(path.parent)
             with files.atomic_write(path) as file:
                 file.write(data)
             written.append(path)
@@ -103,7 +103,7 @@ def write_bundle(workspace: Workspace, wish: "Wish", path: Path, progress: Progr
     from workbench.reports import bundle
 
     made = _made(workspace, wish, progress, len(FORMATS) + 1)
-    _folder(path.parent)
+    files.make_folder(path.parent)
     contents: dict[str, bytes] = {}
     for done, kind in enumerate(FORMATS, start=1):
         progress(f"Writing {kind}", done, len(FORMATS) + 1)
@@ -161,10 +161,3 @@ def _encoded(kind: str, made: "Made", workspace: Workspace) -> dict[str, bytes]:
                 for name, each in drawn.items()
                 for ending in ("svg", "pdf", "png")
             }
-
-
-def _folder(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise files.explain(error, path) from error

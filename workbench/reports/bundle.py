@@ -86,6 +86,7 @@ def _run(run: Run, made: Made) -> dict[str, Any]:
         "command": command_of(run),
         "data": {"name": run.dataset, **{key: value for key, value in data.items() if key != "left_out"}},
         "weights_fingerprint": facts.get("weights", ""),
+        "plugins": facts.get("plugins", {}),
         "versions": {
             "workbench": facts.get("workbench", ""), "python": facts.get("python", ""), **facts.get("versions", {})
         },

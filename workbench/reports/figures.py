@@ -1,6 +1,7 @@
 """What a report of one run draws: for print, white, column width, 8 pt, colours told apart by the colour-blind."""
 
 from functools import partial
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from workbench.reports.content import Content, Curve, Map, QueryCard, percent
 from workbench.reports.drawing import COLUMN, FULL, Drawing, Host, legend_name
+from workbench.smoothing import BATCH_LOSS, exponential_mean
 
 NAMED = 20  # classes in a legend; more are told apart on screen
+TITLE_LETTERS = 68  # of a line above the map: as many as stand over its axes beside a legend
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
 SERIES = {
     "probe/ce": ("CE", COLOURS[0], "-"),
@@ -114,7 +117,7 @@ def _retrieval(content: Content, host: Host) -> None:
 def _loss(loss: Curve, rate: Curve | None, host: Host) -> None:
     axes = host.add_subplot()
     axes.plot(loss.steps, loss.values, color=COLOURS[0], alpha=0.25, linewidth=0.6)
-    axes.plot(loss.steps, _smoothed(loss.values), color=COLOURS[0], label="loss, smoothed")
+    axes.plot(loss.steps, exponential_mean(loss.values, BATCH_LOSS), color=COLOURS[0], label="loss, smoothed")
     axes.set(xlabel="Step", title="Batch loss and learning rate")
     _mark_trouble(axes, loss)
     if rate is not None:
@@ -133,16 +136,6 @@ def _mark_trouble(axes: Axes, curve: Curve, whose: str = "") -> None:
         step = curve.steps[place]
         axes.axvline(step, color=WRONG, linewidth=0.8)
         axes.text(step, 0.98, f" {whose}{what}", color=WRONG, va="top", transform=axes.get_xaxis_transform())
-
-
-def _smoothed(values: np.ndarray, share: float = 0.02) -> np.ndarray:
-    """A centred mean that leaves gaps out."""
-    width = max(1, int(len(values) * share)) | 1
-    good = np.isfinite(values)
-    ones = np.ones(width)
-    sums = np.convolve(np.where(good, values, 0), ones, "same")
-    counts = np.convolve(good.astype(float), ones, "same")
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def _map(data: Map, host: Host) -> None:
@@ -168,7 +161,7 @@ def _map(data: Map, host: Host) -> None:
             linewidths=0.8,
             label="class proxies",
         )
-    axes.set(xticks=[], yticks=[], title=data.caption)
+    axes.set(xticks=[], yticks=[], title=fill(data.caption, TITLE_LETTERS))
     axes.set_aspect("equal", adjustable="datalim")
     axes.grid(visible=False)
     if named or data.proxies is not None:

@@ -24,6 +24,7 @@ def facts_of(run: Run) -> dict[str, str]:
     said |= {name: str(number) for name, number in facts.get("versions", {}).items() if name != "torch"}
     if facts.get("weights"):
         said["Weights fingerprint"] = str(facts["weights"])
+    said |= {f"Plug-in: {entry}": str(origin) for entry, origin in facts.get("plugins", {}).items()}
     data = facts.get("data", {})
     if data:
         said["Data fingerprint"] = str(data["fingerprint"])

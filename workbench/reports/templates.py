@@ -34,9 +34,9 @@ class Template:
 
     def arranged(self, stored: Mapping[str, Any]) -> "Template":
         """As it was stored by `arrangement`; sections that were unknown then stand at the end, as they are offered."""
-        order = [str(key) for key in stored.get("order", ()) if key in self.order]
+        order = [str(key) for key in _listed(stored, "order") if key in self.order]
         rest = [key for key in self.order if key not in order]
-        ticked = {str(key) for key in stored.get("ticked", ())} & set(order) | self.ticked & set(rest)
+        ticked = {str(key) for key in _listed(stored, "ticked")} & set(order) | self.ticked & set(rest)
         whole = dict.fromkeys((*order, *rest))
         return replace(self, order=tuple(whole), ticked=frozenset(ticked), text=str(stored.get("text", "")))
 
@@ -73,6 +73,12 @@ def free_title(title: str, taken: Iterable[Template]) -> str:
     return title
 
 
+def _listed(stored: Mapping[str, Any], key: str) -> list[Any]:
+    """What is stored under the key; nothing where a hand has put something else there."""
+    found = stored.get(key)
+    return found if isinstance(found, list) else []
+
+
 def _own_help(base: Template) -> str:
     return f"Your own, made from “{base.title}”."
 
@@ -99,8 +105,8 @@ def offered(stored: Mapping[str, Mapping[str, Any]]) -> dict[str, Template]:
     Args:
         stored: arrangements by key, as `workspace.report_templates.arrangements` reads them.
     """
-    shipped = templates()
-    own = []
+    shipped, own = templates(), []
+    stored = {key: each for key, each in stored.items() if isinstance(each, Mapping)}
     for key, each in stored.items():
         base = shipped.get(str(each.get("base", "")))
         if UNREAD in each and key not in shipped:

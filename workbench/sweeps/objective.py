@@ -17,11 +17,7 @@ FLATTERS = "The objective is measured on the half that is reported, which flatte
 
 def holds_out(config: RunConfig, known: Catalog) -> bool:
     """Whether training classes are held out, on which the best epoch and the best setting can be chosen."""
-    if config.split.name == "mlrc":
-        return True
-    described = known.get(f"split/{config.split.name}", {"params": {}})["params"]
-    default = described.get("validation", {}).get("default", 0)
-    return bool(config.split.params.get("validation", default))
+    return bool(config.fact(known, "split", "folds") or config.value(known, "split", "validation"))
 
 
 def chosen(metric: str, config: RunConfig, known: Catalog) -> str:

@@ -22,6 +22,7 @@ SECTIONS: dict[str, type[Params]] = {
     "evaluation": EvaluationParams,
 }
 MOST_WHOLE = 64  # whole numbers of a range that a grid takes one by one
+MOST_POINTS = 10_000  # of a range, in a grid
 DIGITS = 6  # of a drawn number: it is written in names, tables and configs
 
 
@@ -88,7 +89,7 @@ def read(text: str) -> Parameter:
     limits, *marks = given.split(":")
     low, _, high = limits.partition("..")
     ends = _number(field, low), _number(field, high)
-    numbers = [int(mark) for mark in marks if mark.isascii() and mark.isdigit()]
+    numbers = [int(mark[:9]) for mark in marks if mark.isascii() and mark.isdigit()]
     if len(numbers) > 1 or any(mark != "log" and not mark.isdigit() for mark in marks):
         raise BadConfig("The sweep", {field: f"After the range only :log and a number of points can stand: {given}."})
     return Parameter(field, (), *ends, log="log" in marks, points=numbers[0] if numbers else None)
@@ -124,7 +125,7 @@ def fields(config: RunConfig, known: Catalog) -> dict[str, dict[str, Any]]:
     """Every field that a sweep of this config can vary, described as in the catalog, by dotted name."""
     found = dict(_common())
     for kind in KINDS:
-        names = [key.partition("/")[2] for key in known if key.startswith(f"{kind}/")]
+        names = catalogs.names(known, kind)
         found[f"{kind}.name"] = {"type": "string", "enum": names, "default": config.choice(kind).name}
         described = known.get(f"{kind}/{config.choice(kind).name}", {"params": {}})["params"]
         found |= {f"{kind}.{name}": facts for name, facts in described.items()}
@@ -186,6 +187,8 @@ def _checked(
         raise BadConfig("The sweep", {parameter.field: "A logarithmic range must begin above 0."})
     if parameter.points is not None and parameter.points < 2:
         raise BadConfig("The sweep", {parameter.field: "A range has 2 points or more."})
+    if parameter.points is not None and parameter.points > MOST_POINTS:
+        raise BadConfig("The sweep", {parameter.field: f"A range has {MOST_POINTS:,} points or fewer."})
     return replace(parameter, low=low, high=high, whole=kind is int)
 
 

@@ -17,7 +17,6 @@ from workbench.sweeps.space import Setting, checked, configured, read, short, sh
 from workbench.sweeps.starting import point_of
 from workbench.workspace import Workspace
 from workbench.workspace import sweeps as stored
-from workbench.workspace.recorder import Recorder
 from workbench.workspace.sweeps import Sweep, Trial
 
 POLL = 0.3  # seconds between two looks at what is asked
@@ -46,6 +45,7 @@ class Worker:
         self._known = catalogs.current()
         self._interrupted = False
         self._failures: list[str] = []
+        self._made: set[int] = set()  # runs of this worker that have not begun
         self._beat = monotonic()
 
     def interrupt(self) -> None:
@@ -178,14 +178,16 @@ class Worker:
             left = stored.unlinked_run(self._workspace, sweep.experiment_id, config.to_toml())
             if left is not None:
                 return left
-        return self._workspace.create_run(config, sweep.experiment_id)
+        run_id = self._workspace.create_run(config, sweep.experiment_id)
+        self._made.add(run_id)
+        return run_id
 
     def _train(self, run_id: int) -> None:
         workspace, control = self._workspace, Control()
-        goes_on = workspace.has_file(run_id, "last.pt")
-        workspace.take_over(run_id)
-        if not goes_on:
-            forget(workspace, run_id)
+        goes_on = run_id not in self._made
+        self._made.discard(run_id)
+        if goes_on:
+            workspace.take_over(run_id)
         job = experiment.make_job(workspace, run_id, control, self._listen, resume=goes_on)
         job.start()
         try:
@@ -195,15 +197,6 @@ class Worker:
         finally:  # the workspace may be gone: the thread must not go on alone
             control.interrupt()
             job.join()
-
-
-def forget(workspace: Workspace, run_id: int) -> None:
-    """Drop what a run recorded that was killed before its first checkpoint: it begins anew."""
-    if workspace.run(run_id).status == "queued":
-        return
-    recorder = Recorder(workspace, run_id)
-    recorder.forget_after(-1)
-    recorder.close()
 
 
 def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:

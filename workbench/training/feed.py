@@ -16,6 +16,8 @@ class Sampler(Protocol):
     """Which images stand together in a batch; a pure function of the epoch."""
 
     steps_per_epoch: int
+    places: np.ndarray
+    """[m] int64, of the training half: all that may be drawn, and nothing else may be learned from."""
 
     def batches(self, epoch: int) -> list[np.ndarray]: ...
 

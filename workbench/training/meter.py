@@ -31,7 +31,6 @@ class Meter:
     def __init__(self, parts: "Parts", control: Control, emit: Emit, total: int) -> None:
         self._parts, self._control, self._emit, self._total = parts, control, emit, total
         self._unread: list[Tensor] = []
-        self._first: list[float] = []
         self._named: set[str] = set()
         self._speed = 0.0
         self._seconds_per_step = 0.0
@@ -46,8 +45,19 @@ class Meter:
         self._unread.append(value)
         self._images += images
         self._steps += 1
-        if len(self._unread) >= READ_EVERY:
+        if self._parts.step % READ_EVERY == 0:
             self.read()
+            self._tell_rate()
+
+    def end_epoch(self) -> None:
+        """Tell what was not told yet, and the learning rate."""
+        if self._unread:
+            self.read()
+            self._tell_rate()
+
+    def _tell_rate(self) -> None:
+        """At the same steps whether or not the run was paused or interrupted between them."""
+        self._emit(Scalar("batch/lr", self._parts.step, self._parts.optimiser.param_groups[0]["lr"]))
 
     def read(self) -> None:
         """Take the numbers from the device and tell them."""
@@ -59,7 +69,6 @@ class Meter:
         self._unread.clear()
         for at, value in enumerate(values, start=first):
             self._emit(Scalar("batch/loss", at, value))
-        self._emit(Scalar("batch/lr", step, self._parts.optimiser.param_groups[0]["lr"]))
         self._emit(self._progress())
         for at, value in enumerate(values, start=first):
             self._watch(at, value)
@@ -78,9 +87,9 @@ class Meter:
     def _watch(self, step: int, value: float) -> None:
         if not math.isfinite(value):
             self._trouble("not finite", f"The loss is {value} at step {step}.")
-        elif len(self._first) < FIRST:
-            self._first.append(abs(value))
-        elif abs(value) > EXPLODED * max(1e-3, median(self._first)):
+        elif len(first := self._parts.first_losses) < FIRST:
+            first.append(abs(value))
+        elif abs(value) > EXPLODED * max(1e-3, median(first)):
             self._trouble("exploded", f"The loss exploded to {value:.4g} at step {step}.")
 
     def _trouble(self, kind: str, what: str) -> None:

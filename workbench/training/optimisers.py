@@ -9,14 +9,15 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from workbench.config import TrainingParams
+from workbench.losses.contract import Loss
 from workbench.problem import Problem
 
 
-def build_optimiser(params: TrainingParams, model: nn.Module, loss: nn.Module) -> Optimizer:
+def build_optimiser(params: TrainingParams, model: nn.Module, loss: Loss) -> Optimizer:
     """The optimiser over the model and the loss's own parameters (proxies, classifier).
 
     The learning rate of `model.backbone` is multiplied by `params.backbone_lr`, that of the loss's parameters by
-    `loss.proxy_lr_multiplier` where it has one. A multiple of 0 freezes: no gradient is computed for it.
+    `loss.proxy_lr_multiplier`. A multiple of 0 freezes: no gradient is computed for it.
     With a `layer_decay` below 1 each of `backbone.layer_groups()` has that times the rate of the next; the last keeps
     the backbone's (layer-wise decay of Clark et al. 2020, ELECTRA). With `decay_matrices_only`, parameters of one
     dimension (biases, batch-norm) are not decayed.
@@ -24,7 +25,6 @@ def build_optimiser(params: TrainingParams, model: nn.Module, loss: nn.Module) -
     Raises:
         Problem: a `layer_decay` below 1 for a backbone without a list of layers.
     """
-    multiplier = float(getattr(loss, "proxy_lr_multiplier", 1.0))
     pretrained = getattr(model, "backbone", None)
     apart = isinstance(pretrained, nn.Module) and (params.backbone_lr != 1 or params.layer_decay != 1)
     layers = _layers(pretrained, params) if isinstance(pretrained, nn.Module) and apart else []
@@ -35,7 +35,7 @@ def build_optimiser(params: TrainingParams, model: nn.Module, loss: nn.Module) -
     slower = {id(weight) for weight in backbone}
     others = [weight for weight in model.parameters() if id(weight) not in slower]
     rates = [params.backbone_lr * params.layer_decay ** (len(layers) - 1 - place) for place in range(len(layers))]
-    parts = [*zip(layers, rates, strict=True), (others, 1.0), (list(loss.parameters()), multiplier)]
+    parts = [*zip(layers, rates, strict=True), (others, 1.0), (list(loss.parameters()), loss.proxy_lr_multiplier)]
     groups = []
     for weights, times in parts:
         trained, lr = [weight for weight in weights if weight.requires_grad], params.lr * times

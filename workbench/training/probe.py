@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.events import Charted, Emit, Scalar
+from workbench.losses.contract import Loss
 from workbench.training.feed import Augmentation, Feed
 
 BATCH = 512  # images
@@ -59,7 +60,7 @@ class Probe:
     def __init__(
         self,
         model: nn.Module,
-        loss: nn.Module,
+        loss: Loss,
         feed: Feed,
         augmentation: Augmentation,
         *,
@@ -94,16 +95,15 @@ class Probe:
         if self._anatomy_every and step // self._anatomy_every * self._anatomy_every > step - self._every:
             for name, value in self._anatomy(embeddings, self._labels).items():
                 self._emit(Scalar(name, step, value))
-            charts_of = getattr(self._loss, "charts", None)
-            if callable(charts_of):
-                self._emit(Charted(step, tuple(charts_of(embeddings, self._labels))))
-        logits_of = getattr(self._loss, "logits", None)
-        if logits_of is None:
-            return
+            if charts := tuple(self._loss.charts(embeddings, self._labels)):
+                self._emit(Charted(step, charts))
         training = self._loss.training
         self._loss.eval()
-        logits = logits_of(embeddings).float()
+        logits = self._loss.logits(embeddings)
         self._loss.train(training)
+        if logits is None:
+            return
+        logits = logits.float()
         self._emit(Scalar("probe/ce", step, F.cross_entropy(logits, self._labels).item()))
         accuracy = (logits.argmax(1) == self._labels).float().mean().item()
         self._emit(Scalar("train/accuracy", step, accuracy))

@@ -10,6 +10,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from workbench.control import Control, wait_if_asked
 from workbench.events import Emit
+from workbench.losses.contract import Loss
 from workbench.training.device import autocast
 from workbench.training.meter import Meter
 
@@ -19,13 +20,14 @@ class Parts:
     """What is trained, and where; `step` counts optimiser steps done."""
 
     model: nn.Module
-    loss: nn.Module
+    loss: Loss
     optimiser: Optimizer
     schedule: LambdaLR
     device: torch.device
     precision: str = "auto"
     clip_norm: float = 0.0
     step: int = 0
+    first_losses: list[float] = field(default_factory=list)  # sizes of the first ones: the scale of an ordinary loss
     weights: list[Tensor] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -60,7 +62,7 @@ def train(
         steps_per_epoch: length of `batches(epoch, 0)`.
         control: asked between steps; a pause waits here, a cancel raises Cancelled.
         emit: told the loss of every step and, every few steps, the progress.
-        penalty: added to the loss where it gives a scalar (CCP's pull to the last projection's weights).
+        penalty: added to the loss where it gives a scalar.
         after_step: called with the number of steps done (probe curves).
         after_epoch: called with the epoch (evaluation, checkpoints).
 
@@ -74,27 +76,33 @@ def train(
             if control.interrupted:
                 meter.read()
                 return
-            parts.model.train()
-            parts.loss.train()
-            with autocast(parts.device, parts.precision):
-                value = parts.loss(parts.model(images), labels)
-                if (pull := penalty()) is not None:
-                    value = value + pull
-            parts.optimiser.zero_grad(set_to_none=True)
-            value.backward()
-            if parts.clip_norm:
-                nn.utils.clip_grad_norm_(parts.weights, parts.clip_norm)
-            parts.optimiser.step()
-            parts.schedule.step()
-            parts.step += 1
-            meter.add(value.detach(), len(images))  # read every few steps: reading one number makes a GPU wait
+            value = train_step(parts, images, labels, penalty)
+            meter.add(value, len(images))  # read every few steps: reading one number makes a GPU wait
             after_step(parts.step)
-        meter.read()
+        meter.end_epoch()
         stand_still(control, emit, meter)
         after_epoch(epoch)
         meter.restart_clock()
         if control.stop_asked:
             return
+
+
+def train_step(parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[], Tensor | None]) -> Tensor:
+    """One optimiser step on a batch; the loss before it, a scalar still on the device."""
+    parts.model.train()
+    parts.loss.train()
+    with autocast(parts.device, parts.precision):
+        value: Tensor = parts.loss(parts.model(images), labels)
+        if (pull := penalty()) is not None:
+            value = value + pull
+    parts.optimiser.zero_grad(set_to_none=True)
+    value.backward()
+    if parts.clip_norm:
+        nn.utils.clip_grad_norm_(parts.weights, parts.clip_norm)
+    parts.optimiser.step()
+    parts.schedule.step()
+    parts.step += 1
+    return value.detach()
 
 
 def stand_still(control: Control, emit: Emit, meter: Meter) -> None:

@@ -1,63 +1,20 @@
 """Closing the window while a run works: the person chooses, and the run ends by itself. No thread is ever killed."""
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLayout, QProgressBar, QVBoxLayout, QWidget
 
+from workbench.ui.question import WORDS_WIDTH, Question
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
-
-WORDS_WIDTH = 400  # px
-
-
-class AskDialog(QDialog):
-    """Stop after this epoch, cancel, or keep the window."""
-
-    stop_chosen = Signal()
-    cancel_chosen = Signal()
-
-    def __init__(self, name: str, waiting: int, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("A run is working")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.stop = button("Stop after this epoch", "stop", "primary")
-        self.cancel = button("Cancel the run", "x-circle", "danger")
-        self.keep = button("Keep the window open")
-        in_line = {0: "", 1: " The run in line is withdrawn."}.get(
-            waiting, f" The {waiting} runs in line are withdrawn."
-        )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 24, 24, 16)
-        column.setSpacing(8)
-        column.addWidget(label(f"“{name}” is still working", "section", wrap=True))
-        text = (
-            "Stopping after this epoch keeps its curve, evaluations and checkpoint; it can be resumed. "
-            f"Cancelling discards what it trained.{in_line}"
-        )
-        words = label(text, wrap=True)
-        words.setMinimumWidth(WORDS_WIDTH)
-        column.addWidget(words)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        for choice in (self.keep, self.cancel, self.stop):
-            row.addWidget(choice)
-        column.addSpacing(8)
-        column.addLayout(row)
-        column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
-        self.keep.setDefault(True)
-        self.keep.clicked.connect(self.reject)
-        self.stop.clicked.connect(self.stop_chosen)
-        self.cancel.clicked.connect(self.cancel_chosen)
-        self.stop.clicked.connect(self.accept)
-        self.cancel.clicked.connect(self.accept)
 
 
 class WaitDialog(QDialog):
     """Stands while the run ends; the window goes on painting."""
 
-    cancel_chosen = Signal()
+    now_chosen = Signal()
 
-    def __init__(self, words: str, can_cancel: bool, parent: QWidget) -> None:
+    def __init__(self, words: str, can_hurry: bool, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Closing")
         self.setModal(True)
@@ -65,15 +22,15 @@ class WaitDialog(QDialog):
         bar = QProgressBar(textVisible=False)
         bar.setRange(0, 0)
         bar.setAccessibleName("Waiting for the run to end")
-        self.cancel = button("Cancel the run instead", "x-circle", "danger")
-        self.cancel.setVisible(can_cancel)
-        self.cancel.clicked.connect(self.cancel_chosen)
+        self.now = button("Stop now, keep finished epochs", "stop")
+        self.now.setVisible(can_hurry)
+        self.now.clicked.connect(self.now_chosen)
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 24, 24, 16)
         column.setSpacing(12)
         column.addWidget(self.words)
         column.addWidget(bar)
-        column.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignRight)
+        column.addWidget(self.now, 0, Qt.AlignmentFlag.AlignRight)
         self.words.setMinimumWidth(WORDS_WIDTH)
         column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
 
@@ -87,7 +44,7 @@ class Closing(QObject):
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
         self._session, self._window = session, window
-        self.ask: AskDialog | None = None
+        self.ask: Question | None = None
         self.wait: WaitDialog | None = None
 
     def may_close(self) -> bool:
@@ -101,14 +58,30 @@ class Closing(QObject):
     def _open_question(self) -> None:
         queue = self._session.queue
         first = queue.running if queue.running is not None else queue.waiting[0]
-        self.ask = AskDialog(self._session.workspace.run(first).name, len(queue.waiting), self._window)
-        self.ask.stop_chosen.connect(self._stop)
-        self.ask.cancel_chosen.connect(self._cancel)
-        self.ask.finished.connect(self._asked)
+        in_line = {0: "", 1: " The run in line is withdrawn."}.get(
+            len(queue.waiting), f" The {len(queue.waiting)} runs in line are withdrawn."
+        )
+        self.ask = Question(
+            "A run is working",
+            f"“{self._session.workspace.run(first).name}” is still working",
+            "Stopping after this epoch finishes it first; stopping now keeps the epochs before it. "
+            f"Both keep curves, evaluations and a checkpoint: the run can be resumed.{in_line}",
+            {
+                "keep": button("Keep the window open"),
+                "now": button("Stop now", "x-circle"),
+                "stop": button("Stop after this epoch", "stop", "primary"),
+            },
+            self._window,
+        )
+        self.ask.answered.connect(self._answered)
         self.ask.open()
 
-    def _asked(self) -> None:
+    def _answered(self, answer: str) -> None:
         self.ask = None
+        if answer == "stop":
+            self._stop()
+        elif answer == "now":
+            self._stop_now()
 
     def _stop(self) -> None:
         self._session.queue.withdraw_waiting()
@@ -116,26 +89,26 @@ class Closing(QObject):
         control = None if running is None else self._session.control(running)
         if control is not None:
             control.stop()
-        self._wait("The run finishes this epoch. The window closes then.", can_cancel=True)
+        self._wait("The run finishes this epoch. The window closes then.", can_hurry=True)
 
-    def _cancel(self) -> None:
+    def _stop_now(self) -> None:
         self._session.queue.withdraw_waiting()
         running = self._session.queue.running
         if running is not None:
-            self._session.cancel_run(running)
-        self._wait("The run ends. The window closes then.", can_cancel=False)
+            self._session.end_run(running)
+        self._wait("The run ends. The window closes then.", can_hurry=False)
 
-    def _wait(self, words: str, can_cancel: bool) -> None:
+    def _wait(self, words: str, can_hurry: bool) -> None:
         if not self._session.busy:
             self._close()
             return
         if self.wait is None:
-            self.wait = WaitDialog(words, can_cancel, self._window)
-            self.wait.cancel_chosen.connect(self._cancel)
+            self.wait = WaitDialog(words, can_hurry, self._window)
+            self.wait.now_chosen.connect(self._stop_now)
             self._session.queue.idle.connect(self._close)
             self.wait.open()
         self.wait.words.setText(words)
-        self.wait.cancel.setVisible(can_cancel)
+        self.wait.now.setVisible(can_hurry)
 
     def _close(self) -> None:
         if self.wait is not None:

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
+from workbench.exchange.tables import ENDINGS
 from workbench.problem import Problem
 from workbench.ui.exchange_work import exchange_process
 from workbench.ui.process_work import ProcessWork
@@ -38,6 +39,7 @@ class ImportDialog(QDialog):
             "images": PathEditor("folder", []),
             "array": PathEditor("file", []),
         }
+        self.said = {key: label(words, "caption", wrap=True) for key, words in HELP.items()}
         self.name = QLineEdit(placeholderText="Name of the file of embeddings")
         self.image_size = LineEditor("integer")
         self.image_size.set_value(IMAGE_SIZE)
@@ -63,7 +65,7 @@ class ImportDialog(QDialog):
         for key, title in titles.items():
             self.places[key].setAccessibleName(title)
             form.addRow(title, self.places[key])
-            form.addRow("", label(HELP[key], "caption", wrap=True))
+            form.addRow("", self.said[key])
         self.image_size.setAccessibleName("Image size")
         form.addRow("Image size", self.image_size)
         form.addRow("", label("Pixels of the squares that images of a folder are shown as", "caption", wrap=True))
@@ -100,11 +102,30 @@ class ImportDialog(QDialog):
 
     def _check(self) -> None:
         wrong = self._wrong()
-        self.start.setEnabled(self._place("embeddings") is not None and not wrong and not self._busy())
+        places = {key: self._wrong_place(key) for key in self.places}
+        for key, sentence in places.items():
+            self.said[key].setText(sentence or HELP[key])
+            self.said[key].setProperty("role", "error" if sentence else "caption")
+            restyle(self.said[key])
+            self.places[key].setAccessibleDescription(sentence)
+        right = not wrong and not any(places.values())
+        self.start.setEnabled(self._place("embeddings") is not None and right and not self._busy())
         if wrong:
             self._say(wrong, "error")
         elif self.state.property("role") == "error":
             self._say("", "muted")
+
+    def _wrong_place(self, key: str) -> str:
+        """What is wrong with the place in that field, as far as its name tells; empty where nothing is."""
+        place = self._place(key)
+        if place is None:
+            return ""
+        if key == "images":
+            return "" if place.is_dir() else f"There is no folder {place}."
+        endings = (".npy",) if key == "array" else ENDINGS
+        if place.suffix.lower() not in endings:
+            return f"{place.name} is none of {', '.join(endings)}."
+        return "" if place.is_file() else f"There is no file {place}."
 
     def _wrong(self) -> str:
         if self._place("images") is not None and self._place("array") is not None:

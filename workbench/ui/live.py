@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from workbench.jobs import start_daemon
 from workbench.workspace import Workspace
-from workbench.workspace.connection import DatabaseError, explain
+from workbench.workspace.connection import DatabaseError, Gone, InPlace, explain
 from workbench.workspace.reading import runs
 from workbench.workspace.rows import Run
 
@@ -61,13 +61,14 @@ class Follower(QObject):
     scalars_arrived = Signal(list)  # [(name, step, value), ...] of the followed run, in the order written; NaN is NaN
     evaluations_changed = Signal()  # of the followed run
     charts_changed = Signal()  # of the followed run
-    failed = Signal(object)  # Problem: the workspace cannot be read any more; said once, and following stops
-    _looked = Signal(object)  # News, None where nothing is new, or the DatabaseError
+    failed = Signal(object)  # Problem: the workspace cannot be read any more; said once. Following stops, unless Gone
+    _looked = Signal(object)  # News, None where nothing is new, the DatabaseError or Gone
 
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._path = workspace.database
         self._db = workspace.reader()
+        self._in_place, self._told_gone = InPlace(self._path), False
         self._one_at_a_time = threading.Lock()
         self._place = Place(None)
         self._looking = self._closed = False
@@ -109,7 +110,7 @@ class Follower(QObject):
                     return
                 self._looked.emit(self._read(place))
 
-    def _hear(self, found: News | DatabaseError | None) -> None:
+    def _hear(self, found: News | DatabaseError | Gone | None) -> None:
         if not self._closed:
             self._tell(self._heard(found))
 
@@ -120,8 +121,12 @@ class Follower(QObject):
         if steps:
             QTimer.singleShot(BETWEEN, self, partial(self._tell, steps))
 
-    def _heard(self, found: News | DatabaseError | None) -> list[Callable[[], None]]:
+    def _heard(self, found: News | DatabaseError | Gone | None) -> list[Callable[[], None]]:
         """What is to be told, in this order; the next look comes after it."""
+        told_gone, self._told_gone = self._told_gone, isinstance(found, Gone)
+        if isinstance(found, Gone):  # it may be put back: following goes on
+            said = [] if told_gone else [partial(self.failed.emit, found)]
+            return [*said, partial(self._rest, EVERY)]
         if isinstance(found, DatabaseError):
             return [self._timer.stop, partial(self.failed.emit, explain(found, self._path)), partial(self._rest, EVERY)]
         if found is None or found.before != self._place:  # another run is followed since
@@ -147,10 +152,11 @@ class Follower(QObject):
         self._looking = False
         self._timer.setInterval(interval)
 
-    def _read(self, place: Place) -> News | DatabaseError | None:
+    def _read(self, place: Place) -> News | DatabaseError | Gone | None:
         try:
+            self._in_place.check()
             return self._look(place)
-        except DatabaseError as error:
+        except (DatabaseError, Gone) as error:
             return error
 
     def _look(self, place: Place) -> News | None:

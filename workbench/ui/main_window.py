@@ -17,6 +17,7 @@ from workbench.ui.docks.inspector import WIDTH as INSPECTOR_WIDTH
 from workbench.ui.docks.inspector import InspectorDock
 from workbench.ui.docks.runs import WIDTH as RUNS_WIDTH
 from workbench.ui.docks.runs import RunsDock
+from workbench.ui.ending import Ending
 from workbench.ui.menus import Menus, RecentMenu, chosen_place, open_log_folder
 from workbench.ui.message_bar import MessageBar
 from workbench.ui.page_stack import PAGES, PageStack
@@ -33,6 +34,7 @@ from workbench.ui.words import ARCHIVES
 from workbench.workspace import Workspace
 
 FIRST_SIZE = (1440, 900)  # px
+FRAME = (16, 48)  # px that a desktop's title bar and borders may take
 SMALLEST = (960, 600)
 LOW = 800  # px of height under which the start cards shorten
 LAYOUT_VERSION = 1  # raised when docks change, so that an old layout is not put on new docks
@@ -56,6 +58,7 @@ class MainWindow(QMainWindow):
         self.activity = ActivityDock(session.activity, self)
         self.status = StatusBar(session, self)
         self.closing = Closing(session, self)
+        self.ending = Ending(session, self)
         self._run_activity = RunActivity(session, self)
         self._after_paint = QTimer(self, singleShot=True, interval=0)
         self._after_paint.timeout.connect(self.painted)
@@ -358,12 +361,17 @@ class MainWindow(QMainWindow):
 
     def _restore_layout(self) -> None:
         preferences = self.session.preferences
-        self.resize(*FIRST_SIZE)
+        self.resize(*self._first_size())
         self._first_widths()
         self._first_state: QByteArray = self.saveState(LAYOUT_VERSION)
         self.restoreGeometry(preferences.state("layout/geometry"))
         self.restoreState(preferences.state("layout/state"), LAYOUT_VERSION)
         self.activity.set_unfolded(preferences.flag("layout/activity"))
+
+    def _first_size(self) -> tuple[int, int]:
+        """The design's size, less where the screen with the window's frame around it has not that much."""
+        room = self.screen().availableGeometry()
+        return min(FIRST_SIZE[0], room.width() - FRAME[0]), min(FIRST_SIZE[1], room.height() - FRAME[1])
 
     def _first_widths(self) -> None:
         docks = [self.runs, self.inspector] if not self.inspector.folded else [self.runs]

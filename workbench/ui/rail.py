@@ -8,6 +8,7 @@ from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.icons import SIZE
 from workbench.ui.session import Session
+from workbench.ui.widgets.epoch_chooser import EpochChooser
 from workbench.ui.widgets.labels import ElidedLabel
 from workbench.ui.words import epoch_at_work, state_word
 
@@ -25,6 +26,7 @@ class Rail(QToolBar):
         for action in pages:
             self.addWidget(self._button(action))
         self._dot = QLabel()
+        self.evaluation = EpochChooser(session)
         self.run = ElidedLabel("", "muted")
         self.run.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.run.setAccessibleName("Shown run")
@@ -41,6 +43,7 @@ class Rail(QToolBar):
         row.setSpacing(8)
         row.addWidget(self.run, 1)
         row.addWidget(self._dot)
+        row.addWidget(self.evaluation)
         return end
 
     def _button(self, action: QAction) -> QToolButton:

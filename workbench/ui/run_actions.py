@@ -8,9 +8,11 @@ from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap
 from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
 from workbench.control import Control
+from workbench.experiment import checkpoints
 from workbench.problem import Problem
 from workbench.ui.commands import Commands
 from workbench.ui.exchange_actions import ExchangeActions
+from workbench.ui.run_config import offer_settings
 from workbench.ui.session import Session
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
@@ -29,7 +31,7 @@ class RunActions(QObject):
         add = commands.add
         self.pause = add("run.pause", "Pause", self._pause, "Ctrl+Shift+Space", "pause")
         self.stop = add("run.stop", "Stop after this epoch", self._stop, "", "stop")
-        self.cancel = add("run.cancel", "Cancel the run…", self._cancel, "", "x-circle")
+        self.end = add("run.cancel", "End the run now…", self._end, "", "x-circle")
         self.resume = add("run.resume", "Resume from its checkpoint", self._resume, "", "play")
         self.duplicate = add("run.duplicate", "Duplicate with changes", self._duplicate, "Ctrl+D", "copy")
         self.compare = add("run.compare", "Compare", self._compare, "", "scales")
@@ -46,7 +48,7 @@ class RunActions(QObject):
         self.delete = add("run.delete", "Delete for ever…", self._delete)
         self.show_trash = add("run.show-trash", "Show the trash", None, checkable=True)
         self.empty_trash = add("run.empty-trash", "Empty the trash…", self._empty_trash)
-        self.of_menu = [self.pause, self.stop, self.cancel, self.resume, _line(self), self.sweeps.show]
+        self.of_menu = [self.pause, self.stop, self.end, self.resume, _line(self), self.sweeps.show]
         self.of_list = [
             self.compare, _line(self),
             self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,
@@ -66,7 +68,7 @@ class RunActions(QObject):
         self.pause.setEnabled(working)
         self.pause.setText("Continue" if control is not None and control.paused else "Pause")
         self.stop.setEnabled(working and run is not None and run.status != "queued")
-        self.cancel.setEnabled(working)
+        self.end.setEnabled(working)
         ended_early = run is not None and run.status in ENDED_EARLY and not in_trash
         self.resume.setEnabled(ended_early and run is not None and self._has_checkpoint(run))
         ones = (self.compare, self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder)
@@ -83,7 +85,7 @@ class RunActions(QObject):
             return None
 
     def _has_checkpoint(self, run: Run) -> bool:
-        return self._session.workspace.has_file(run.id, "last.pt")
+        return bool(checkpoints(self._session.workspace, run.id))
 
     def _pause(self) -> None:
         control = self._control()
@@ -100,13 +102,9 @@ class RunActions(QObject):
         if control is not None:
             control.stop()
 
-    def _cancel(self) -> None:
-        run = self._run()
-        if run is None:
-            return
-        question = f"Cancel “{run.name}”?"
-        if self._sure(question, "What it trained since its start is discarded; its curve stays.", "Cancel the run"):
-            self._session.cancel_run(run.id)
+    def _end(self) -> None:
+        if self._session.run_id is not None:
+            self._session.end_asked.emit(self._session.run_id)
 
     def _control(self) -> Control | None:
         return None if self._session.run_id is None else self._session.control(self._session.run_id)
@@ -119,16 +117,7 @@ class RunActions(QObject):
     def _duplicate(self) -> None:
         run = self._run()
         if run is not None:
-            self._try(self._offer, run)
-
-    def _offer(self, run: Run) -> None:
-        from workbench.config import RunConfig
-
-        if not self._session.catalog:
-            raise Problem("The list of losses and data sets is still being made.", todo="Try again in some seconds.")
-        config = RunConfig.from_toml_text(run.config, f"The config of “{run.name}”", self._session.catalog)
-        self._session.config_offered.emit(config.model_copy(update={"name": f"{config.name}, changed"[:200]}))
-        self._session.show_page("setup")
+            self._try(offer_settings, self._session, run, ", changed")
 
     def _compare(self) -> None:
         if self._session.run_id is not None:

@@ -36,7 +36,7 @@ class RunActivity(QObject):
 
     def _add(self, run: Run) -> ActivityItem:
         own = self._session.control(run.id) is not None
-        return self._session.activity.add(run.name, partial(self._session.cancel_run, run.id) if own else None)
+        return self._session.activity.add(run.name, partial(self._session.end_asked.emit, run.id) if own else None)
 
     def _end(self, run_id: int, item: ActivityItem, run: Run | None) -> None:
         del self._items[run_id]

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.control import Control
 from workbench.events import Emit, Ended, Event
-from workbench.problem import Problem
+from workbench.problem import Problem, RunTaken
 from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
 
@@ -21,6 +21,8 @@ MOMENT = 0.15  # seconds in which a page is drawn
 
 class Startable(Protocol):
     """What the queue needs of jobs.Job."""
+
+    ended: Ended | None
 
     def start(self) -> object: ...
     def join(self, timeout: float | None = None) -> bool: ...
@@ -95,10 +97,11 @@ class RunQueue(QObject):
         self._next()
         self.changed.emit()
 
-    def cancel(self, run_id: int) -> None:
-        """Discard a run: at once when it waits in line, before its next step when it runs."""
+    def end(self, run_id: int, *, keep: bool = True) -> None:
+        """End a run before its next step, with `keep` as a stopped one; one that waits leaves the line at once."""
         if self._running is not None and self._running.run_id == run_id:
-            self._running.control.cancel()
+            control = self._running.control
+            (control.stop_now if keep else control.cancel)()
             return
         if run_id in self.waiting:
             self._waiting = [each for each in self._waiting if each.run_id != run_id]
@@ -118,7 +121,7 @@ class RunQueue(QObject):
     def withdraw_waiting(self) -> None:
         """Take every run out of the line; the one that runs goes on."""
         for run_id in self.waiting:
-            self.cancel(run_id)
+            self.end(run_id)
 
     def close(self, timeout: float) -> bool:
         """Wait for the end of what was cancelled; False when it has not come within `timeout` seconds."""
@@ -170,14 +173,16 @@ class RunQueue(QObject):
         self._opening = None
         assert self._running is not None
         run_id = self._running.run_id
-        self._workspace.set_status(run_id, "failed", str(problem))
+        if not isinstance(problem, RunTaken):  # then the row is another's
+            self._workspace.set_status(run_id, "failed", str(problem))
         self._run_ended(run_id, Ended("failed", str(problem)))
 
     def _look_for_silent_end(self) -> None:
         """A thread that is over, whose last word could not be recorded (a full disk), must not hold up the line."""
         over = self._job is not None and self._job.join(0)
         if over and self._seen_over and self._running is not None:  # twice: its word is not just on its way
-            self._run_ended(self._running.run_id, Ended("failed", UNRECORDED))
+            said = self._job.ended.problem if self._job is not None and self._job.ended is not None else ""
+            self._run_ended(self._running.run_id, Ended("failed", f"{said} {UNRECORDED}".lstrip()))
         self._seen_over = over
 
     def _run_ended(self, run_id: int, ended: Ended) -> None:

@@ -5,11 +5,12 @@ Pages change it and listen to it, and never call each other. Everything here is 
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench import catalog as catalogs
 from workbench import protocols
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 PAGES = ("setup", "train", "map", "retrieval", "compare", "report")
+DEAD_EVERY = 30_000  # ms between two looks for runs whose owner is gone
 GRACE = 30.0  # seconds that work off the window's thread gets to hear of its end
 
 
@@ -59,6 +61,7 @@ class Session(QObject):
     report_offered = Signal(object)  # ReportOffer for the Report page, which is there: see ui/report_offer.py
     images_located = Signal(int)  # data set whose images were looked for in another folder: pictures are read again
     noticed = Signal(object)  # Problem or str for the message bar
+    end_asked = Signal(int)  # the person wants this run of this window to end: how is asked by the window
     run_ended = Signal(int, str)  # run of this window, its status
 
     # As the follower says them; `scalars_arrived` tells the shown run from its first point on after `run_changed`.
@@ -86,6 +89,9 @@ class Session(QObject):
         self._make_job = make_job
         self._tasks: set[Task] = set()
         self._closed = False
+        self._look_for_dead_runs = QTimer(self, interval=DEAD_EVERY)
+        self._look_for_dead_runs.timeout.connect(self._mark_dead_runs)
+        self._look_for_dead_runs.start()
         self._adopt(workspace)
 
     def _adopt(self, workspace: Workspace) -> None:
@@ -95,6 +101,7 @@ class Session(QObject):
         self.selection: np.ndarray = np.empty(0, np.int64)  # sample ids
         self.query: int | None = None
         self._evaluation_chosen = False
+        self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
         self._runs: list[Run] | None = None
         self._pictures: tuple[int, Pictures] | None = None
         self.queue = RunQueue(workspace, self._make_job, self)
@@ -154,12 +161,12 @@ class Session(QObject):
         return None if self.evaluation_id is None else self.workspace.evaluation(self.evaluation_id)
 
     def show_run(self, run_id: int | None) -> None:
-        """Show a run with its newest evaluation, or none; selection and query are cleared."""
+        """Show a run with its best evaluation, or none; selection and query are cleared."""
         if run_id == self.run_id:
             return
         self._evaluation_chosen = False
         self.run_id = run_id
-        self.evaluation_id = self._newest_evaluation()
+        self.evaluation_id = self._best_evaluation()
         self.follower.follow(run_id)
         self.run_changed.emit(run_id)
         self.evaluation_changed.emit(self.evaluation_id)
@@ -167,9 +174,24 @@ class Session(QObject):
         self.select(np.empty(0, np.int64))
 
     def show_evaluation(self, evaluation_id: int | None) -> None:
-        """Show an evaluation of the shown run and stay with it; None follows the newest again."""
-        self._evaluation_chosen = evaluation_id is not None
-        self._set_evaluation(self._newest_evaluation() if evaluation_id is None else evaluation_id)
+        """Show an evaluation of the shown run and stay with it; the best, or None, follows the best from then on."""
+        best = self._best_evaluation()
+        self._evaluation_chosen = evaluation_id not in (None, best)
+        self._set_evaluation(best if evaluation_id is None else evaluation_id)
+
+    def show_earlier(self) -> None:
+        """The evaluation before the shown one, if there is one."""
+        self._step_evaluation(-1)
+
+    def show_later(self) -> None:
+        """The evaluation after the shown one, if there is one."""
+        self._step_evaluation(1)
+
+    def _step_evaluation(self, by: int) -> None:
+        every = [] if self.run_id is None else [each.id for each in self.workspace.evaluations(self.run_id)]
+        place = every.index(self.evaluation_id) + by if self.evaluation_id in every else -1
+        if 0 <= place < len(every):
+            self.show_evaluation(every[place])
 
     def select(self, sample_ids: np.ndarray) -> None:
         """Select samples by id; [n] int64."""
@@ -227,11 +249,8 @@ class Session(QObject):
         return experiments.every(self.workspace)
 
     def resume_run(self, run_id: int) -> None:
-        """Go on with a run from its last checkpoint. Raises Problem when it still works."""
-        if self.workspace.run(run_id).live:
-            raise Problem("This run is still working.", todo="Stop it first.")
+        """Go on with a run from its last whole checkpoint. Raises Problem when it still works, anywhere."""
         self.workspace.take_over(run_id)
-        self.workspace.set_status(run_id, "queued")
         self.queue.add(run_id, resume=True)
         self.show_run(run_id)
 
@@ -239,9 +258,30 @@ class Session(QObject):
         """Pause, resume, stop: of a run that this window started; None for any other."""
         return self.queue.control(run_id)
 
-    def cancel_run(self, run_id: int) -> None:
-        """Discard a run of this window: at once when it waits in line, before its next step when it runs."""
-        self.queue.cancel(run_id)
+    def end_run(self, run_id: int) -> None:
+        """End a run of this window before its next step, keeping its finished epochs; out of the line if it waits."""
+        self.queue.end(run_id)
+
+    def discard_run(self, run_id: int) -> None:
+        """End a run of this window and move it to the trash with all that it trained."""
+        self._discarded.add(run_id)
+        self.queue.end(run_id, keep=False)
+        if self.control(run_id) is None:
+            self._trash_discarded(run_id)
+
+    def _trash_discarded(self, run_id: int) -> None:
+        if run_id not in self._discarded:
+            return
+        self._discarded.remove(run_id)
+        name = self.workspace.run(run_id).name
+        try:
+            self.workspace.trash(run_id)
+        except Problem as problem:
+            self.notify(problem)
+            return
+        if self.run_id == run_id:
+            self.show_run(None)
+        self.notify(f"“{name}” is in the trash. The Runs list can show and restore it.")
 
     # Work off the window's thread
 
@@ -292,11 +332,15 @@ class Session(QObject):
     def close(self) -> None:
         """End all that works off the window's thread and close the workspace. Runs must have ended or are cancelled."""
         self._closed = True
+        self._look_for_dead_runs.stop()
         self.queue.withdraw_waiting()
         running = self.queue.running
         if running is not None:
-            self.queue.cancel(running)
+            self.queue.end(running)
             self.queue.close(GRACE)
+            for run_id in self._discarded:
+                with suppress(Problem):  # it has not ended yet: it stays in the list of runs
+                    self.workspace.trash(run_id)
         self._wait_for_tasks()
         for client in self.findChildren(AnalysisClient):
             client.close()
@@ -315,10 +359,16 @@ class Session(QObject):
         self._tasks.discard(task)
         task.deleteLater()
 
+    def _mark_dead_runs(self) -> None:
+        """What changes is heard from the follower; a workspace that cannot be written now is looked at again."""
+        mark, not_now = self.workspace.sweep_dead_runs, partial(log.info, "dead runs: %s")
+        self.run_in_thread("Looking for dead runs", lambda progress: mark(), failed=not_now, quiet=True)
+
     def _queue_ended(self, run_id: int, status: str, problem: str) -> None:
         if status == "failed":
-            self.notify(problem or "The run failed. See the log.")
+            self.notify(Problem(problem or "The run failed. See the log."))
         self.run_ended.emit(run_id, status)
+        self._trash_discarded(run_id)
         experiment = self.workspace.run(run_id).experiment_id
         if status == "done" and experiment is not None:
             conclude = partial(protocols.conclude, self.workspace, experiment)
@@ -337,15 +387,18 @@ class Session(QObject):
     def _hear_evaluations(self) -> None:
         if not self._evaluation_chosen:
             try:
-                self._set_evaluation(self._newest_evaluation())
+                self._set_evaluation(self._best_evaluation())
             except Problem as problem:  # the database was damaged since the look that told of them
                 self.notify(problem)
                 return
         self.evaluations_changed.emit()
 
-    def _newest_evaluation(self) -> int | None:
-        found = [] if self.run_id is None else self.workspace.evaluations(self.run_id)
-        return found[-1].id if found else None
+    def _best_evaluation(self) -> int | None:
+        """That of the epoch which the run list and the reports call the best."""
+        if self.run_id is None:
+            return None
+        best, found = self.workspace.run(self.run_id).best_epoch, self.workspace.evaluations(self.run_id)
+        return next((each.id for each in reversed(found) if each.epoch == best), found[-1].id if found else None)
 
     def _set_evaluation(self, evaluation_id: int | None) -> None:
         if evaluation_id != self.evaluation_id:

@@ -32,12 +32,13 @@ class Task(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._work, self._then, self._failed = work, then, failed
+        self._work: Callable[[Progress], Any] | None = work
+        self._then, self._failed = then, failed
         self.result: Any = None
         self._problem: Problem | None = None
         self._item: ActivityItem | None = activity.add(title, self.cancel) if activity is not None else None
         self._finished.connect(self._receive)
-        self._job = Job(title, self._run, self._say)
+        self._job = Job(title, self._run, self._say, behind_window=True)
 
     def start(self) -> "Task":
         self._job.start()
@@ -56,6 +57,7 @@ class Task(QObject):
             if self._item is not None:
                 self._item.progress(done, total, text)
 
+        assert self._work is not None
         try:
             self.result = self._work(progress)
         except Problem as problem:
@@ -93,4 +95,9 @@ class Task(QObject):
         if self._job.alive:
             QTimer.singleShot(LOOK_EVERY, self, self._look_for_end)
         else:
+            self._let_go()
             self.over.emit(self)
+
+    def _let_go(self) -> None:
+        """Drop what the work took and brought back: the task is part of a cycle, and a result may hold an open file."""
+        self.result = self._work = self._then = None

@@ -54,6 +54,15 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600}{THIN}h {whole % 3600 // 60}{THIN}min"
 
 
+def short_time(seconds: float) -> str:
+    """0.0123 as "12.3 ms", 14.31 as "14.3 s", 130 as "2 min 10 s": three digits and never an exponent."""
+    if seconds >= 60:
+        return duration(seconds)
+    if seconds >= 0.9995:
+        return f"{seconds:.3g}{THIN}s"
+    return f"{1000 * seconds:.3g}{THIN}ms"
+
+
 def memory(size: int) -> str:
     """Bytes as "412 MB" or "1.3 GB" (powers of 1024)."""
     return f"{size / 2**30:.1f}{THIN}GB" if size >= 2**30 else f"{size / 2**20:.0f}{THIN}MB"

@@ -22,6 +22,7 @@ else:
 APPLICATION_ID = 0x444D4C57  # "DMLW": tells a workspace from any other SQLite file
 CHECKED_UP_TO = 64 << 20  # bytes; the whole-file check of a larger database would delay the window
 CACHE_KIB = 32 << 10  # the indexes of an evaluation's queries stay in memory while its rows are written
+LOOK_EVERY = 1.0  # seconds between two looks whether the database is still there
 WAIT = 10.0  # seconds for another writer
 IN_THE_MAKING = 2.0  # seconds that a new database may be empty
 READABLE = partial(str, encoding="utf-8", errors="replace")  # text that is no UTF-8 is shown with marks in it
@@ -39,7 +40,10 @@ def open_writer(path: Path, *, create: bool = False) -> Connection:
         Problem: when the file is missing, empty, damaged, of another program or cannot be written.
     """
     _look_before_opening(path, create)
-    connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    try:
+        connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    except sqlite3.DatabaseError as error:
+        raise explain(error, path) from None
     connection.text_factory = READABLE
     try:
         _check(connection, path)
@@ -115,7 +119,7 @@ def told(connection: Connection) -> Iterator[Connection]:
             raise
         raise explain(error, file_of(connection)) from error
     except ValueError as error:  # text where a number belongs, broken JSON
-        raise Damaged(file_of(connection), f"is damaged ({error})") from error
+        raise Damaged(file_of(connection), str(error).partition("\n")[0]) from error
 
 
 def new_id(cursor: "sqlite3.Cursor") -> int:
@@ -134,9 +138,7 @@ def explain(error: Exception, path: Path) -> Problem:
             todo="Free some space and go on.",
         )
     if "locked" in said or "busy" in said:
-        return Problem(
-            f"The workspace {path.parent} is being written by another program.", todo="Try again in a moment."
-        )
+        return Busy(f"The workspace {path.parent} is being written by another program.", todo="Try again in a moment.")
     if "readonly" in said or "read-only" in said or "unable to open" in said:
         return Problem(
             f"The workspace {path.parent} cannot be written.",
@@ -147,23 +149,75 @@ def explain(error: Exception, path: Path) -> Problem:
         return Problem(
             f"A row of the workspace {path.parent} could not be read ({error}).", kept="The others are kept."
         )
-    if "malformed" in said or "damaged" in said or "not a database" in said or "could not decode" in said:
+    broken = ("malformed", "damaged", "not a database", "unsupported file format", "could not decode")
+    if any(words in said for words in broken):
         return Damaged(path)
     return Problem(f"The workspace {path.parent} could not be read ({error}).")
 
 
-class Damaged(Problem):
-    """The database is not whole; the runs' folders still are. `how` names what is not as it was written."""
+class Busy(Problem):
+    """Another program holds the database for longer than WAIT."""
 
-    def __init__(self, path: Path, how: str = "is damaged") -> None:
+
+class Damaged(Problem):
+    """The database is not whole; the runs' folders still are. `found` names what is not as it was written."""
+
+    def __init__(self, path: Path, found: str = "", how: str = "is damaged") -> None:
         super().__init__(
-            f"The database of the workspace {path.parent} {how}.",
+            f"The database of the workspace {path.parent} {how}" + (f" ({found})." if found else "."),
             kept="The runs' folders beside it hold every curve, evaluation and checkpoint.",
             todo="Run `workbench doctor --repair` on it to rebuild the database from them.",
         )
 
 
-def _gets_a_size(path: Path) -> bool:
+class Missing(Problem):
+    """A workspace without its database: a new and empty one would hide the runs that are there."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"The database of the workspace {path.parent} is missing, but the folders of its runs are there.",
+            kept="They hold every curve, evaluation and checkpoint.",
+            todo="Put it back, or run `workbench doctor --repair` on it to rebuild it from them.",
+        )
+
+
+class Gone(Problem):
+    """The database was deleted, moved away or replaced while it was open."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"The database {path} was deleted or replaced while it was in use.",
+            kept="The runs' folders beside it are kept, with every curve, evaluation and checkpoint.",
+            todo="Put it back, or rebuild it from them: `workbench doctor --repair`.",
+        )
+
+
+class InPlace:
+    """Asks whether a database is still the file that it was, at most once a second: a drive may be slow."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._looked, self._gone = path, monotonic(), False
+        self._file = self._found(None)
+
+    def check(self) -> None:
+        """Raises Gone where another file, or none, has the database's name."""
+        if self._gone or monotonic() - self._looked >= LOOK_EVERY:
+            self._looked, self._gone = monotonic(), self._found(self._file) != self._file
+        if self._gone:
+            raise Gone(self._path)
+
+    def _found(self, otherwise: tuple[int, int] | None) -> tuple[int, int] | None:
+        """Which file has the name, None for none; `otherwise` where the drive does not say."""
+        try:
+            facts = self._path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError:
+            return otherwise
+        return facts.st_dev, facts.st_ino
+
+
+def has_size(path: Path) -> bool:
     """Whether the file holds anything, at once or soon: another program may be making it at this moment."""
     until = monotonic() + IN_THE_MAKING
     while path.stat().st_size == 0:
@@ -173,14 +227,20 @@ def _gets_a_size(path: Path) -> bool:
     return True
 
 
+def _has_folders(runs: Path) -> bool:
+    return runs.is_dir() and any(each.is_dir() for each in runs.iterdir())
+
+
 def _look_before_opening(path: Path, create: bool) -> None:
     for ending in ("", "-wal", "-shm", "-journal"):
         regular(path.with_name(f"{path.name}{ending}"))  # SQLite would write through a link
-    if not path.exists():
-        if create:
+    if not os.path.exists(path):
+        if create and not _has_folders(path.parent / "runs"):
             return
+        if create:
+            raise Missing(path)
         raise Problem(f"{path.parent} is not a workspace: it holds no {path.name}.", todo="Choose or make another.")
-    if not create and not _gets_a_size(path):
+    if not create and not has_size(path):
         raise Damaged(path)
     if not os.access(path, os.R_OK):
         raise Problem(f"The workspace {path.parent} may not be read.", todo="Ask for the right to read it.")

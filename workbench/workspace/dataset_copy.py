@@ -5,10 +5,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel
+
 from workbench import files
-from workbench.workspace import sealing
 from workbench.workspace.columns import texts_of
 from workbench.workspace.connection import Connection, new_id
+from workbench.workspace.journal import Text, Whole
 from workbench.workspace.paths import regular
 
 if TYPE_CHECKING:
@@ -41,16 +43,40 @@ def register(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:
             for row in range(len(ids))
         ),
     )
-    sealing.seal_samples(db, dataset_id)
     return int(dataset_id)
 
 
+class DatasetCopy(BaseModel):
+    """What `dataset.json` holds."""
+
+    name: Text
+    root: Text
+    fingerprint: Text
+    class_names: list[Text]
+    pixels: Text
+    image_size: Whole
+    channels: Whole
+    samples: list[tuple[Whole, Whole, Text, Whole, Text, Text]]  # id, row, path, label, class, official
+
+
+class ExperimentCopy(BaseModel):
+    """What `experiment.json` holds."""
+
+    name: Text
+    config: Text
+    created: Text
+
+
 def restore_dataset(db: Connection, folder: Path) -> int | None:
-    """The data set's rows, from the copy that every run keeps beside its config."""
-    path = folder / "dataset.json"
+    """The data set's rows, from the copy that every run keeps beside its config; None where there is none.
+
+    Raises:
+        Problem, OSError or ValueError: the copy cannot be read, or is none.
+    """
+    path = regular(folder / "dataset.json")
     if not path.exists():
         return None
-    facts = json.loads(path.read_text("utf-8"))
+    facts = DatasetCopy.model_validate_json(path.read_bytes()).model_dump()
     row = db.execute("select id from datasets where fingerprint = ?", (facts["fingerprint"],)).fetchone()
     if row is not None:
         return int(row[0])
@@ -65,7 +91,6 @@ def restore_dataset(db: Connection, folder: Path) -> int | None:
         'insert into samples (dataset_id, id, "row", path, label, class, official) values (?, ?, ?, ?, ?, ?, ?)',
         ((dataset_id, *sample) for sample in facts["samples"]),
     )
-    sealing.seal_samples(db, dataset_id)
     return int(dataset_id)
 
 
@@ -89,12 +114,16 @@ def keep_experiment(db: Connection, experiment_id: int, folder: Path) -> None:
 
 
 def restore_experiment(db: Connection, folder: Path) -> int | None:
-    """The number of the run's experiment, made again by the first of its runs; None for a run of its own."""
-    path = folder / "experiment.json"
+    """The number of the run's experiment, made again by the first of its runs; None for a run of its own.
+
+    Raises:
+        Problem, OSError or ValueError: as `restore_dataset`.
+    """
+    path = regular(folder / "experiment.json")
     if not path.exists():
         return None
-    facts = json.loads(path.read_text("utf-8"))
-    values = (facts["name"], facts["config"], facts["created"])
+    facts = ExperimentCopy.model_validate_json(path.read_bytes())
+    values = (facts.name, facts.config, facts.created)
     sql = "select id from experiments where name = ? and config = ? and created = ?"
     row = db.execute(sql, values).fetchone()
     if row is not None:

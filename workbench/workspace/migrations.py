@@ -8,7 +8,15 @@ from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
 from workbench.workspace import checksums, sealing
-from workbench.workspace.connection import Connection, DatabaseError, IntegrityError, explain, writing
+from workbench.workspace.connection import (
+    Connection,
+    Damaged,
+    DatabaseError,
+    IntegrityError,
+    explain,
+    file_of,
+    writing,
+)
 from workbench.workspace.packed import NEIGHBOURS_VIEW
 
 migration = Migrations("workbench")
@@ -189,11 +197,7 @@ def m010_strict_tables(db: Database) -> None:
         try:
             db.execute(f"insert into {table}_strict select * from {table}")
         except IntegrityError as error:
-            raise Problem(
-                f"The workspace holds a value of the wrong kind ({error}).".replace("_strict", ""),
-                kept="It was not changed.",
-                todo="`workbench doctor --repair` makes its database anew from the runs' folders.",
-            ) from None
+            raise Damaged(file_of(db.conn), f"a value of the wrong kind: {error}".replace("_strict", "")) from None
         db.execute(f"drop table {table}")
         db.execute(f"alter table {table}_strict rename to {table}")
         for (sql,) in others:
@@ -204,6 +208,12 @@ def m010_strict_tables(db: Database) -> None:
 @migration()
 def m011_checksums(db: Database) -> None:
     checksums.make_tables(db.conn)
+
+
+@migration()
+def m012_owned_runs(db: Database) -> None:
+    db.execute("alter table runs add column born real")
+    db.execute("alter table runs add column owner text")
 
 
 def migrate(connection: Connection, path: Path | None = None) -> None:

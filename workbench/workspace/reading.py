@@ -177,23 +177,23 @@ def queries(db: Connection, evaluation_id: int) -> Queries:
     fields = ("place", "sample_id", "label", "ifnull(ap, 'nan')", "first_hit", "r", '"right"')
     sql = f"select {', '.join(f'group_concat({field})' for field in fields)} from queries where evaluation_id = ?"
     texts = dict(zip(QUERY_COLUMNS, db.execute(sql, (evaluation_id,)).fetchone(), strict=True))
-    found = {name: _numbers(text, np.float32 if name == "ap" else np.int64) for name, text in texts.items()}
+    columns = {name: _numbers(text, np.float32 if name == "ap" else np.int64) for name, text in texts.items()}
     what = f"The queries of evaluation {evaluation_id}"
-    even(what, found)
+    even(what, columns)
     for name in ("first_hit", "r", "right"):
-        if len(found[name]) and not (found[name].min() >= 0 and found[name].max() <= LARGEST_INT32):
+        if len(columns[name]) and not (columns[name].min() >= 0 and columns[name].max() <= LARGEST_INT32):
             raise Problem(f"{what} could not be read: {name} is out of range.", kept="The rest is kept.")
-    order = np.argsort(found["places"])  # sooner done here than in SQL
-    stored = Queries(
-        sample_ids=found["sample_ids"][order],
-        labels=found["labels"][order],
-        ap=found["ap"][order],
-        first_hit=found["first_hit"][order].astype(np.int32),
-        r=found["r"][order].astype(np.int32),
-        right=found["right"][order].astype(bool),
+    order = np.argsort(columns["places"])  # sooner done here than in SQL
+    found = Queries(
+        sample_ids=columns["sample_ids"][order],
+        labels=columns["labels"][order],
+        ap=columns["ap"][order],
+        first_hit=columns["first_hit"][order].astype(np.int32),
+        r=columns["r"][order].astype(np.int32),
+        right=columns["right"][order].astype(bool),
     )
-    checksums.check_columns(db, evaluation_id, stored)
-    return stored
+    checksums.check_columns(db, evaluation_id, found)
+    return found
 
 
 QUERY_COLUMNS = ("places", "sample_ids", "labels", "ap", "first_hit", "r", "right")
@@ -260,20 +260,15 @@ def dataset(db: Connection, dataset_id: int, near: Path) -> Dataset:
 
 def samples(db: Connection, dataset_id: int) -> Samples:
     """All samples by row. Raises Problem."""
-    # One row of texts: each row fetched would be a wait for the interpreter.
-    names = ('"row"', "id", "label", "path", "class", "official")
-    sql = (
-        f"select {', '.join(f'json_group_array({name})' for name in names)} "
-        'from (select * from samples where dataset_id = ? order by "row")'
-    )
-    columns = [json.loads(text) for text in db.execute(sql, (dataset_id,)).fetchone()]
+    found = checksums.sample_rows(db, dataset_id)
+    checksums.check_sample_rows(db, dataset_id, found)
+    columns = list(zip(*found, strict=True)) or [()] * 6
     try:
         rows, ids, labels = (np.array(column, np.int64) for column in columns[:3])
     except (TypeError, ValueError, OverflowError):
         raise Problem(f"The samples of data set {dataset_id} could not be read.", kept="The runs are kept.") from None
     even(f"Data set {dataset_id}", {"ids": ids, "rows": rows, "labels": labels})
-    checksums.check_sample_rows(db, dataset_id, list(zip(*columns, strict=True)))
-    return Samples(ids=ids, rows=rows, labels=labels, paths=columns[3], official=columns[5])
+    return Samples(ids=ids, rows=rows, labels=labels, paths=list(columns[3]), official=list(columns[5]))
 
 
 def projections(db: Connection, evaluation_id: int) -> list[Projection]:

@@ -1,21 +1,26 @@
 """Events in, rows out: the only writer of a run. Commits five times a second, whatever the speed."""
 
+import contextlib
 import json
+import logging
 import math
+from collections.abc import Callable, Iterator
+from functools import partial
 from io import BytesIO
 from pathlib import Path
-from time import monotonic
-from typing import IO, Any
+from time import monotonic, sleep
+from typing import Any
 
 import numpy as np
 
 from workbench import files, jobs
-from workbench.control import Control
+from workbench.control import Control, insist
 from workbench.events import (
     Charted,
     Ended,
     Evaluated,
     Event,
+    Noted,
     Progress,
     Resumed,
     Saved,
@@ -24,18 +29,24 @@ from workbench.events import (
     Waiting,
     score_of,
 )
-from workbench.problem import Problem
-from workbench.workspace import checksums, sealing
-from workbench.workspace.connection import Connection, new_id
+from workbench.problem import Problem, RunTaken
+from workbench.workspace import checksums, ownership, sealing
+from workbench.workspace.connection import Busy, Connection, Gone, InPlace, new_id
 from workbench.workspace.dataset_copy import keep_dataset
-from workbench.workspace.numbers import metrics_json, points_json
+from workbench.workspace.journal import Journal, point_lines
+from workbench.workspace.numbers import metrics_json
 from workbench.workspace.packed import packed
-from workbench.workspace.paths import regular
 from workbench.workspace.rows import LIVE, Queries
 from workbench.workspace.workspace import Workspace, add_artefact, now
 
 COMMIT_EVERY = 0.2  # seconds; a killed run loses at most this much of its curve
+PATIENCE = 60.0  # seconds for a program that holds the database, where no person can be asked
+LAST_WORD = 10.0  # seconds in which the end of a run is tried again where the disk refuses it
+AGAIN = 0.5  # seconds between two of these trials
+REPAIRED = "repaired"  # in a run's environment: what a repair of the workspace could not bring back
 SIMILARITY_UNIT = 10_000  # similarities are stored as whole numbers of 1e-4
+
+log = logging.getLogger(__name__)
 
 
 BUCKET_BITS = 22
@@ -44,20 +55,30 @@ BUCKET_BITS = 22
 class Recorder:
     """Call it with events. Used by one thread only, the run's, wherever it was made.
 
-    Every event also goes to `journal.jsonl` in the run's folder, from which the database can be rebuilt.
-    On a full disk an attended run is paused and what was not written is kept in memory and tried again.
+    It writes as long as the run is this process's: each transaction looks first, and RunTaken ends the run where
+    another process has taken it over.
+
+    Every event goes to `journal.jsonl` in the run's folder before it is committed, so that a database can be rebuilt.
+    On a full disk, or when the database is taken away, an attended run is paused; what was not written is kept in
+    memory and tried again.
 
     Args:
         workspace: where the run lives.
         run_id: the run.
         control: of the run, to pause it; None raises the Problem instead.
+
+    Raises:
+        RunTaken: the run is not this process's.
     """
 
     def __init__(self, workspace: Workspace, run_id: int, control: Control | None = None) -> None:
         self._workspace, self.run_id, self._control = workspace, run_id, control
         self._folder = workspace.folder(run_id)
-        self._journal: IO[str] = regular(workspace.file(run_id, "journal.jsonl")).open("a", encoding="utf-8")
+        with workspace.reading() as db:
+            self._token = ownership.hold(db, run_id)
+        self._journal, self._in_place = Journal(self._folder), InPlace(workspace.database)
         self._scalars: list[tuple[str, int, float | None]] = []
+        self._journaled = 0  # of them: a database that fails is tried again, the journal is not written twice
         self._charts: dict[int, str] = {}
         self._changes: dict[str, Any] = {}
         self._metric_ids: dict[str, int] = {}
@@ -87,17 +108,20 @@ class Recorder:
                 self._commit()
             case Evaluated():
                 self._commit()
-                self._evaluated(event)
+                self._insist(partial(self._evaluated, event))
+            case Noted(text):
+                self._insist(partial(self._note, text))
             case Saved(kind, path, epoch, step):
                 self._changes["epoch"] = max(epoch, self._changes.get("epoch", 0))
-                self._saved(kind, path, step)
+                self._insist(partial(self._saved, kind, path, step))
             case Ended(status, problem):
                 self._pause_clock()
                 self._changes.update(status=status, problem=problem, phase="", ended=now(), seconds_left=0.0)
                 try:
-                    self._commit()
+                    self._last_word()
                 finally:
                     self._journal.close()
+                    ownership.release(self._token)
                 return
         if monotonic() - self._committed > COMMIT_EVERY:
             self._commit()
@@ -106,24 +130,39 @@ class Recorder:
         """Tie the run to its data set; evaluations are stored by its rows."""
         samples = self._workspace.samples(dataset_id)
         self._rows = dict(zip(samples.ids.tolist(), samples.rows.tolist(), strict=True))
-        with self._workspace.writing() as db:
+        with self._writing() as db:
             db.execute("update runs set dataset_id = ? where id = ?", (dataset_id, self.run_id))
             keep_dataset(db, dataset_id, self._folder)
 
     def environment(self, facts: dict[str, Any]) -> None:
-        """Versions, device and parameters of this run, as JSON beside it."""
-        with self._workspace.writing() as db:
+        """Versions, device and parameters of this run, as JSON beside it; what a repair could not bring back stays."""
+        before = self._workspace.run(self.run_id).environment
+        facts = facts | {name: before[name] for name in (REPAIRED,) if name in before}
+        with self._writing() as db:
             db.execute("update runs set environment = ? where id = ?", (json.dumps(facts), self.run_id))
-        self._line({"environment": facts})
+            self._append([json.dumps({"environment": facts})])
 
     def reached(self, epoch: int) -> None:
         """Say how far the run has come where it saves no checkpoint."""
         self._changes["epoch"] = epoch
 
-    def forget_after(self, step: int) -> None:
-        """Drop what an interrupted run recorded after the checkpoint it resumes from: it will be recorded again."""
-        with self._workspace.writing() as db:
-            db.execute("delete from scalar_points where run_id = ? and step > ?", (self.run_id, step))
+    def flush(self) -> None:
+        """Commit all that was told, before a checkpoint stands for it. Raises Problem; RunTaken on a lost run."""
+        self._changes.update(heartbeat=now(), seconds=self._seconds_so_far())
+        try:
+            self._store()
+        except Gone:  # a run that was asked to stop goes on in its folder to the end of the epoch
+            if self._control is None or not (self._control.attended and self._control.stop_asked):
+                raise
+
+    def forget_after(self, step: int) -> int:
+        """Drop what an interrupted run recorded after the checkpoint it resumes from: it will be recorded again.
+
+        Returns the number of points of curves that went.
+        """
+        with self._writing() as db:
+            deleted = "delete from scalar_points where run_id = ? and step > ?"
+            points: int = db.execute(deleted, (self.run_id, step)).rowcount
             db.execute("delete from charts where run_id = ? and step > ?", (self.run_id, step))
             db.execute(
                 "delete from projections where evaluation_id in "
@@ -131,7 +170,9 @@ class Recorder:
                 (self.run_id, step),
             )
             db.execute("delete from evaluations where run_id = ? and step > ?", (self.run_id, step))
-        self._line({"forget": step})
+            db.execute("update runs set done = min(done, ?) where id = ?", (max(0, step), self.run_id))
+        self._append([json.dumps({"forget": step})])  # after it: the journal may hold more, never less
+        return points
 
     def close(self) -> None:
         """Close the journal of a recorder that hears no Ended."""
@@ -141,8 +182,10 @@ class Recorder:
         if self._active_since is None:
             self._active_since = monotonic()
             self._changes.update(status="running", problem="", ended=None)
-            with self._workspace.writing() as db:
-                db.execute("update runs set started = ifnull(started, ?) where id = ?", (now(), self.run_id))
+            started = now()
+            with self._writing() as db:
+                db.execute("update runs set started = ifnull(started, ?) where id = ?", (started, self.run_id))
+                self._append([json.dumps({"started": started})])
 
     def _pause_clock(self) -> None:
         if self._active_since is not None:
@@ -160,24 +203,79 @@ class Recorder:
             phase="Training",
         )
 
+    def _seconds_so_far(self) -> float:
+        return self._seconds + (0.0 if self._active_since is None else monotonic() - self._active_since)
+
     def _commit(self) -> None:
-        self._committed = monotonic()
-        running = 0.0 if self._active_since is None else monotonic() - self._active_since
-        self._changes.update(heartbeat=now(), seconds=self._seconds + running)
         try:
-            with self._workspace.writing() as db:
-                self._write(db)
-            self._write_journal()
+            self.flush()
         except Problem as problem:
             self._meet(problem)
-        except OSError as error:
-            self._meet(
-                Problem(f"The run's journal could not be written ({error.strerror}).", kept="The run is paused.")
-            )
+
+    def _store(self) -> None:
+        """One transaction, its lines in the journal before its commit. Raises Problem; what was not written is kept."""
+        self._committed = monotonic()
+        try:
+            self._in_place.check()
+            with self._writing() as db:
+                self._write(db)
+                self._write_journal()
+        except Problem as problem:
+            self._metric_ids.clear()  # a rolled back transaction takes the names with it
+            if isinstance(problem, Gone):  # the folder goes on without it
+                self._write_journal()
+            raise
+        self._scalars.clear()
+        self._charts.clear()
+        self._changes.clear()
+        self._journaled = 0
+
+    def _last_word(self) -> None:
+        """The end of the run, tried again for a while; meanwhile it stands in the journal. Raises Problem."""
+        since, journaled = monotonic(), False
+        self._changes.update(heartbeat=now(), seconds=self._seconds_so_far())
+        while True:
+            try:
+                self._store()
+                return self._sync()
+            except (RunTaken, Gone):
+                raise
+            except Problem as problem:
+                log.info("The end of run %s cannot be recorded yet: %s", self.run_id, problem)
+                if not journaled:
+                    with contextlib.suppress(Problem):  # a full disk; the next try writes it
+                        self._write_journal()
+                        journaled = True
+                if monotonic() - since > (PATIENCE if isinstance(problem, Busy) else LAST_WORD):
+                    raise
+            sleep(AGAIN)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """One transaction on a run that is still this process's. Raises Problem; RunTaken on a lost run."""
+        since = monotonic()
+        with contextlib.ExitStack() as stack:
+            while True:
+                try:
+                    db = stack.enter_context(self._workspace.writing())
+                    break
+                except Busy:
+                    if (self._control is not None and self._control.attended) or monotonic() - since > PATIENCE:
+                        raise
+            ownership.check(db, self.run_id, self._token)
+            yield db
+
+    def _insist(self, work: Callable[[], None]) -> None:
+        """Do what must be recorded now; an attended run waits for the person where it cannot be."""
+        if self._control is None:
+            work()
         else:
-            self._scalars.clear()
-            self._charts.clear()
-            self._changes.clear()
+            insist(self._control, self, work)
+
+    def _note(self, text: str) -> None:
+        with self._writing() as db:
+            sql = "update runs set note = ltrim(note || char(10) || ?, char(10)) where id = ?"
+            db.execute(sql, (text, self.run_id))
 
     def _write(self, db: Connection) -> None:
         missing = {name for name, _, _ in self._scalars} - self._metric_ids.keys()
@@ -198,25 +296,32 @@ class Recorder:
             sealing.seal_curves(db, self.run_id)
 
     def _write_journal(self) -> None:
-        if self._scalars:
-            self._journal.write(f'{{"scalars": {points_json(self._scalars)}}}\n')
-        for step, charts in self._charts.items():
-            self._line({"charts": charts, "step": step})
-        self._line({"run": self._changes})
-        self._journal.flush()
+        charts = [json.dumps({"charts": charts, "step": step}) for step, charts in self._charts.items()]
+        self._append([*point_lines(self._scalars[self._journaled :]), *charts, json.dumps({"run": self._changes})])
+        self._journaled = len(self._scalars)
 
-    def _line(self, entry: dict[str, Any]) -> None:
-        self._journal.write(json.dumps(entry) + "\n")
+    def _append(self, lines: list[str]) -> None:
+        try:
+            self._journal.write(lines)
+        except OSError as error:
+            raise _unwritten(error) from None
+
+    def _sync(self) -> None:
+        try:
+            self._journal.sync()
+        except OSError as error:
+            raise _unwritten(error) from None
 
     def _meet(self, problem: Problem) -> None:
         """A disk that cannot be written now: wait with the person, or end where nobody looks."""
-        self._metric_ids.clear()  # a rolled back transaction takes the names with it
-        if self._control is None or not self._control.attended:
+        if self._control is None or not self._control.attended or isinstance(problem, RunTaken):
             raise problem
         self._control.reason = str(problem)
         self._control.pause()
 
     def _evaluated(self, event: Evaluated) -> None:
+        with self._writing():
+            pass  # a lost run writes no file either
         embeddings = self._folder / f"embeddings-{event.epoch}.npy"
         with files.atomic_write(embeddings) as file:
             np.save(file, np.ascontiguousarray(event.embeddings, np.float32), allow_pickle=False)
@@ -229,10 +334,11 @@ class Recorder:
                 file, sample_ids=event.sample_ids, labels=event.labels, ap=event.ap, first_hit=event.first_hit,
                 r=event.r, neighbours=neighbours, similarities=similarities,
             )  # fmt: skip
-        with self._workspace.writing() as db:
-            store_evaluation(db, self._folder, self.run_id, event, neighbours, similarities, embeddings, proxies)
         place = f'"epoch": {event.epoch}, "step": {event.step}, "distance": {json.dumps(event.distance)}'
-        self._journal.write(f'{{"evaluation": {{{place}, "metrics": {metrics_json(event.metrics)}}}}}\n')
+        with self._writing() as db:
+            store_evaluation(db, self._folder, self.run_id, event, neighbours, similarities, embeddings, proxies)
+            self._append([f'{{"evaluation": {{{place}, "metrics": {metrics_json(event.metrics)}}}}}'])
+        self._sync()
 
     def _store_proxies(self, event: Evaluated) -> Path | None:
         if event.proxies is None or event.proxy_labels is None:
@@ -261,9 +367,18 @@ class Recorder:
         return found
 
     def _saved(self, kind: str, path: Path, step: int) -> None:
-        with self._workspace.writing() as db:
+        with self._writing() as db:
             add_artefact(db, self._folder, self.run_id, "checkpoint", path, step)
-        self._line({"checkpoint": {"kind": kind, "path": path.name, "step": step}})
+            self._append([json.dumps({"checkpoint": {"kind": kind, "path": path.name, "step": step}})])
+        self._sync()
+
+
+def _unwritten(error: OSError) -> Problem:
+    return Problem(
+        f"The run's journal could not be written ({error.strerror}).",
+        kept="Everything written before is kept.",
+        todo="Free some space and go on.",
+    )
 
 
 def _bucket(sample_ids: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """What the workspace hands out: plain frozen rows, named as in the schema."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -164,3 +165,8 @@ class Projection:
     start_id: int | None = None  # the map that this one started from and was laid over
     kept: bool = False  # whether the kept neighbours of every point are stored
     doubts: tuple[dict[str, Any], ...] = ()  # groups of the map that are none in the embedding
+
+
+def counting(runs: Sequence[Run]) -> list[Run]:
+    """The runs whose scores make a mean: those that are done or, where none is, those that have ended early."""
+    return [run for run in runs if run.status == "done"] or [run for run in runs if not run.live]

@@ -25,7 +25,7 @@ class Foreign(Damaged):
     """The database declares something that Workbench did not make, by damage or on purpose."""
 
     def __init__(self, path: Path, what: str) -> None:
-        super().__init__(path, f"is not as Workbench makes it: {what}")
+        super().__init__(path, how=f"is not as Workbench makes it: {what}")
 
 
 def check_schema(connection: Connection, path: Path) -> None:

@@ -5,25 +5,20 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
-from math import inf
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 from workbench.problem import Problem
-from workbench.workspace import experiments
+from workbench.workspace import experiments, ownership
 from workbench.workspace.columns import Unreadable, checked_row, parsed, texts_of, told_of
 from workbench.workspace.connection import Connection, new_id
+from workbench.workspace.ownership import Owner, age
 from workbench.workspace.workspace import Workspace, now
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
 
 OPEN = ("queued", "running", "paused")  # states of a trial that is still to be done
-SAME_START = 60.0  # seconds by which two readings of a process's start may differ when the clock was set
 STARTS = 30.0  # seconds that a worker gets to load the engine before it counts as gone
-SILENT = 120.0  # seconds without a sign after which a worker of another machine counts as gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +181,8 @@ def chosen_on_reported(workspace: Workspace, run_ids: Sequence[int]) -> dict[int
 def announce(workspace: Workspace, sweep_id: int) -> bool:
     """Say that a worker is about to be started; False where one is there or was started a moment ago."""
     with workspace.writing() as db:
-        row = db.execute("select pid, host, born, beat from sweeps where id = ?", (sweep_id,)).fetchone()
-        if row is None or _alive(*row) or (row[0] is None and _age(row[3]) < STARTS):
+        worker = ownership.owner_of(db, "sweeps", sweep_id)
+        if worker is None or worker.alive or (worker.pid is None and age(worker.beat) < STARTS):
             return False
         db.execute("update sweeps set pid = null, holds = 0, beat = ? where id = ?", (now(), sweep_id))
     return True
@@ -200,18 +195,13 @@ def take(workspace: Workspace, sweep_id: int, device: str) -> None:
         Problem: another process is at work on it, or it is finished.
     """
     with workspace.writing() as db:
-        row = db.execute(f"select {COLUMNS} from sweeps where id = ?", (sweep_id,)).fetchone()
-        if row is None:
+        worker = ownership.owner_of(db, "sweeps", sweep_id)
+        if worker is None:
             raise Problem(f"There is no sweep {sweep_id} in {workspace.path}.")
-        pid, host, born, beat = row[-4:]
-        if pid != os.getpid() and _alive(pid, host, born, beat):
-            raise Problem(
-                f"Sweep {sweep_id} has a worker: process {pid} of {host}.",
-                todo="`workbench sweep show` tells its state.",
-            )
-        born = psutil.Process().create_time()
-        owner = (os.getpid(), socket.gethostname(), born, now(), device, sweep_id)
-        db.execute("update sweeps set pid = ?, host = ?, born = ?, beat = ?, device = ?, holds = 0 where id = ?", owner)
+        if worker.alive and not worker.here:
+            raise Problem(f"Sweep {sweep_id} has a worker: {worker}.", todo="`workbench sweep show` tells its state.")
+        ownership.own(db, "sweeps", sweep_id)
+        db.execute("update sweeps set device = ?, holds = 0 where id = ?", (device, sweep_id))
         db.execute(
             "update sweep_trials set state = 'queued' where sweep_id = ? and state in ('running', 'paused')",
             (sweep_id,),
@@ -239,7 +229,7 @@ def _is_next(db: Connection, sweep_id: int, device: str) -> bool:
         "and pid is not null",
         (sweep_id, device, socket.gethostname()),
     ).fetchall()
-    return not any((holds or other < sweep_id) and _alive(*owner) for other, holds, *owner in others)
+    return not any((holds or other < sweep_id) and Owner(*worker).alive for other, holds, *worker in others)
 
 
 def remark(workspace: Workspace, sweep_id: int, words: str) -> None:
@@ -373,7 +363,7 @@ def _read(workspace: Workspace, where: str, values: tuple[Any, ...]) -> list[Swe
 
 def _sweep(row: list[Any]) -> Sweep:
     """One sweep; what of its row cannot be read is told in `problem`."""
-    *told, pid, host, born, beat = row
+    told, worker = row[:-4], Owner(*row[-4:])
     facts, doubts = dict(zip(COLUMNS.split(", "), told, strict=False)), []
     try:
         parameters = texts_of(facts.pop("parameters"))
@@ -381,33 +371,11 @@ def _sweep(row: list[Any]) -> Sweep:
         parameters, doubts = (), [f"parameters ({error})"]
     reported, holds = bool(facts.pop("reported")), bool(facts.pop("holds"))
     facts, unread = checked_row(Sweep, facts)
-    alive = _alive(pid, host, born, beat)
+    alive = worker.alive
     # A killed worker leaves its last remark, which is true no longer.
     remark = facts["problem"] if alive or facts["state"] != "active" else ""
     facts["problem"] = " ".join(part for part in (remark, told_of([*doubts, *unread])) if part)
-    starting = pid is None and _age(beat) < STARTS
+    starting = worker.pid is None and age(worker.beat) < STARTS
     return Sweep(
         **facts, reported=reported, holds=holds, parameters=parameters, alive=alive, starting=starting
     )  # fmt: skip
-
-
-def _alive(pid: int | None, host: str | None, born: float | None, beat: str | None) -> bool:
-    """Whether a worker is there: the same process on this machine, a sign of life from another."""
-    if pid is None:
-        return False
-    if host != socket.gethostname():
-        return _age(beat) < SILENT
-    try:
-        process = psutil.Process(pid)
-        # A number is given again to other processes; a worker that ended under a living parent is a zombie.
-        return process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - (born or 0)) < SAME_START
-    except (psutil.Error, ValueError, OverflowError, TypeError):  # a number that no process has
-        return False
-
-
-def _age(beat: str | None) -> float:
-    """Seconds since a sign of life; endless without one."""
-    try:
-        return inf if beat is None else (datetime.now(UTC) - datetime.fromisoformat(beat)).total_seconds()
-    except (ValueError, TypeError):  # no time
-        return inf

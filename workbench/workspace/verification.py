@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench import files
 from workbench.problem import Problem
 from workbench.workspace import arrays, checksums, reading
-from workbench.workspace.connection import Connection, DatabaseError, explain
+from workbench.workspace.connection import Connection, DatabaseError, explain, told
 from workbench.workspace.rows import LIVE
 from workbench.workspace.workspace import Workspace
 
@@ -42,7 +42,9 @@ def verify(workspace: Workspace, progress: Progress) -> list[Damage]:
         Problem: the database cannot be read at all.
     """
     progress("Reading the database", 0, 0)
-    found = [*_pages(workspace), *_rows(workspace, progress)]
+    found = _pages(workspace)
+    with workspace.reading() as db:
+        found += damaged_rows(db, progress)
     runs = [*workspace.runs(), *workspace.runs(trashed=True)]
     for done, run in enumerate(runs):
         progress(f"Reading the files of run {run.id}", done, len(runs))
@@ -64,11 +66,11 @@ def _pages(workspace: Workspace) -> list[Damage]:
     return [Damage("Database", f"{each}; {REPAIR}.") for each in verdicts if each != "ok"]
 
 
-def _rows(workspace: Workspace, progress: Progress) -> list[Damage]:
-    """Checksums of all rows; what has none yet is a remark."""
+def damaged_rows(db: Connection, progress: Progress) -> list[Damage]:
+    """Checksums of all rows; what has none yet is a remark. Raises Problem where SQLite cannot read."""
     checks: list[tuple[str, Callable[[Connection], object]]] = []
     unchecked: list[str] = []
-    with workspace.reading() as db:
+    with told(db):
         if not checksums.has_sums(db):
             return [Damage("Database", "made by an older Workbench: its rows have no checksums.", good=True)]
         rows = checksums.damaged_rows(db) + checksums.damaged_rows(db, checksums.LATER)
@@ -93,7 +95,7 @@ def _rows(workspace: Workspace, progress: Progress) -> list[Damage]:
     for done, (words, check) in enumerate(checks):
         progress(f"Reading {words}", done, len(checks))
         try:
-            with workspace.reading() as db:
+            with told(db):
                 check(db)
         except Problem as problem:
             found.append(Damage("Database", str(problem)))

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import socket
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import psutil
 
-from workbench import files, jobs
+from workbench import files, jobs, parts
 from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
-from workbench.workspace import arrays, checksums, reading, sealing
+from workbench.unreadable import refusing
+from workbench.workspace import arrays, checksums, ownership, reading, sealing
 from workbench.workspace.columns import Unreadable, parsed
 from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, told, writing
 from workbench.workspace.dataset_copy import keep_experiment, register
@@ -24,6 +23,7 @@ from workbench.workspace.deletion import delete_run
 from workbench.workspace.migrations import migrate
 from workbench.workspace.paths import inside, originals, regular, whole
 from workbench.workspace.rows import LIVE, Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
+from workbench.workspace.run_folders import next_number
 from workbench.workspace.schema import check_schema
 
 if TYPE_CHECKING:
@@ -57,15 +57,15 @@ class Workspace:
         self.path = Path(path)
         self.database = self.path / DATABASE
         self._lock, self._read_lock = threading.RLock(), threading.RLock()
-        if create and not self.database.exists():
+        if create and not os.path.exists(self.database):
             self._make_folder()
-        self.read_only = self.database.exists() and not (
+        self.read_only = os.path.exists(self.database) and not (
             os.access(self.path, os.W_OK) and os.access(self.database, os.W_OK)
         )
         if self.read_only:
             self._db = open_reader(self.database)
         else:
-            self._db = open_writer(self.database, create=create and not self.database.exists())
+            self._db = open_writer(self.database, create=create and not os.path.exists(self.database))
         try:
             with told(self._db):
                 check_schema(self._db, self.database)
@@ -262,27 +262,30 @@ class Workspace:
         text = config.to_toml()
         values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, now())
         with self.writing() as db:
-            colour = db.execute("select count(*) from runs").fetchone()[0]
-            run_id = new_id(
-                db.execute(
-                    "insert into runs (name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
-                    "experiment_id) values (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?)",
-                    (*values, config.training.epochs, colour, experiment),
-                )
+            run_id = next_number(db, self.path / "runs")
+            db.execute(
+                "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
+                "experiment_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, (select count(*) from runs), ?)",
+                (run_id, *values, config.training.epochs, experiment),
             )
-            self._owned(db, run_id)
+            ownership.own(db, "runs", run_id)
         self.folder(run_id).mkdir(parents=True, exist_ok=True)
         with files.atomic_write(self.file(run_id, "config.toml")) as file:
             file.write(text.encode())
         if experiment is not None:
             with self.reading() as db:
                 keep_experiment(db, experiment, self.folder(run_id))
-        return int(run_id)
+        return run_id
 
     def take_over(self, run_id: int) -> None:
-        """Mark a run as this process's own, before it is resumed."""
+        """Make a run that nobody works on this process's own, queued to be resumed. Raises Problem naming the owner."""
         with self.writing() as db:
-            self._owned(db, run_id)
+            ownership.take_run(db, run_id)
+
+    def beat(self) -> None:
+        """Give a sign of life of every run that this process has, for those who look from another machine."""
+        with self.writing() as db:
+            ownership.beat(db)
 
     def rename(self, run_id: int, name: str) -> None:
         self._set(run_id, "name", name)
@@ -308,9 +311,11 @@ class Workspace:
 
     def trash(self, run_id: int) -> None:
         """Put a run into the trash; nothing is deleted. Raises Problem while it is running."""
-        if self.run(run_id).status in ("running", "waiting"):
-            raise Problem("This run is still working.", todo="Stop or cancel it first.")
-        self._set(run_id, "trashed", now())
+        self.run(run_id)
+        with self.writing() as db:
+            ownership.mark_dead_runs(db)
+            ownership.refuse_while_working(db, run_id, ("running", "waiting"))
+            db.execute("update runs set trashed = ? where id = ?", (now(), run_id))
 
     def restore(self, run_id: int) -> None:
         self._set(run_id, "trashed", None)
@@ -334,20 +339,23 @@ class Workspace:
         return len(gone)
 
     def sweep_dead_runs(self) -> list[int]:
-        """Mark runs whose process of this machine is gone as interrupted; returns their numbers."""
-        dead = [
-            run.id
-            for run in self.runs()
-            if run.status in LIVE and run.host == socket.gethostname() and not psutil.pid_exists(run.pid or -1)
-        ]
+        """Mark runs whose owner is gone (see ownership.py) as interrupted; returns their numbers."""
+        with self.reading() as db:
+            if self.read_only or not ownership.dead_runs(db):
+                return []
+        with self.writing() as db:
+            dead = ownership.mark_dead_runs(db)
         for run_id in dead:
-            self.set_status(run_id, "interrupted", "The program that ran it ended. What was saved is kept.")
+            parts.remove_dead(self.folder(run_id))
         return dead
 
     def register_dataset(self, image_set: "ImageSet", pixels: Path | None) -> int:
         """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
         with self.writing() as db:
-            return register(db, image_set, pixels)
+            dataset_id = register(db, image_set, pixels)
+            if db.execute("select 1 from sample_sums where dataset_id = ?", (dataset_id,)).fetchone() is None:
+                sealing.seal_samples(db, dataset_id)
+            return dataset_id
 
     def add_artefact(self, run_id: int, kind: str, path: Path, step: int | None = None) -> int:
         """Record a file, with its size and hash; inside the run's folder it is stored by its relative path."""
@@ -404,18 +412,9 @@ class Workspace:
             yield db
 
     def _make_folder(self) -> None:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            (self.path / "runs").mkdir(exist_ok=True)
-        except OSError as error:
-            raise Problem(
-                f"The folder {self.path} cannot be made ({error.strerror}).",
-                todo="Choose a folder where you may write.",
-            ) from None
-
-    def _owned(self, db: Connection, run_id: int) -> None:
-        owner = (os.getpid(), socket.gethostname(), run_id)
-        db.execute("update runs set pid = ?, host = ? where id = ?", owner)
+        todo = "Choose a folder where you may write."
+        with refusing(lambda why: Problem(f"The folder {str(self.path)[:200]} cannot be made ({why}).", todo=todo)):
+            (self.path / "runs").mkdir(parents=True, exist_ok=True)
 
     def _set(self, run_id: int, column: str, value: object) -> None:
         with self.writing() as db:
@@ -434,6 +433,7 @@ def add_artefact(
 ) -> int:
     """One row for one whole file; a file written again keeps its number. It is hashed here unless `digest` is given."""
     stored = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+    stored = os.fsencode(stored).decode("utf-8", "backslashreplace")  # a name that is no UTF-8 as it is shown
     values = (run_id, kind, stored, path.stat().st_size, files.digest(path) if digest is None else digest)
     db.execute(
         "insert into artefacts (run_id, kind, path, bytes, blake2b, step, created) values (?, ?, ?, ?, ?, ?, ?) "

@@ -12,7 +12,7 @@ from workbench.config import EmbeddingParams
 
 def test_it_is_registered_without_published_weights():
     registry.discover("workbench.backbones")
-    assert registry.entry("backbone", "preact_resnet20").facts["pretrained"] is False
+    assert registry.entry("backbone", "preact_resnet20").facts.pretrained is False
 
 
 @pytest.mark.parametrize("channels", [1, 3])

@@ -13,7 +13,9 @@ from workbench.comparing.overview import overview
 from workbench.comparing.settings import differing, settings_of, written
 from workbench.config import Choice, EmbeddingParams, RunConfig, TrainingParams
 from workbench.problem import Problem
+from workbench.ui.models.run_list import together
 from workbench.workspace import Workspace, sweeps
+from workbench.workspace.rows import Experiment
 
 KNOWN = {"loss/ce": {"params": {"dropout": {"default": 0.5, "type": "number"}}}}
 
@@ -246,3 +248,14 @@ def test_settings_that_a_sweep_judged_on_the_reported_half_are_said(workspace):
     sweeps.begin(workspace, sweeps.trials(workspace, number)[0], lambda: runs[1])
     said = f"The settings of sweep {number} were judged on the half that is reported, which flatters its best: run "
     assert f"{said}{runs[1]}." in look(workspace, at="last").guards
+
+
+def test_an_unfinished_seed_does_not_pull_the_mean_down(workspace):
+    for seed, (score, status) in enumerate([(0.8, "done"), (0.6, "done"), (0.1, "interrupted")]):
+        store(workspace, {1: np.full(6, score)}, seed=seed, status=status)
+    best = look(workspace).summaries[0].interval
+    assert (best.n, best.mean) == (2, pytest.approx(0.7))
+    assert look(workspace, at=1).summaries[0].interval.n == 3, "at one epoch all are alike"
+    row = together(Experiment(1, "Three", "", "", {}), workspace.runs())
+    assert row.best["MAP@R"] == pytest.approx(0.7)
+    assert (row.epoch, row.epochs) == (2, 3)

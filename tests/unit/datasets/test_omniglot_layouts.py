@@ -130,8 +130,8 @@ def test_what_is_no_omniglot_says_so(tmp_path, build):
     (tmp_path / "empty").mkdir()
     for name, words in {
         "text.png": "is neither a folder nor an archive",
-        "text.zip": "is no whole zip file",
-        "cut.zip": "is no whole zip file",
+        "text.zip": "is refused: File is not a zip file",
+        "cut.zip": "is refused: File is not a zip file",
         "other.zip": "holds no ALPHABET/characterNN",
         "empty": "holds no ALPHABET/characterNN",
         "missing": "There is no",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from listeners import give_up, silent
 
-from workbench import files
+from workbench import files, parts
 from workbench.control import Cancelled
 from workbench.datasets import pixels as module
 from workbench.datasets.images import BadImage
@@ -177,12 +177,11 @@ def test_a_cache_folder_that_cannot_be_made_is_a_problem(tmp_path, in_memory):
 
 
 def test_what_a_killed_program_left_is_swept_and_what_another_writes_is_not(tmp_path, in_memory):
-    for name, age in ((".old.npy.1-a.part", 2 * module.FORGOTTEN), (".new.npy.2-b.part", 0)):
-        (tmp_path / name).write_bytes(b"half")
-        now = (tmp_path / name).stat().st_mtime
-        os.utime(tmp_path / name, (now - age, now - age))
-    decoded(in_memory([0, 0]), tmp_path, silent)
-    assert [name for name in os.listdir(tmp_path) if name.endswith(".part")] == [".new.npy.2-b.part"]
+    (tmp_path / ".old.npy.1-01234567.part").write_bytes(b"half")
+    with parts.whole_file(tmp_path / "new.npy"):
+        [new] = set(os.listdir(tmp_path)) - {".old.npy.1-01234567.part"}
+        decoded(in_memory([0, 0]), tmp_path, silent)
+        assert [name for name in os.listdir(tmp_path) if name.endswith(".part")] == [new]
 
 
 def test_a_cache_lost_while_it_is_used_is_a_problem(tmp_path, in_memory, monkeypatch):

@@ -7,7 +7,7 @@ import torch
 
 from workbench.losses import anatomy_view as module
 from workbench.losses import build_loss, list_losses
-from workbench.losses.anatomy_view import anatomy, linear_logits_of
+from workbench.losses.anatomy_view import anatomy
 
 N, D, K = 240, 6, 3
 
@@ -125,8 +125,8 @@ def test_what_hangs_on_a_classifier_is_measured_on_what_the_loss_compares(name, 
     for line, expected in by_hand(z, theta, bias, batch[1]).items():
         assert found[f"anatomy/{line}"] == pytest.approx(expected, rel=1e-6), line
     assert ("anatomy/seen/scale" in found) == (name in UNIT)
-    if hasattr(loss, "logits"):
-        own = torch.nn.functional.cross_entropy(loss.logits(batch[0]), batch[1]).item()
+    if (logits := loss.logits(batch[0])) is not None:
+        own = torch.nn.functional.cross_entropy(logits, batch[1]).item()
         assert found["anatomy/ce"] == pytest.approx(own, rel=1e-5)
         assert found["anatomy/information/discriminative"] == pytest.approx(math.log(K) - own, rel=1e-4)
 
@@ -159,4 +159,4 @@ def test_only_losses_that_compare_with_one_vector_for_each_class_say_how(name, b
     found = anatomy(trained(name, batch), *batch)
     assert ("anatomy/pce" in found) == (name in RAW | UNIT)
     assert ("anatomy/ce" in found) == (name in RAW | UNIT | {"soft_triple"})
-    assert (linear_logits_of(trained(name, batch)) is not None) == (name in RAW | UNIT)
+    assert (trained(name, batch).linear_logits() is not None) == (name in RAW | UNIT)

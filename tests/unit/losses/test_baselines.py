@@ -12,6 +12,7 @@ from workbench.losses.distance_weighted import times_drawn
 from workbench.losses.memory import Memory
 
 N, D, K = 12, 5, 3
+PAIR_LOSSES = ["contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet"]
 
 
 @pytest.fixture
@@ -242,12 +243,32 @@ def test_soft_triple_is_eq_7_and_9(batch):
     agree(loss, reference, batch)
 
 
-@pytest.mark.parametrize("inner", ["contrastive", "contrastive_positive_margin", "multi_similarity", "triplet"])
+@pytest.mark.parametrize("margin", [-0.2, 0.0, 0.5])
+def test_contrastive_by_cosine_is_what_xbm_s_authors_run(batch, margin):
+    def reference(z, y):
+        u, total = unit(z), 0.0
+        for a in range(N):
+            for b in range(N):
+                s = u[a] @ u[b]
+                if y[a] == y[b]:
+                    total = total + (1 - s if s < 1 - 1e-5 else 0)
+                elif s > margin:
+                    total = total + s
+        return total / N
+
+    agree(loss_of("contrastive_cosine", margin=margin), reference, batch)
+
+
+@pytest.mark.parametrize(
+    "inner", ["contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet"]
+)
 def test_xbm_without_memory_is_a_pair_loss_and_adds_the_memory_s_pairs(inner, batch):
     z, y = batch
     loss = loss_of("xbm", inner=inner, memory=20, warm_up=1, margin=1.0).double()
     if inner == "contrastive":
         torch.testing.assert_close(loss(z, y), loss_of("contrastive", margin=1.0)(z, y))
+    if inner == "contrastive_cosine":
+        torch.testing.assert_close(loss(z, y), loss_of(inner)(z, y))
     if inner == "contrastive_positive_margin":
         same = {"positive_margin": 0.3, "negative_margin": 1.0}
         torch.testing.assert_close(loss(z, y), loss_of(inner, **same)(z, y))
@@ -268,6 +289,11 @@ def test_xbm_without_memory_is_a_pair_loss_and_adds_the_memory_s_pairs(inner, ba
                 elif apart < 1:
                     pushes.append((1 - apart) ** 2)
         torch.testing.assert_close(value - within, torch.stack(pulls).mean() + torch.stack(pushes).mean())
+    if inner == "contrastive_cosine":
+        u, kept = unit(2 - z), unit(z)
+        alike = [(u[a] @ kept[m], y[a] == y[m]) for a in range(N) for m in range(N)]
+        wanted = sum((1 - s if same else s) for s, same in alike if same or s > 0.5) / N
+        torch.testing.assert_close(value - within, wanted)
     if inner == "triplet":
         u, kept, terms = unit(2 - z), unit(z), []
         for a in range(N):
@@ -279,7 +305,9 @@ def test_xbm_without_memory_is_a_pair_loss_and_adds_the_memory_s_pairs(inner, ba
         torch.testing.assert_close(value - within, torch.stack(terms).mean())
 
 
-@pytest.mark.parametrize("inner", ["contrastive", "contrastive_positive_margin", "multi_similarity", "triplet"])
+@pytest.mark.parametrize(
+    "inner", ["contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet"]
+)
 @pytest.mark.parametrize("labels", [[0, 1] * 4, [0] * 8, list(range(8))], ids=["pairs", "one class", "no positive"])
 def test_xbm_is_finite_with_an_empty_memory_and_without_pairs(inner, labels):
     loss = build_loss("xbm", num_classes=8, embedding_dim=4, inner=inner, memory=5, warm_up=0).train()

@@ -11,7 +11,7 @@ from workbench.losses.ccp import bounded
 from workbench.problem import Problem
 
 N, D, K, M = 14, 5, 4, 3
-INNER = ["contrastive", "contrastive_positive_margin", "multi_similarity", "triplet"]
+INNER = ["contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet"]
 every_inner = pytest.mark.parametrize("inner", INNER)
 
 
@@ -53,6 +53,11 @@ def naive(p, rows, row_labels, columns, column_labels, within):
     def apart(i, j):
         return (rows[i] - columns[j]).square().sum().sqrt()
 
+    if p.inner == "contrastive_cosine":
+        alike = {(i, j): rows[i] @ columns[j] for i, j in pairs}
+        near = [1 - alike[pair] for pair in positive if alike[pair] < 1 - 1e-5]
+        far = [alike[pair] for pair in negative if alike[pair] > p.cosine_margin]
+        return sum([*near, *far]) / len(rows)
     if p.inner == "contrastive":
         push = mean((p.negative_margin - apart(i, j)).clamp_min(0) ** 2 for i, j in negative)
         return mean(apart(i, j) ** 2 for i, j in positive) + push
@@ -83,10 +88,10 @@ def naive_multi_similarity(p, rows, columns, positive, negative):
 
 
 def reference(loss, z, y, centres, in_batch):
-    """Value with the proxies as anchors; multi-similarity has the samples as anchors."""
+    """Value with the proxies as anchors; multi-similarity and C1 have the samples as anchors."""
     inside, fixed = [clip(v) for v in z], [clip(v) for v in centres]
     classes = [k for k in range(K) for _ in range(M)]
-    if loss.params.inner == "multi_similarity":
+    if loss.params.inner in ("multi_similarity", "contrastive_cosine"):
         value = naive(loss.params, inside, y, fixed, classes, within=False)
     else:
         value = naive(loss.params, fixed, classes, inside, y, within=False)

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.waits import HANG
 from workbench import serving
 from workbench.config import RunConfig
 from workbench.events import Ended, Evaluated
@@ -16,7 +17,7 @@ from workbench.workspace.recorder import Recorder
 
 
 class Server:
-    """A running analysis process and its pipes."""
+    """A running analysis process and its pipes; `with` ends it, and kills it where the test failed."""
 
     def __init__(self, log, *arguments):
         self.process = subprocess.Popen(
@@ -24,17 +25,29 @@ class Server:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
         )  # fmt: skip
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, failed, *_):
+        try:
+            if failed is None:
+                self.process.stdin.close()
+                assert self.process.wait(HANG) == 0
+        finally:
+            self.kill()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
     def say(self, line):
         self.process.stdin.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
         self.process.stdin.flush()
 
     def hear(self):
         return json.loads(self.process.stdout.readline())
-
-    def end(self):
-        self.process.stdin.close()
-        assert self.process.wait(10) == 0
-        self.process.stdout.close()
 
     def ask(self, **request):
         """Progress texts, and the answer that ends the request."""
@@ -47,14 +60,27 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory):
-    """One process for most tests: starting it takes a second."""
+def shared(tmp_path_factory):
+    """The process of most tests, as starting one takes a second; none at first and after a test that failed."""
     with (tmp_path_factory.mktemp("server") / "stderr.txt").open("w+") as file:
-        running = Server(file)
-        yield running
-        running.end()
+        kept = SimpleNamespace(server=None, log=file)
+        yield kept
+        if kept.server is not None:
+            with kept.server:
+                pass
         file.seek(0)
         assert file.read() == ""  # no warning and no traceback
+
+
+@pytest.fixture
+def running(shared, request):
+    """A process that owes no answer to another test."""
+    shared.server = shared.server or Server(shared.log)
+    failed = request.session.testsfailed
+    yield shared.server
+    if request.session.testsfailed > failed:
+        shared.server.kill()
+        shared.server = None
 
 
 @pytest.fixture
@@ -212,18 +238,17 @@ def test_a_cancel_ends_the_job_that_runs_and_spares_the_next(running, arrays):
 @pytest.mark.parametrize("last", ["", '{"id": 1, "op": "quit"}\n'], ids=["closed", "quit"])
 def test_it_ends_when_asked_and_when_its_input_closes(last):
     done = subprocess.run(
-        [sys.executable, "-m", "workbench.projection.server"], input=last, capture_output=True, text=True, timeout=30
+        [sys.executable, "-m", "workbench.projection.server"], input=last, capture_output=True, text=True, timeout=HANG
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_it_ends_in_the_middle_of_a_job_when_its_input_closes(tmp_path, arrays):
     np.save(arrays["embeddings"], np.random.default_rng(0).normal(size=(20_000, 5)))
-    started = Server(subprocess.DEVNULL)
-    started.say({"id": 1, "op": "project_arrays", "method": "umap", **arrays, "proxies": None})
-    while started.hear()["text"] != "Laying out points":
-        pass
-    started.end()  # fails when it takes longer than its own limit
+    with Server(subprocess.DEVNULL) as started:
+        started.say({"id": 1, "op": "project_arrays", "method": "umap", **arrays, "proxies": None})
+        while started.hear()["text"] != "Laying out points":
+            pass
 
 
 class Pipe:
@@ -254,11 +279,9 @@ def test_what_a_library_prints_stays_out_of_the_answers(tmp_path):
         "    print('printed'); os.write(1, b'written'); os.system('echo shell'); return {'read': sys.stdin.read()}\n"
         "serving.run({'warm': noisy})\n"
     )
-    with (tmp_path / "stderr.txt").open("w") as file:
-        started = Server(file, "-c", code)
+    with (tmp_path / "stderr.txt").open("w") as file, Server(file, "-c", code) as started:
         started.say({"id": 1, "op": "warm"})
         assert [started.hear()["event"], started.hear()] == ["progress", {"id": 1, "event": "result", "read": ""}]
-        started.end()
     said = (tmp_path / "stderr.txt").read_text()
     for text in ("printed", "written", "shell"):
         assert text in said

@@ -8,6 +8,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from tests.waits import HANG
+
 FOUND = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-component-update",
@@ -38,7 +40,7 @@ class Page:
         for domain in ("Runtime", "Log", "Network", "Page"):
             self.ask(f"{domain}.enable")
         self.ask("Page.navigate", url=path.as_uri())
-        end = monotonic() + 60
+        end = monotonic() + HANG
         while self.run("document.readyState") != "complete":
             assert monotonic() < end
 
@@ -87,5 +89,5 @@ class Page:
         """End the browser."""
         os.close(self._out)
         self._process.terminate()
-        self._process.wait(30)
+        self._process.wait(HANG)
         os.close(self._in)

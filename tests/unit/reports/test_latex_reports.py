@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.comparing.compared_runs import store
+from tests.waits import HANG
 from workbench import reports
 from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
@@ -74,7 +75,7 @@ def compiled(folder, engine):
     """The log of a compilation in which every letter was set, by itself or by its number."""
     command = [engine, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "main.tex"]
     done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=300, check=False
+        command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=HANG, check=False
     )
     assert done.returncode == 0, done.stdout[-3000:]
     log = (folder / "main.log").read_text("utf-8", "replace")

@@ -3,6 +3,7 @@
 from queue import SimpleQueue
 
 from tests.ui.trained import trained_run
+from tests.waits import HANG
 from workbench.jobs import AnalysisProcess
 from workbench.workspace import Workspace
 
@@ -23,7 +24,7 @@ def test_pages_and_files_are_written_and_trouble_is_an_answer(tmp_path):
 
     def ask(op, **fields):
         process.request(op, **said, **fields)
-        while (answer := answers.get(timeout=120))["event"] == "progress":
+        while (answer := answers.get(timeout=HANG))["event"] == "progress":
             pass
         return answer
 

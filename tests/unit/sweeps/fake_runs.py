@@ -31,6 +31,8 @@ class FakeRuns:
 
         def work(control, emit):
             emit(Status("Working"))
+            if resume and not (workspace.folder(run_id) / "last.pt").exists():
+                recorder.forget_after(-1)
             emit(Scalar("probe/ce", 1, 0.5))
             if run_id == self.hold and not resume:
                 (workspace.folder(run_id) / "last.pt").write_bytes(b"")

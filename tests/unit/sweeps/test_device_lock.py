@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from tests.unit.sweeps.fake_runs import FakeRuns
+from tests.waits import HANG
 from workbench import catalog, experiment
 from workbench.changed_config import changed, read_config
 from workbench.cli import main
@@ -112,7 +113,7 @@ def test_a_sweep_of_another_workspace_is_waited_for(two, runs, place, capsys):
 
     thread = threading.Thread(target=lambda: ended.append(Worker(second, 1, say).run()))
     thread.start()
-    assert said.wait(30)
+    assert said.wait(HANG)
     waits = "Waiting: a sweep of another workspace has the cpu."
     assert lines == [waits]
     assert not sweeps.one(second, 1).holds
@@ -121,7 +122,7 @@ def test_a_sweep_of_another_workspace_is_waited_for(two, runs, place, capsys):
     assert waits in capsys.readouterr().out
     assert runs.began == []
     theirs.free()
-    thread.join(30)
+    thread.join(HANG)
     assert ended == ["done"]
     assert lines[1] == "The cpu is free now."
     assert sweeps.one(second, 1).problem == ""
@@ -134,16 +135,16 @@ def test_two_workspaces_take_turns(two, runs):
     lines = []
     one = threading.Thread(target=Worker(first, 1).run)
     one.start()
-    assert runs.held.wait(30)
+    assert runs.held.wait(HANG)
     told = threading.Event()
     other = threading.Thread(target=Worker(second, 1, lambda line: (lines.append(line), told.set())).run)
     other.start()
-    assert told.wait(30)
+    assert told.wait(HANG)
     assert lines[0].startswith("Waiting: a sweep of another workspace")
     starting.pause(first, 1)
-    one.join(30)
+    one.join(HANG)
     runs.hold = None
-    other.join(30)
+    other.join(HANG)
     assert sweeps.one(second, 1).state == "done"
     assert sweeps.one(first, 1).state == "paused"
 

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from tests.unit.sweeps.fake_runs import FakeRuns
+from tests.waits import HANG
 from workbench import catalog, experiment
 from workbench.changed_config import changed, read_config
 from workbench.problem import Problem
@@ -97,10 +98,10 @@ def test_a_pause_keeps_the_run_and_resume_goes_on_with_it(workspace, config, kno
     worker, ended = Worker(workspace, number), []
     thread = threading.Thread(target=lambda: ended.append(worker.run()))
     thread.start()
-    assert runs.held.wait(10)
+    assert runs.held.wait(HANG)
     assert state_words(sweeps.one(workspace, number), sweeps.trials(workspace, number)) == "Working"
     starting.pause(workspace, number)
-    thread.join(10)
+    thread.join(HANG)
     assert ended == ["paused"]
     assert states(workspace, number) == ["paused", "queued"]
     assert state_words(sweeps.one(workspace, number), []) == "Paused"
@@ -117,9 +118,9 @@ def test_a_cancelled_sweep_ends_and_can_be_brought_back(workspace, config, known
     number = sweep_of(workspace, config, known, "training.lr=0.01,0.03")
     thread = threading.Thread(target=Worker(workspace, number).run)
     thread.start()
-    assert runs.held.wait(10)
+    assert runs.held.wait(HANG)
     sweeps.cancel(workspace, number)
-    thread.join(10)
+    thread.join(HANG)
     assert states(workspace, number) == ["cancelled", "cancelled"]
     with pytest.raises(Problem, match="Retry brings"):
         starting.resume(workspace, number)

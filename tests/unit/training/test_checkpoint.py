@@ -17,6 +17,23 @@ def whole(tmp_path):
     return path
 
 
+@pytest.fixture
+def small_files():
+    """Files of this process end at 64 KiB: what a full disk does to whoever writes."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_disk_that_takes_no_more_is_said_and_the_old_checkpoint_stays(whole, small_files):
+    with pytest.raises(Problem, match=r"last\.pt could not be written \(File too large\)\. What was there before is"):
+        checkpoint.save(whole, {"w": torch.zeros(1_000_000)})
+    assert checkpoint.load(whole)["n"] == 3
+    assert list(whole.parent.iterdir()) == [whole]
+
+
 def test_round_trip(whole):
     assert torch.equal(checkpoint.load(whole)["w"], torch.arange(1000.0))
 

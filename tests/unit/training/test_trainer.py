@@ -12,6 +12,7 @@ from torch import nn
 from workbench.config import TrainingParams
 from workbench.control import Cancelled, Control
 from workbench.events import Progress, Resumed, Scalar, Waiting
+from workbench.losses.contract import Loss
 from workbench.problem import Problem
 from workbench.training import checkpoint
 from workbench.training.feed import Feed
@@ -21,7 +22,7 @@ from workbench.training.trainer import Parts, train
 EPOCHS, STEPS = 4, 8
 
 
-class Squares(nn.Module):
+class Squares(Loss):
     """A loss with a parameter of its own, and dropout so that the random state matters."""
 
     def __init__(self) -> None:
@@ -34,7 +35,7 @@ class Squares(nn.Module):
 
 
 class InOrder:
-    steps_per_epoch = STEPS
+    steps_per_epoch, places = STEPS, np.arange(64)
 
     def batches(self, epoch):
         return np.array_split(np.random.default_rng(epoch).permutation(64), STEPS)
@@ -187,14 +188,14 @@ class Pretrained(nn.Module):
 
 
 def test_the_backbone_learns_at_its_own_rate():
-    optimiser = build_optimiser(TrainingParams(lr=0.5, backbone_lr=0.1), Pretrained(), nn.Identity())
+    optimiser = build_optimiser(TrainingParams(lr=0.5, backbone_lr=0.1), Pretrained(), Loss())
     found = {(tuple(group["params"][0].shape), group["lr"]) for group in optimiser.param_groups}
     assert found == {((3, 4), 0.05), ((2, 3), 0.5)}
 
 
 def test_a_frozen_backbone_is_not_given_to_the_optimiser():
     model = Pretrained()
-    optimiser = build_optimiser(TrainingParams(lr=0.5, backbone_lr=0), model, nn.Identity())
+    optimiser = build_optimiser(TrainingParams(lr=0.5, backbone_lr=0), model, Loss())
     assert [tuple(weight.shape) for group in optimiser.param_groups for weight in group["params"]] == [(2, 3)]
     assert not model.backbone.weight.requires_grad
 
@@ -202,7 +203,7 @@ def test_a_frozen_backbone_is_not_given_to_the_optimiser():
 def test_warm_up_then_cosine_to_zero():
     params = TrainingParams(optimiser="sgd", lr=1.0, warmup_steps=4)
     model = nn.Linear(1, 1)
-    optimiser = build_optimiser(params, model, nn.Identity())
+    optimiser = build_optimiser(params, model, Loss())
     schedule = build_schedule(params, optimiser, 20)
     rates = []
     for _ in range(20):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from workbench import reports
 from workbench.config import RunConfig
-from workbench.doctor import repair_workspace
 from workbench.events import Ended, Scalar
 from workbench.exchange.formats import export_run
 from workbench.reports.content import gather, percent
@@ -21,6 +20,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.numbers import metrics_json, points_json
 from workbench.workspace.reading import as_metrics
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.repair import repair
 
 VALUES = [0.5, inf, nan, -inf, 0.25]
 
@@ -57,7 +57,7 @@ def test_the_journal_is_json_and_brings_them_back(workspace):
     place = workspace.path
     workspace.close()
     (place / "workspace.db").write_bytes(b"no database")
-    repair_workspace(place)
+    repair(place)
     with Workspace(place) as again:
         np.testing.assert_array_equal(again.scalars(1, "batch/loss")[1], VALUES)
 

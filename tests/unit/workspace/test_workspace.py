@@ -266,7 +266,7 @@ def test_what_is_no_workspace_is_named(tmp_path):
 
 
 def test_damaged_pages_are_noticed_and_the_folders_bring_everything_back(done):
-    from workbench.doctor import repair_workspace
+    from workbench.workspace.repair import repair
 
     workspace, run_id, images = done
     before = workspace.scalars(run_id, "batch/loss")[1], workspace.neighbours(run_id, int(images.sample_ids[3]))
@@ -278,7 +278,7 @@ def test_damaged_pages_are_noticed_and_the_folders_bring_everything_back(done):
     workspace.database.write_bytes(data)
     with pytest.raises(Damaged):
         Workspace(workspace.path)
-    assert "1 runs came back" in repair_workspace(workspace.path)
+    assert "1 runs came back" in repair(workspace.path)[0]
     with Workspace(workspace.path) as again:
         np.testing.assert_array_equal(again.scalars(run_id, "batch/loss")[1], before[0])
         assert again.neighbours(run_id, int(images.sample_ids[3])) == before[1]

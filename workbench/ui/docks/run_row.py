@@ -43,6 +43,7 @@ class RunRow(QStyledItemDelegate):
         self._paint_state(painter, option, bottom, run, tokens)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QColor(tokens.accent))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(option.rect.adjusted(0, 0, -1, -1))
         painter.restore()
 

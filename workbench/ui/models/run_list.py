@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from workbench.ui.words import percent, state_word
-from workbench.workspace.rows import Experiment, Run
+from workbench.workspace.rows import Experiment, Run, counting
 
 Index = QModelIndex | QPersistentModelIndex
 ORDER = ("queued", "failed", "interrupted", "stopped", "cancelled", "running", "waiting")  # which state tells most
@@ -112,11 +112,11 @@ class RunList(QAbstractListModel):
 
 
 def together(experiment: Experiment, runs: list[Run]) -> Run:
-    """One row for runs that belong together: the mean of their best scores, and the state of the work."""
+    """One row for runs that belong together: the mean best scores of those that are done, and the state of the work."""
     working = [run for run in runs if run.status in ("running", "waiting")]
     states = {run.status for run in runs}
     status = working[0].status if working else "done" if states == {"done"} else min(states - {"done"}, key=ORDER.index)
-    named = [run.best for run in runs if run.best]
+    named = [run.best for run in counting(runs) if run.best]
     best = {name: fmean(each[name] for each in named) for name in ("recall@1", "MAP@R")} if named else {}
     done = sum(run.status == "done" for run in runs)
     note = f"{done} of {len(runs)} runs are done"

@@ -1,4 +1,4 @@
-"""The points of one curve: numpy buffers that double when full, smoothing, and where a value is no number."""
+"""The points of one curve: numpy buffers that double when full, and where a value is no number."""
 
 from collections.abc import Sequence
 
@@ -53,19 +53,6 @@ class Curve:
         """[n] float64 with NaN in place of infinity, so that the drawing leaves a gap there."""
         return np.where(np.isfinite(self.values), self.values, np.nan)
 
-    def smoothed(self, window: int) -> np.ndarray:
-        """[n] float64: the mean of the `window` numbers around each point; NaN where the value is no number.
-
-        The window is cut at both ends of the curve, and of an even one the earlier half is the longer.
-
-        Sums are taken inside blocks, never as differences of running totals: one exploding value leaves no trace
-        once it has left the window.
-        """
-        good = np.isfinite(self.values)
-        sums = _windowed_sums(np.where(good, self.values, 0.0), window)
-        counts = _windowed_sums(good.astype(np.float64), window)
-        return np.where(good, sums / np.maximum(counts, 1.0), np.nan)
-
     def breaks(self) -> list[tuple[float, str]]:
         """Where each stretch that is no number begins: (step, "NaN" or "infinite")."""
         bad = ~np.isfinite(self.values)
@@ -112,18 +99,3 @@ def thinned(steps: np.ndarray, values: np.ndarray, columns: int) -> tuple[np.nda
 def _last_of_each_step(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     unique, last_from_the_end = np.unique(steps[::-1], return_index=True)
     return unique, values[::-1][last_from_the_end]
-
-
-def _windowed_sums(values: np.ndarray, window: int) -> np.ndarray:
-    """[n]: the sum of the `window` values around each place, fewer at the ends."""
-    if len(values) == 0 or window <= 1:
-        return values.copy()
-    after = (window - 1) // 2
-    count = len(values) + after
-    padded = np.zeros(-(-count // window) * window)
-    padded[: len(values)] = values
-    blocks = padded.reshape(-1, window)
-    within = np.cumsum(blocks, axis=1)
-    rest_of_last = np.zeros_like(within)  # what of the block before still lies in the window
-    rest_of_last[1:, :-1] = np.cumsum(blocks[:-1, :0:-1], axis=1)[:, ::-1]
-    return (within + rest_of_last).reshape(-1)[after:count]

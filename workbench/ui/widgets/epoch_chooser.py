@@ -1,18 +1,21 @@
-"""Which evaluation of the shown run the pages show."""
+"""Which evaluation of the shown run the whole window shows."""
 
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from workbench.problem import Problem
 from workbench.ui.session import Session
+
+BEST = "★ best"
 
 
 class EpochChooser(QComboBox):
-    """Epochs in order. The newest is followed while the run trains; any other stays as it was chosen."""
+    """Epochs in order, the best marked. The best is followed while the run trains; any other stays as chosen."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self.setAccessibleName("Evaluation")
-        self.setToolTip("The newest is followed while the run trains")
+        self.setToolTip("The evaluation that every page shows; the best is followed while the run trains")
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.activated.connect(self._choose)
         session.evaluation_changed.connect(self._fill)
@@ -20,25 +23,21 @@ class EpochChooser(QComboBox):
         session.workspace_changed.connect(self._fill)
         self._fill()
 
-    def earlier(self) -> None:
-        """Show the evaluation before."""
-        self._choose(self.currentIndex() - 1)
-
-    def later(self) -> None:
-        """Show the evaluation after."""
-        self._choose(self.currentIndex() + 1)
-
     def _fill(self) -> None:
-        run_id = self._session.run_id
-        found = [] if run_id is None else self._session.workspace.evaluations(run_id)
-        several = len({each.distance for each in found}) > 1
         self.clear()
+        try:
+            run = self._session.run()
+            found = [] if run is None else self._session.workspace.evaluations(run.id)
+            best = None if run is None else self._session.workspace.run(run.id).best_epoch
+        except Problem:  # deleted by another program
+            found, best = [], None
+        several = len({each.distance for each in found}) > 1
         for each in found:
             word = "untrained" if each.epoch == 0 else f"epoch {each.epoch}"
-            self.addItem(f"{word}, {each.distance}" if several else word, each.id)
+            word = f"{word}, {each.distance}" if several else word
+            self.addItem(f"{BEST}, {word}" if each.epoch == best else word, each.id)
         self.setCurrentIndex(self.findData(self._session.evaluation_id))
+        self.setVisible(bool(found))
 
     def _choose(self, place: int) -> None:
-        if 0 <= place < self.count():
-            newest = place == self.count() - 1
-            self._session.show_evaluation(None if newest else self.itemData(place))
+        self._session.show_evaluation(self.itemData(place))

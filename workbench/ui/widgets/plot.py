@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup, QColor, QGuiApplication, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -19,9 +19,11 @@ from PySide6.QtWidgets import (
     QToolButton,
     QVBoxLayout,
     QWidget,
+    QWidgetAction,
 )
 
 from workbench.problem import Problem
+from workbench.smoothing import exponential_mean
 from workbench.ui import theme
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
@@ -30,12 +32,12 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot_canvas import PlotCanvas, Series
 from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_png, save_svg
 from workbench.ui.widgets.plot_table import CurveTable, TableDialog
+from workbench.ui.widgets.smoothing_slider import SmoothingSlider
 
 __all__ = ["CurvePlot", "Series"]
 
 REDRAW_MS, TURN_MS = 100, 23
 PLOTS = count()
-WINDOWS = (1, 10, 30, 100, 300, 1000)  # points of the moving mean
 
 
 class CurvePlot(QFrame):
@@ -46,7 +48,7 @@ class CurvePlot(QFrame):
         series: the curves, in the order of the legend.
         x_title: what runs along the bottom: "step", "epoch".
         right_title: name of the right axis, where a series stands on it.
-        smoothing: points of the moving mean at the start; 1 is none.
+        smoothing: weight of the exponential mean at the start, 0 to 0.99; 0 is none.
     """
 
     failed = Signal(object)  # Problem, of a save
@@ -58,7 +60,7 @@ class CurvePlot(QFrame):
         x_title: str = "step",
         left_title: str = "",
         right_title: str = "",
-        smoothing: int = 1,
+        smoothing: float = 0.0,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -96,6 +98,7 @@ class CurvePlot(QFrame):
         self._more.setToolTip("Log scale, smoothing, copy, save, table")
         self.legend = {each.name: self._legend_button(each) for each in self.series}
         self.read_out = QLabel("", self.canvas)
+        self.read_out.setProperty("role", "readOut")
         self.read_out.setTextFormat(Qt.TextFormat.PlainText)
         self.read_out.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.read_out.hide()
@@ -120,16 +123,11 @@ class CurvePlot(QFrame):
         self.log_action = menu.addAction("Log scale")
         self.log_action.setCheckable(True)
         self.log_action.toggled.connect(self.set_log)
-        smoothing = menu.addMenu("Smoothing")
-        group = QActionGroup(smoothing)
-        self._window_actions: dict[int, QAction] = {}
-        for window in WINDOWS:
-            action = smoothing.addAction("None" if window == 1 else f"Mean of {window:,} points")
-            action.setCheckable(True)
-            action.setChecked(window == self.smoothing)
-            action.triggered.connect(partial(self.set_smoothing, window))
-            group.addAction(action)
-            self._window_actions[window] = action
+        self.smoother = SmoothingSlider(self.smoothing)
+        self.smoother.chosen.connect(self.set_smoothing)
+        holder = QWidgetAction(menu)
+        holder.setDefaultWidget(self.smoother)
+        menu.addAction(holder)
         menu.addAction("Show all (double-click)", self.canvas.fit)
         menu.addSeparator()
         menu.addAction("Copy picture", self.copy_picture)
@@ -139,6 +137,7 @@ class CurvePlot(QFrame):
 
     def _legend_button(self, series: Series) -> QToolButton:
         button = QToolButton()
+        button.setProperty("legend", "true")
         button.setText(series.title)
         button.setCheckable(True)
         button.setChecked(True)
@@ -235,12 +234,11 @@ class CurvePlot(QFrame):
         self.log_action.setChecked(on)
         self.canvas.set_log(on)
 
-    def set_smoothing(self, window: int, _checked: bool = True) -> None:
-        """Mean of the `window` points around each, bold over the faint raw curve; 1 is none."""
-        self.smoothing = window
-        if window in self._window_actions:
-            self._window_actions[window].setChecked(True)
-        self.redraw()
+    def set_smoothing(self, weight: float) -> None:
+        """The debiased exponential mean with this weight of the past, bold over the faint raw curve; 0 is none."""
+        self.smoothing = weight
+        self.smoother.show_weight(weight)
+        self._ask_redraw()
 
     def _redraw_seen(self) -> None:
         """What nobody looks at is drawn when it is shown again."""
@@ -254,7 +252,8 @@ class CurvePlot(QFrame):
         for each in self.series:
             curve = self.curves[each.name]
             seen = slice(*np.searchsorted(curve.steps, self.canvas.span()))
-            smooth = curve.smoothed(self.smoothing)[seen] if self.smoothing > 1 and not each.dots else None
+            smoothed = self.smoothing > 0 and not each.dots and not each.exact
+            smooth = exponential_mean(curve.values, self.smoothing)[seen] if smoothed else None
             self.canvas.lines[each.name].draw(curve.steps[seen], curve.finite_values()[seen], smooth, columns)
         self.canvas.reach_over([self.curves[each.name].steps for each in self.shown() if each.axis == "right"])
         self.canvas.show_marks(self.marks())
@@ -265,6 +264,7 @@ class CurvePlot(QFrame):
         """A curve without points says so in the legend while others have some; the plot itself while none has."""
         some = any(len(curve) for curve in self.curves.values())
         self.empty.setVisible(not some)
+        self.canvas.show_axes(some)
         for each in self.series:
             words = f"{each.title} (no values)" if some and not len(self.curves[each.name]) else each.title
             if self.legend[each.name].text() != words:
@@ -314,32 +314,23 @@ class CurvePlot(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "legend"):
-            self._apply_theme()
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "legend") and theme.current() != self._dressed:
+            self._apply_theme()  # once, of the many such events that a change of the theme brings
 
     def contextMenuEvent(self, event: Any) -> None:
         self.menu.popup(event.globalPos())
 
     def _apply_theme(self) -> None:
         """Colours of the theme; faint curves are blended with its background, so they are drawn again."""
-        shown = theme.current()
+        self._dressed = shown = theme.current()
         self.canvas.apply(shown)
-        self.read_out.setStyleSheet(
-            f"background: {shown.raised}; color: {shown.text}; border: 1px solid {shown.border}; padding: 1px 4px;"
-        )
         for each in self.series:
             self._dress(each)
         self.redraw()
 
     def _dress(self, series: Series) -> None:
-        """The look of a legend entry in the colours of the theme."""
-        shown, entry = theme.current(), self.legend[series.name]
-        entry.setIcon(swatch(series))
-        entry.setStyleSheet(
-            "QToolButton { padding: 0 4px; }"
-            f"QToolButton:checked {{ background: transparent; color: {shown.text}; }}"
-            f"QToolButton:!checked {{ color: {shown.muted}; }}"
-        )
+        """The picture of a legend entry."""
+        self.legend[series.name].setIcon(swatch(series))
 
     def _ask_redraw(self) -> None:
         if self.isVisible() and not self._timer.isActive():

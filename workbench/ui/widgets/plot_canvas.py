@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QPainter, QPixmap
+from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QWidget
 
 from workbench.ui import theme
@@ -33,6 +33,7 @@ class Series:
     axis: Literal["left", "right"] = "left"
     dashed: bool = False
     dots: bool = False  # a dot at every point: for curves of few points
+    exact: bool = False  # set, not measured: never smoothed
     may_be_undefined: bool = False  # a value that is no number is a gap, not trouble to be marked
     hidden: bool = False  # at the start
     pen: Qt.PenStyle | None = None  # another style than solid or dashed
@@ -75,6 +76,17 @@ def blended(colour: QColor, background: QColor) -> QColor:
         (colour.blue(), background.blue()),
     )
     return QColor(*(round(FAINT_SHARE * front + (1 - FAINT_SHARE) * back) for front, back in channels))
+
+
+class Shade(pg.FillBetweenItem):
+    """An area between two curves that goes with their points: pyqtgraph keeps the last one when they are taken away."""
+
+    def updatePath(self) -> None:
+        found = [curve.getOriginalDataset()[0] for curve in self.curves]
+        if all(steps is not None and len(steps) for steps in found):
+            super().updatePath()
+        else:
+            self.setPath(QPainterPath())
 
 
 class Reach(pg.GraphicsObject):
@@ -183,7 +195,12 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         lower, upper = self.lines[first], self.lines[second]
         colour = QColor(upper.series.colour)
         colour.setAlphaF(SHADE)
-        self.item.addItem(pg.FillBetweenItem(lower.raw, upper.raw, brush=colour), ignoreBounds=True)
+        self.item.addItem(Shade(lower.raw, upper.raw, brush=colour), ignoreBounds=True)
+
+    def show_axes(self, shown: bool) -> None:
+        """Ticks, grid and names of the axes: a plot without values has none."""
+        for side in ("left", "bottom", *(("right",) if self._right is not None else ())):
+            self.item.getAxis(side).setVisible(shown)
 
     def name_axes(self, left: str, right: str = "") -> None:
         self.item.setLabel("left", left or None)

@@ -12,7 +12,7 @@ from workbench.ui.pages.compare.looks import SWATCH, looks, swatch
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.words import percent, state_word
-from workbench.workspace.rows import Run
+from workbench.workspace.rows import Run, counting
 
 WIDTH, SCORE_PX = 252, 74  # px
 ID_ROLE = Qt.ItemDataRole.UserRole + 1  # run id of a row; None for a group of several runs
@@ -183,7 +183,7 @@ def _unfinished(run: Run) -> str:
 
 
 def _mean(runs: Sequence[Run]) -> float | None:
-    found = [run.best["MAP@R"] for run in runs if "MAP@R" in run.best]
+    found = [run.best["MAP@R"] for run in counting(runs) if "MAP@R" in run.best]
     return fmean(found) if found else None
 
 

@@ -66,7 +66,7 @@ class StillPlot(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_copy"):
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_copy") and theme.current() != self._dressed:
             self._apply_theme()
 
     def mouseDoubleClickEvent(self, _event: Any) -> None:
@@ -76,7 +76,8 @@ class StillPlot(QFrame):
         QGuiApplication.clipboard().setPixmap(self.grab())
 
     def _apply_theme(self) -> None:
-        shown, font = theme.current(), QFont(self.font())
+        self._dressed = shown = theme.current()
+        font = QFont(self.font())
         font.setPixelSize(AXIS_PX)
         self.plot.setBackground(shown.plot_background)
         for side in ("left", "bottom"):

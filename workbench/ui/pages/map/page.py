@@ -35,7 +35,6 @@ from workbench.ui.pages.map.tool_pill import GAP, MakingStrip, ToolPill
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
-from workbench.ui.widgets.epoch_chooser import EpochChooser
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.locating import LocateStrip
@@ -87,7 +86,6 @@ class MapPage(QStackedWidget):
         self.settings = MapSettings()
         self.colouring = self.colours.chooser
         self.trail = Trail(self.canvas)
-        self.epochs = EpochChooser(self.session)
         self.caption = ElidedLabel("", "caption", lines=2)
         self.selections = button("Selections", "bookmarks-simple", "quiet")
         self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
@@ -109,14 +107,14 @@ class MapPage(QStackedWidget):
         middle.setSpacing(12)
         earlier = icon_button("caret-left", "Earlier evaluation ([)")
         later = icon_button("caret-right", "Later evaluation (])")
-        earlier.clicked.connect(self.epochs.earlier)
-        later.clicked.connect(self.epochs.later)
+        earlier.clicked.connect(self.session.show_earlier)
+        later.clicked.connect(self.session.show_later)
         self.time = TimeBar()
         self.playback = Playback(self.session, self.canvas, self.time, self)
         self.links = TrueLinks(self.session, self.canvas, self)
         self.doubts = DoubtsButton(self.canvas)
         self.class_table = ClassTableOpener(self.session, self)
-        foot = row_of(label("Evaluation", "caption"), earlier, self.epochs, later)
+        foot = row_of(label("Evaluation", "caption"), earlier, later)
         foot.addWidget(self.time, 1)
         last = row_of(self.caption, self.doubts, self.selections, self.class_table.button)
         last.setStretch(0, 1)
@@ -151,8 +149,8 @@ class MapPage(QStackedWidget):
         self.selections.clicked.connect(self._show_named)
         commands.show_named.triggered.connect(self._show_named)
         commands.save_selection.triggered.connect(self._save_selection)
-        commands.earlier.triggered.connect(self.epochs.earlier)
-        commands.later.triggered.connect(self.epochs.later)
+        commands.earlier.triggered.connect(self.session.show_earlier)
+        commands.later.triggered.connect(self.session.show_later)
         self.canvas.selected.connect(self._select)
         self.canvas.opened.connect(self._open)
         self.canvas.hovered.connect(self._hover)

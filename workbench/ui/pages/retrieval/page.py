@@ -22,7 +22,6 @@ from workbench.ui.pages.retrieval.tagging import Tagging
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
-from workbench.ui.widgets.epoch_chooser import EpochChooser
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace import Workspace
@@ -59,7 +58,6 @@ class RetrievalPage(QStackedWidget):
         self.result = Result(loader)
         self.explaining = Explaining(self.session, self.queries.why, self.result, self)
         self.tagging = Tagging(self.session, self.queries.why, self.result, self)
-        self.epochs = EpochChooser(self.session)
         self.back = icon_button("arrow-left", "Back to the query before (Alt+Left)")
         self.forward = icon_button("arrow-right", "Forward again (Alt+Right)")
         self.own = button("Search with an image", "image")
@@ -73,7 +71,7 @@ class RetrievalPage(QStackedWidget):
         self.own.setMenu(own)
         bar = QHBoxLayout()
         bar.setSpacing(8)
-        for widget in (self.back, self.forward, self.epochs):
+        for widget in (self.back, self.forward):
             bar.addWidget(widget)
         bar.addStretch(1)
         self.locating = LocateStrip(self.session, loader)
@@ -100,8 +98,8 @@ class RetrievalPage(QStackedWidget):
             ("Back", "Alt+Left", self._back),
             ("Forward", "Alt+Right", self._forward),
             ("Show the query in the map", "M", self._show_in_map),
-            ("Earlier evaluation", "[", self.epochs.earlier),
-            ("Later evaluation", "]", self.epochs.later),
+            ("Earlier evaluation", "[", self.session.show_earlier),
+            ("Later evaluation", "]", self.session.show_later),
             ("Search with an image…", "", self._open_own),
             ("Paste an image to search with", "Ctrl+V", self._paste_own),
             ("Search this run with the last image again", "Ctrl+Shift+V", self._search_again),

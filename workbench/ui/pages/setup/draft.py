@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 from workbench import catalog as catalogs
@@ -126,7 +127,7 @@ class Draft:
         """What "published" and "measured" name for this loss and data set, by path, where it would change something."""
         loss, dataset = self.values["loss"]["name"], self.values["dataset"]["name"]
         both = {
-            "published": catalogs.published_fields(self.catalog, loss, dataset),
+            "published": catalogs.published_fields(self.catalog, loss, dataset, self.values["loss"]),
             "measured": catalogs.measured_fields(self.catalog, loss, dataset),
         }
         return {kind: named for kind, named in both.items() if any(self._lacks(*each) for each in named.items())}
@@ -153,10 +154,14 @@ class Draft:
         part, _, field = path.partition(".")
         if part in KINDS and field == "name":
             self._left[part, self.values[part]["name"]] = self.values[part]
-            before = self._fresh("loss", self.values["loss"]["name"])
+            before = self._unchanged_loss()
             self.values[part] = self._left.get((part, value)) or self._fresh(part, value)
             if part == "dataset":
                 self._follow(before)
+        elif part == "loss" and field in catalogs.deciding(self.catalog, self.values["loss"]["name"], self._dataset):
+            before = self._unchanged_loss()
+            self.values[part][field] = value
+            self._follow(before | {field: None})
         elif field:
             self.values[part][field] = value
         else:
@@ -214,17 +219,34 @@ class Draft:
                 errors = self._choice_errors(kind) | errors
         return config, errors
 
+    def missing(self) -> dict[str, str]:
+        """A sentence by path for every place of the data set that is not chosen or not there."""
+        data = self.values["dataset"]
+        described = self.catalog.get(f"dataset/{data['name']}", {"title": "", "params": {}})
+        found: dict[str, str] = {}
+        for name, field in described["params"].items():
+            chosen = str(data.get(name) or "")
+            if not field.get("path") or (not chosen and field.get("optional")):
+                continue
+            if not chosen:
+                kind = {"file": "file", "folder": "folder"}.get(field["path"], "folder or archive")
+                found[f"dataset.{name}"] = f"Choose the {kind} of {described['title']}."
+            elif not Path(chosen).expanduser().exists():
+                found[f"dataset.{name}"] = f"There is no {chosen}. Choose it again."
+        return found
+
     def fixes(self, errors: dict[str, str]) -> dict[str, tuple[str, str, Any]]:
         """One-click repairs of impossible combinations: by path, (words of the button, path to set, value)."""
         found: dict[str, tuple[str, str, Any]] = {}
-        others = [name for name in self._names("sampler") if name != "random"]
-        if "sampler.name" in errors and self.values["sampler"]["name"] == "random" and others:
+        samplers = catalogs.names(self.catalog, "sampler")
+        others = [name for name in samplers if catalogs.fact(self.catalog, "sampler", name, "images_of_class")]
+        if "sampler.name" in errors and self.values["sampler"]["name"] in samplers and others:
             title = self.catalog[f"sampler/{others[0]}"]["title"]
             found["sampler.name"] = (f"Use {title}", "sampler.name", others[0])
         if "training.nesterov" in errors:
             found["training.nesterov"] = ("Turn off", "training.nesterov", False)
         loss = self.values["loss"]
-        rule = self.catalog.get(f"loss/{loss['name']}", {"facts": {}})["facts"].get("dimensions")
+        rule = catalogs.fact(self.catalog, "loss", loss["name"], "dimensions")
         if "embedding.dim" in errors and rule and self.classes is not None:
             fits = dimensions.nearest(rule, loss[rule["of"]], self.classes, self.values["embedding"]["dim"])
             if fits:
@@ -239,35 +261,49 @@ class Draft:
         described = self.catalog.get(f"{kind}/{given['name']}", {"params": {}})["params"]
         return {"name": given["name"]} | {name: field["default"] for name, field in described.items()} | given
 
-    def _fresh(self, kind: str, name: str) -> Values:
-        """A choice before anybody changes it; a loss has what is published for the data set."""
-        dataset = self.values["dataset"]["name"]
-        published = catalogs.published(self.catalog, name, dataset) if kind == "loss" else {}
+    @property
+    def _dataset(self) -> str:
+        return str(self.values["dataset"]["name"])
+
+    def _fresh(self, kind: str, name: str, chosen: Values | None = None) -> Values:
+        """A choice before anybody changes it; a loss has what is published for the data set and what was chosen."""
+        published = catalogs.published(self.catalog, name, self._dataset, chosen) if kind == "loss" else {}
         return self._choice(kind, {"name": name} | published)
 
+    def _unchanged_loss(self) -> Values:
+        """The loss as it would be if nobody had changed a parameter, but for the values that follow from a choice."""
+        now, known = self.values["loss"], self.catalog
+        first, chosen = self._fresh("loss", now["name"]), self._fresh("loss", now["name"], now)
+        return chosen | {name: first[name] for name in catalogs.deciding(known, now["name"], self._dataset)}
+
     def _follow(self, before: Values) -> None:
-        """Another data set: parameters of the loss that nobody changed become those published for it."""
+        """Parameters of the loss that nobody changed become those published for the data set and the choice of now."""
         now = self.values["loss"]
-        after = self._fresh("loss", now["name"])
+        after = self._fresh("loss", now["name"], now)
         self.values["loss"] = {
             name: after[name] if name in after and value == before.get(name) else value for name, value in now.items()
         }
 
     def _names(self, kind: str) -> list[str]:
-        return [key.partition("/")[2] for key in self.catalog if key.startswith(f"{kind}/")]
+        return catalogs.names(self.catalog, kind)
+
+    def _title(self, key: str) -> str:
+        """An entry's title in a list, marked where the entry is a plug-in's."""
+        return f"{self.catalog[key]['title']}{' · plug-in' if self.catalog[key].get('origin') else ''}"
 
     def _choice_fields(self, kind: str) -> dict[str, Field]:
         name, names = self.values[kind]["name"], self._names(kind)
         entry = self.catalog.get(f"{kind}/{name}", {"help": "", "source": "", "params": {}})
         batches = entry.get("facts", {}).get("batch", "")
         batches = f" Batches: {batches}." if batches else ""
+        origin = f" A plug-in: {entry['origin']}." if entry.get("origin") else ""
         chooser = {
             "enum": names,
-            "titles": [self.catalog[f"{kind}/{each}"]["title"] for each in names],
+            "titles": [self._title(f"{kind}/{each}") for each in names],
             "type": "string",
             "default": self.base[kind]["name"] if hasattr(self, "base") else name,
             "label": TITLES[kind],
-            "description": f"{entry['help']}{batches}",
+            "description": f"{entry['help']}{batches}{origin}",
             "source": entry["source"],
         }
         params = {

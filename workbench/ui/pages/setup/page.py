@@ -15,6 +15,7 @@ from workbench.ui.pages.setup.data_dialog import DataDialog
 from workbench.ui.pages.setup.data_finder import DataFinder
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.groups import FormGroups
+from workbench.ui.pages.setup.plugins import PluginNotice
 from workbench.ui.pages.setup.preflight import PreflightCard, PreflightRunner
 from workbench.ui.pages.setup.preset_chooser import PresetChooser
 from workbench.ui.session import Session
@@ -41,6 +42,7 @@ class SetupPage(QWidget):
         self.session = session
         self.draft: Draft | None = None
         self.config: RunConfig | None = None  # the draft as it can start; None while something is wrong
+        self._ready: RunConfig | None = None  # the config, once the places of its data are there, too
         self._preset: Preset | None = None
         self._offered: RunConfig | None = None  # before the catalog was known
         self._bad_paths: list[str] = []
@@ -61,6 +63,7 @@ class SetupPage(QWidget):
         self.card = PreflightCard()
         self.runner = PreflightRunner(self.session, self)
         self.finder = DataFinder(self.session, self)
+        self.plugins = PluginNotice(self.session, self)
         self.trouble = label("", "error", wrap=True)
         self.show_trouble = button("Show", kind="quiet")
         for quiet in (self.trouble, self.show_trouble):
@@ -93,6 +96,7 @@ class SetupPage(QWidget):
         column.addLayout(head)
         column.addWidget(self.summary)
         column.addWidget(self.groups, 1)
+        column.addWidget(self.plugins.label)
         return column
 
     def _right(self) -> QVBoxLayout:
@@ -164,6 +168,7 @@ class SetupPage(QWidget):
             ("Copy command", "", self.copy_command),
             ("Look at the data…", "Ctrl+L", self.look_at_data),
             ("Add a data folder…", "", self.add_data_folder),
+            ("Add a plug-in folder…", "", self.plugins.ask),
         ):
             action = QAction(title, self)
             action.setShortcut(QKeySequence(keys))
@@ -205,7 +210,7 @@ class SetupPage(QWidget):
 
     def ask_sweep(self) -> None:
         """Open the dialog that varies this run. Does nothing while something is wrong."""
-        if self.config is None:
+        if self._ready is None or self.config is None:
             return
         known = self._looked_at if self._looked_at is not None and self._looked_at[0] == self.config else None
         self.sweep_dialog = SweepDialog(self.session, self.config, known[1] if known else None, self)
@@ -214,7 +219,7 @@ class SetupPage(QWidget):
 
     def look_at_data(self) -> None:
         """Show what is in the data set, off the window's thread."""
-        config = self.config
+        config = self._ready
         if config is None:
             return
 
@@ -288,6 +293,7 @@ class SetupPage(QWidget):
         if before is not None:
             self.draft.values, self.draft.base = before.values, before.base
         self.finder.look()
+        self.plugins.look()
         self._refresh()
 
     def _refresh(self) -> None:
@@ -296,18 +302,22 @@ class SetupPage(QWidget):
         refused = self._refused[1] if self._refused is not None and self._refused[0] == self.config else None
         if refused is not None and refused.field:
             errors = {refused.field: str(refused)}
+        lacks = self.draft.missing()
+        errors = errors | lacks
         if self.groups.show_draft(self.draft, errors):
             order_regions([self])
         self._show_preset()
         self.undo.setEnabled(self.draft.can_undo)
         self.redo.setEnabled(self.draft.can_redo)
         self._explain(errors)
-        for needs_config in (self.sweep, self.save, self.copy):
+        for needs_config in (self.save, self.copy):
             needs_config.setEnabled(self.config is not None)
-        if self.config is None:
-            self.card.show_idle("Preflight begins when every field is right.")
+        self._ready = None if lacks else self.config
+        self.sweep.setEnabled(self._ready is not None)
+        if self._ready is None:
+            self.card.show_idle("Fix the highlighted fields to run preflight.")
         if self.isVisible():
-            self.runner.settle(self.config)
+            self.runner.settle(self._ready)
 
     def _show_preset(self) -> None:
         assert self.draft is not None
@@ -370,6 +380,8 @@ class SetupPage(QWidget):
 
     def _run_ended(self, _run_id: int, _status: str) -> None:
         self._name_start()
+        if self.isVisible():
+            self.runner.take_up()
 
     def _remember_places(self) -> None:
         assert self.draft is not None
@@ -388,7 +400,8 @@ class SetupPage(QWidget):
         self.groups.choose_columns()
         if self.draft is not None and self.config is None and self.draft.forget_classes():
             self._refresh()  # files may have changed since the count that refused it
-        self.runner.settle(self.config)
+        self.runner.settle(self._ready)
+        self.runner.take_up()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

@@ -17,7 +17,7 @@ from workbench.ui.tasks import Progress, Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import NO_VALUE, THIN, duration, memory
+from workbench.ui.words import NO_VALUE, THIN, duration, memory, short_time
 
 if TYPE_CHECKING:
     from workbench.experiment import Preflight
@@ -48,6 +48,7 @@ class PreflightRunner(QObject):
         self._config: RunConfig | None = None
         self._task: Task | None = None
         self._number = 0
+        self._held = False  # a run works, and the look waits for its end
         self._timer = QTimer(self, singleShot=True, interval=SETTLES_AFTER)
         self._timer.timeout.connect(self.look)
         self._heard.connect(self._hear)
@@ -67,8 +68,14 @@ class PreflightRunner(QObject):
             self._timer.start()
             self.waits.emit()
 
+    def take_up(self) -> None:
+        """Look now if the look was held for a run that has ended."""
+        if self._held and not self._session.busy:
+            self.look()
+
     def drop(self) -> None:
         """Forget the look that waits or works."""
+        self._held = False
         self._timer.stop()
         self._number += 1
         if self._task is not None:
@@ -87,6 +94,7 @@ class PreflightRunner(QObject):
         if self._config is None:
             return
         if self._session.busy and not even_if_busy:
+            self._held = True
             self.held.emit()
             if self._size_hangs_on_classes(self._config):
                 self._count_classes(self._config)
@@ -95,7 +103,7 @@ class PreflightRunner(QObject):
         self._look_at(self._config)
 
     def _size_hangs_on_classes(self, config: RunConfig) -> bool:
-        return "dimensions" in self._session.catalog[f"loss/{config.loss.name}"]["facts"]
+        return bool(config.fact(self._session.catalog, "loss", "dimensions"))
 
     def _count_classes(self, config: RunConfig) -> None:
         def work(progress: Progress) -> int:
@@ -233,7 +241,7 @@ class PreflightCard(Card):
         self._say("", "", False)
         disjoint = "no class in both halves" if found.classes_disjoint else "same classes in both halves"
         side = f"{found.image_size}{THIN}×{THIN}{found.image_size}{THIN}px"
-        per_step = f"{found.seconds_per_step * 1000:.4g}{THIN}ms"
+        per_step = short_time(found.seconds_per_step)
         texts = {
             "Images": f"{found.images:,}, {side}",
             "Classes": f"{found.classes:,}: {found.train_classes:,} train, {found.test_classes:,} test; {disjoint}",

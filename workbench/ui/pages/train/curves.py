@@ -12,7 +12,6 @@ from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.workspace.rows import Evaluation, Run, recalls
 
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
-SMOOTHED = 30  # steps of the moving mean over the batch loss, at the start
 RETRIEVAL = ("recall/0", "recall/1", "recall/2", "recall/3", "MAP@R")  # recall at the run's first four ranks
 SHOWN_IN_PERCENT = ("train/accuracy",)
 EXPLODED = re.compile(r"The loss (exploded to \S+) at step (\d+)")  # as the trainer says it; NaN shows by itself
@@ -36,11 +35,11 @@ class Curves(QWidget):
             [Series(*each, dots=True) for each in zip(RETRIEVAL, titles, colours, strict=True)],
             x_title="epoch",
         )
-        self.batch = CurvePlot("Loss of each batch", [Series("batch/loss", "Loss", BLUE)], smoothing=SMOOTHED)
+        self.batch = CurvePlot("Loss of each batch", [Series("batch/loss", "Loss", BLUE)])
         self.rate = CurvePlot(
             "Learning rate (left), training accuracy, % (right)",
             [
-                Series("batch/lr", "Learning rate", GREEN),
+                Series("batch/lr", "Learning rate", GREEN, exact=True),
                 Series("train/accuracy", "Accuracy", ORANGE, axis="right", dashed=True),
             ],
         )

@@ -26,8 +26,9 @@ class RunHeader(QWidget):
 
     pause_pressed = Signal()
     stop_pressed = Signal()
-    cancel_pressed = Signal()
+    end_pressed = Signal()
     resume_pressed = Signal()
+    edit_pressed = Signal()
     page_chosen = Signal(str)  # one of LEADS_ON
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -40,15 +41,17 @@ class RunHeader(QWidget):
         self.bar.setAccessibleName("Progress of the run")
         self.pause = button("Pause", "pause")
         self.stop = button("Stop after this epoch", "stop")
-        self.cancel = button("Cancel", "x-circle", "danger")
+        self.end = button("End now…", "x-circle", "danger")
         self.resume = button("Resume", "play")
+        self.edit = button("Edit settings", "sliders")
         infos = {info.name: info for info in PAGES}
         self.look = {name: button(infos[name].title, infos[name].icon, "quiet") for name in LEADS_ON}
         self._build()
         self.pause.clicked.connect(self.pause_pressed)
         self.stop.clicked.connect(self.stop_pressed)
-        self.cancel.clicked.connect(self.cancel_pressed)
+        self.end.clicked.connect(self.end_pressed)
         self.resume.clicked.connect(self.resume_pressed)
+        self.edit.clicked.connect(self.edit_pressed)
         for name, each in self.look.items():
             each.setAccessibleName(f"Look at this run on the page {each.text()}")
             each.setToolTip(f"Look at this run on the page {each.text()}")
@@ -58,7 +61,7 @@ class RunHeader(QWidget):
         first, second = QHBoxLayout(), QHBoxLayout()
         first.setSpacing(8)
         first.addWidget(self.name, 1)
-        for each in (self.pause, self.stop, self.cancel, self.resume, *self.look.values()):
+        for each in (self.pause, self.stop, self.end, self.resume, self.edit, *self.look.values()):
             first.addWidget(each)
         second.setSpacing(4)
         second.addWidget(self.state_icon)
@@ -82,6 +85,8 @@ class RunHeader(QWidget):
             word = "Waiting for you"
         self.name.setText(run.name)
         self.state_icon.show_icon(picture, role)
+        self.state.setProperty("role", "error" if run.status == "failed" else "muted")
+        restyle(self.state)
         self.state.setText(": ".join(part for part in (word, _after_word(run)) if part))
         self.facts["Epoch"].setText(f"Epoch {epoch_at_work(run)} / {run.epochs}" if run.epochs else "")
         self.facts["Time left"].setText(_time(run))
@@ -101,13 +106,15 @@ class RunHeader(QWidget):
         stopping = control is not None and control.stop_asked
         self.stop.setText("Stopping…" if stopping else "Stop after this epoch")
         self.stop.setEnabled(steered and run.status != "queued" and not stopping)
-        self.cancel.setEnabled(steered)
-        for each in (self.pause, self.stop, self.cancel):
+        self.end.setEnabled(steered)
+        for each in (self.pause, self.stop, self.end):
             each.setVisible(run.live)
             waits = run.status == "queued" and not each.isEnabled()
             each.setToolTip(ELSEWHERE if not steered else IN_LINE if waits else "")
         self.resume.setVisible(run.status in GOES_ON and has_checkpoint)
         self.resume.setToolTip("Go on from the last checkpoint")
+        self.edit.setVisible(run.status == "failed")
+        self.edit.setToolTip("Set up with the settings of this run")
         for each in self.look.values():
             each.setVisible(not run.live and bool(run.last))
 
@@ -148,7 +155,7 @@ class TroubleBanner(QFrame):
         self.buttons = {
             "Go on": (self.go_on, button("Go on", "play")),
             "Stop and keep": (self.stop_and_keep, button("Stop and keep", "stop")),
-            "Discard": (self.discard, button("Discard", "trash", "danger")),
+            "Discard": (self.discard, button("Discard…", "trash", "danger")),
         }
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 12, 8)

@@ -3,7 +3,6 @@
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtWidgets import (
     QHeaderView,
-    QMessageBox,
     QSplitter,
     QStackedWidget,
     QTableView,
@@ -13,14 +12,18 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.control import Control
+from workbench.experiment import checkpoints
 from workbench.problem import Problem
+from workbench.smoothing import AT_FIRST
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import RunHeader, TroubleBanner
 from workbench.ui.pages.train.method import MethodPanel
+from workbench.ui.run_config import offer_settings
 from workbench.ui.session import Session
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.smoothing_slider import SmoothingSlider
 from workbench.workspace.rows import Run
 
 ROW_PX = 24
@@ -55,6 +58,9 @@ class TrainPage(QStackedWidget):
         self.views.addTab(self.anatomy, "Anatomy")
         self.views.addTab(self.method, "Method")
         self.views.setTabToolTip(2, "Pictures that only this method has: weights, prototypes, distances, projections")
+        self.smoother = SmoothingSlider(AT_FIRST)
+        self.views.setCornerWidget(self.smoother)
+        self._smooth(AT_FIRST)
         self.views.setTabToolTip(1, "What the loss does to the embeddings: PCE, parts of Table 2, mutual information")
         self.model = EpochTable(self.curves.accuracy_at)
         self.table = QTableView()
@@ -91,14 +97,16 @@ class TrainPage(QStackedWidget):
 
     def _connect(self) -> None:
         self.hint.pressed.connect(self._go_to_setup)
+        self.smoother.chosen.connect(self._smooth)
         self.header.pause_pressed.connect(self._pause)
         self.header.stop_pressed.connect(self._stop)
-        self.header.cancel_pressed.connect(self._cancel)
+        self.header.end_pressed.connect(self._end)
         self.header.resume_pressed.connect(self._resume)
+        self.header.edit_pressed.connect(self._edit_settings)
         self.header.page_chosen.connect(self.session.show_page)
         self.banner.go_on.connect(self._go_on)
         self.banner.stop_and_keep.connect(self._stop_and_keep)
-        self.banner.discard.connect(self._cancel)
+        self.banner.discard.connect(self._end)
         self.curves.failed.connect(self.session.notify)
         self.anatomy.failed.connect(self.session.notify)
         self.table.doubleClicked.connect(self._show_epoch)
@@ -109,6 +117,10 @@ class TrainPage(QStackedWidget):
         self.method.step_chosen.connect(self._show_charts_of)
         self.session.runs_changed.connect(self._refresh)
         self.session.evaluations_changed.connect(self._show_evaluations)
+
+    def _smooth(self, weight: float) -> None:
+        for plot in (*self.curves.plots, *self.anatomy.plots):
+            plot.set_smoothing(weight)
 
     # What is shown
 
@@ -137,7 +149,7 @@ class TrainPage(QStackedWidget):
         if run is None:
             return
         control = self.session.control(run.id)
-        has_checkpoint = not run.live and self.session.workspace.has_file(run.id, "last.pt")
+        has_checkpoint = not run.live and bool(checkpoints(self.session.workspace, run.id))
         self.header.show_run(run, control, has_checkpoint)
         waits = run.status == "waiting" and (control is None or control.paused)
         self.banner.show_reason(run.problem if waits else "", control is not None)
@@ -201,22 +213,18 @@ class TrainPage(QStackedWidget):
             control.interrupt()  # the rest of the epoch would only train on what went wrong
             self._refresh()
 
-    def _cancel(self) -> None:
-        run = self._run()
-        if run is not None and self._sure(run):
-            self.session.cancel_run(run.id)
-            self._refresh()
+    def _end(self) -> None:
+        if self.session.run_id is not None:
+            self.session.end_asked.emit(self.session.run_id)
 
-    def _sure(self, run: Run) -> bool:
-        box = QMessageBox(QMessageBox.Icon.Question, "Cancel the run", "", parent=self)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"Cancel “{run.name}”?")
-        box.setInformativeText("What it trained is discarded; its curve stays.")
-        yes = box.addButton("Cancel the run", QMessageBox.ButtonRole.DestructiveRole)
-        keep = box.addButton("Keep training", QMessageBox.ButtonRole.RejectRole)
-        box.setDefaultButton(keep)
-        box.exec()
-        return box.clickedButton() is yes
+    def _edit_settings(self) -> None:
+        run = self._run()
+        if run is None:
+            return
+        try:
+            offer_settings(self.session, run)
+        except Problem as problem:
+            self.session.notify(problem)
 
     def _resume(self) -> None:
         run = self._run()

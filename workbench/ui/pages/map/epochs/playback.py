@@ -105,11 +105,7 @@ class Playback(QObject):
 
     def _settle(self, frame: int) -> None:
         if self.course is not None:
-            chosen = self.course.frames[frame].evaluation
-            run_id = self._session.run_id
-            every = [] if run_id is None else self._session.workspace.evaluations(run_id)
-            newest = bool(every) and every[-1].id == chosen
-            self._session.show_evaluation(None if newest else chosen)
+            self._session.show_evaluation(self.course.frames[frame].evaluation)
 
     def show_trails(self) -> None:
         """Where the selected points have been, up to where the slider stands."""

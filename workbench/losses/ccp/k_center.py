@@ -1,8 +1,7 @@
-"""Centres that cover a pool of embeddings: greedy k-center, and the geometry that CCP reports."""
+"""Centres that cover a pool of embeddings: greedy k-center, and how far classes reach from their proxies."""
 
 import numpy as np
 
-from workbench.evaluation import geometry
 from workbench.problem import Problem
 
 
@@ -48,15 +47,6 @@ def k_center(pool: np.ndarray, count: int, given: np.ndarray | None = None) -> t
     return indices, radii
 
 
-def covering_radii(embeddings: np.ndarray) -> np.ndarray:
-    """Radii [n] of one class [n, d] covered by 1, 2, ... n of its own samples, chosen greedily; the last one is 0.
-
-    Their mean over counts and classes is the covering radius of CCP's supplement, Section 1.2. Raises Problem as
-    `geometry.covering_radii` does.
-    """
-    return geometry.covering_radii(embeddings, centres=max(1, len(embeddings)))[0]
-
-
 def proxy_radii(embeddings: np.ndarray, labels: np.ndarray, proxies: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """How far the samples of each class reach from its proxies: the cover of Gürbüz et al. 2023 (CCP), Prop. 4.2.
 
@@ -79,20 +69,6 @@ def proxy_radii(embeddings: np.ndarray, labels: np.ndarray, proxies: np.ndarray,
         raise Problem("Every class that is covered needs a proxy.")
     nearest = [np.min([_squares(vectors[labels == k], each) for each in centres[classes == k]], axis=0) for k in found]
     return np.sqrt([squares.max() for squares in nearest])
-
-
-def class_distance(embeddings: np.ndarray, labels: np.ndarray) -> float:
-    """Mean over pairs of classes of the mean Euclidean distance between their samples; NaN with one class.
-
-    Args:
-        embeddings: [n, d] finite. labels: [n] int. Memory grows with the square of the number of classes.
-
-    Raises:
-        Problem: empty or non-finite embeddings, lengths that differ.
-    """
-    apart = geometry.class_distances(embeddings, labels)
-    between = apart[~np.eye(len(apart), dtype=bool)]
-    return float(between.mean()) if len(between) else float("nan")
 
 
 def _finite(vectors: np.ndarray, what: str) -> np.ndarray:

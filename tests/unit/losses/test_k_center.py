@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.evaluation.k_center import class_distance, covering_radii, k_center, proxy_radii
+from workbench.evaluation.geometry import class_shape, covering_radii
+from workbench.losses.ccp.k_center import k_center, proxy_radii
 from workbench.problem import Problem
 
 
@@ -78,8 +79,9 @@ def test_given_centres_push_the_choice_away():
 
 def test_covering_radii_of_one_class_by_one_to_all_of_its_samples():
     line = np.array([[0.0], [4], [5], [10]])
-    np.testing.assert_allclose(covering_radii(line), [5, 5, 1, 0])
-    np.testing.assert_allclose(covering_radii(line), k_center(line, 4)[1])
+    np.testing.assert_allclose(covering_radii(line, centres=4)[0], [5, 5, 1, 0])
+    np.testing.assert_allclose(covering_radii(line, centres=4)[0], k_center(line, 4)[1])
+    assert class_shape(line, np.zeros(4, int))[0] == 11 / 4
 
 
 def test_class_distance_is_the_mean_over_pairs_of_classes():
@@ -89,8 +91,8 @@ def test_class_distance_is_the_mean_over_pairs_of_classes():
         np.mean([math.dist(a, b) for a in vectors[labels == one] for b in vectors[labels == two]])
         for one, two in itertools.combinations((0, 1, 5), 2)
     ]
-    assert class_distance(vectors, labels) == pytest.approx(np.mean(means))
-    assert math.isnan(class_distance(vectors, np.zeros(12, int)))
+    assert class_shape(vectors, labels)[1] == pytest.approx(np.mean(means))
+    assert math.isnan(class_shape(vectors, np.zeros(12, int))[1])
 
 
 @pytest.mark.parametrize(
@@ -107,11 +109,6 @@ def test_class_distance_is_the_mean_over_pairs_of_classes():
 def test_what_cannot_be_covered_is_a_sentence(pool, count, given, says):
     with pytest.raises(Problem, match=says):
         k_center(pool, count, given)
-
-
-def test_radii_of_nothing_are_a_sentence():
-    with pytest.raises(Problem, match="at least one row"):
-        covering_radii(np.zeros((0, 2)))
 
 
 @settings(max_examples=100, deadline=None)

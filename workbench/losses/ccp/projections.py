@@ -2,17 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch  # noqa: TID253 - only engine.py imports this file
-from torch import Tensor, nn  # noqa: TID253
+import torch
+from torch import Tensor, nn
 
 from workbench.charts import Chart, Marks
-from workbench.evaluation.k_center import class_distance, covering_radii, k_center, proxy_radii
-from workbench.events import Scalar
-from workbench.losses.ccp import CCP, CCPParams, bounded
+from workbench.events import Event, Scalar
+from workbench.losses.ccp.k_center import k_center, proxy_radii
+from workbench.losses.ccp.pairs import CCPParams, bounded
+from workbench.losses.contract import Companion, Surroundings
 from workbench.problem import Problem
+
+if TYPE_CHECKING:
+    from workbench.losses.ccp.loss import CCP
 
 BATCH = 512
 SETTLING = 40  # batches: 0.9^40 of the starting values is left
@@ -46,20 +50,17 @@ class Projected:
         return self.radius / self.distance if self.distance else float("nan")
 
 
-class Projections:
+class Projections(Companion):
     """Algorithm 1 of Gürbüz et al. 2023 (CCP) around a training loop that knows nothing of it.
 
     A projection ends with `patience` checks in a row whose MAP@R is not above its best. The optimiser's moments stay:
     the paper does not speak of them. One object per run, used by the thread that trains.
 
     Args:
-        model: what is trained; its weights are changed in place when a projection ends.
         loss: holds the proxies.
-        embed_rows: places in the training half, [r] int64 -> embeddings [r, d], by a plain pass through `model`.
-            Called in evaluation mode without gradients, and, for the variant "samples", in training mode with them.
-        labels: [n] int64, class 0..K-1 of every place of the training half; each class occurs.
-        validate: MAP@R now, a fraction; must leave the model and every random state as they were.
-        seed: of the pools; pools differ from projection to projection.
+        around: the run. The model's weights are changed in place when a projection ends; it embeds in evaluation mode
+            without gradients, and, for the variant "samples", in training mode with them. Pools are drawn by its seed
+            and differ from projection to projection.
         emit: told MAP@R of every check, and when a projection ends five Scalars and Projected (`projection_charts`).
 
     Raises:
@@ -67,12 +68,11 @@ class Projections:
     """
 
     def __init__(
-        self, model: nn.Module, loss: CCP, embed_rows: Callable[[np.ndarray], Tensor], labels: np.ndarray,
-        validate: Callable[[], float], params: CCPParams, seed: int, emit: Callable[[Any], None],
-    ) -> None:  # fmt: skip
-        self._model, self._loss, self._embed_rows = model, loss, embed_rows
-        self._validate, self._params, self._seed, self._emit = validate, params, seed, emit
-        self._members = [np.flatnonzero(labels == each) for each in range(loss.num_classes)]
+        self, loss: "CCP", around: Surroundings, params: CCPParams, emit: Callable[[Event | Projected], None]
+    ) -> None:
+        self._around, self._model, self._embed_rows, self._seed = around, around.model, around.embed, around.seed
+        self._loss, self._params, self._emit = loss, params, emit
+        self._members = [np.flatnonzero(around.labels == each) for each in range(loss.num_classes)]
         if not all(len(rows) for rows in self._members):
             raise Problem("CCP needs at least one training image of every class.")
         self._covered = self._sample()
@@ -83,7 +83,7 @@ class Projections:
         self.history: list[dict[str, float]] = []  # of the projections that ended
         self._chosen = torch.zeros(0, dtype=torch.int64)  # [K * m] places of the samples at which the proxies started
         if params.variant == "samples":
-            loss.follow(lambda: embed_rows(self._chosen.numpy()))
+            loss.follow(lambda: around.embed(self._chosen.numpy()))
 
     def begin(self) -> None:
         """Choose the first proxies, away from random samples; nothing where a resumed run has some already."""
@@ -100,7 +100,7 @@ class Projections:
         if step % self._params.check_every:
             return
         self._refresh()
-        value = self._validate()
+        value = self._around.validate(bounded, "l2")
         self._emit(Scalar("projection/MAP@R", step, value))
         if value > self._best:
             self._best, self._unimproved = value, 0
@@ -231,8 +231,7 @@ class Projections:
         rows, labels = self._covered
         vectors = self._embed(rows)
         radius = proxy_radii(vectors, labels, converged, self._loss.classes.cpu().numpy()).mean()
-        k_center_radius = np.mean([covering_radii(vectors[labels == label]).mean() for label in np.unique(labels)])
-        return len(rows), float(radius), float(k_center_radius), class_distance(vectors, labels)
+        return len(rows), float(radius), *self._around.class_shape(vectors, labels)
 
     def _weights(self) -> list[nn.Parameter]:
         return [weight for weight in self._model.parameters() if weight.requires_grad]

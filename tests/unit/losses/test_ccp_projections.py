@@ -8,11 +8,13 @@ import pytest
 import torch
 from torch import nn
 
-from workbench.ccp_projections import Projected, Projections, projection_charts
-from workbench.evaluation.k_center import k_center
+from workbench.evaluation.geometry import class_shape
 from workbench.events import Scalar
 from workbench.losses import build_loss
 from workbench.losses.ccp import bounded
+from workbench.losses.ccp.k_center import k_center
+from workbench.losses.ccp.projections import Projected, Projections, projection_charts
+from workbench.losses.contract import Surroundings
 from workbench.problem import Problem
 from workbench.training import checkpoint
 
@@ -32,10 +34,10 @@ class Run:
         trained = [weight for weight in [*self.model.parameters(), *self.loss.parameters()] if weight.requires_grad]
         self.optimiser = torch.optim.Adam(trained, lr=0.01)
         self.values, self.events, self.step = iter(values), [], 0
-        self.projections = Projections(
-            self.model, self.loss, self.embed_rows, labels, lambda: next(self.values), self.loss.params, seed,
-            self.events.append,
-        )  # fmt: skip
+        around = Surroundings(
+            self.model, labels, seed, self.embed_rows, lambda *how: next(self.values), class_shape, print
+        )
+        self.projections = Projections(self.loss, around, self.loss.params, self.events.append)
 
     def embed_rows(self, rows):
         return self.model(IMAGES[torch.from_numpy(rows)])
@@ -185,7 +187,7 @@ def test_radii_and_distance_are_those_of_the_network_and_the_proxies_that_came_b
 
 
 def test_the_same_part_of_many_images_is_measured_in_every_projection(monkeypatch):
-    monkeypatch.setattr("workbench.ccp_projections.COVERED", 18)
+    monkeypatch.setattr("workbench.losses.ccp.projections.COVERED", 18)
     run = begun([0.9, 0.2, 0.2, 0.2, 0.9, 0.2, 0.2, 0.2])
     seen, embed = [], run.projections._embed_rows
     run.projections._embed_rows = lambda rows: (seen.append(rows), embed(rows))[1]
@@ -200,7 +202,7 @@ def test_the_same_part_of_many_images_is_measured_in_every_projection(monkeypatc
 
 
 def test_no_class_is_measured_on_fewer_images_than_the_pool_has(monkeypatch):
-    monkeypatch.setattr("workbench.ccp_projections.COVERED", 3)
+    monkeypatch.setattr("workbench.losses.ccp.projections.COVERED", 3)
     run = begun([0.9, 0.2, 0.2, 0.2])
     run.train(8)
     assert run.ended[0].measured == K * B

@@ -1,0 +1,153 @@
+"""Plug-ins: only from added folders and installed packages, marked with their origin; a broken one is a sentence."""
+
+import os
+
+import pytest
+from click.testing import CliRunner
+
+from workbench import catalog as catalogs
+from workbench import doctor, plugins, registry
+from workbench.cli import cli
+from workbench.commands.plugins import write_loss
+from workbench.losses import build_loss, list_losses
+from workbench.problem import Problem
+
+GOOD = '''
+from torch import nn
+from workbench.losses.contract import Loss
+from workbench.params import NoParams
+from workbench.registry import register
+
+@register("loss", "{name}", title="Planted", params=NoParams, source="This test")
+class Planted(Loss):
+    """Only there to be found."""
+
+    def __init__(self, params, *, num_classes, embedding_dim):
+        super().__init__()
+'''
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder that was added; what is loaded from it is forgotten afterwards."""
+    with monkeypatch.context() as patch:
+        patch.setenv("WORKBENCH_PLUGINS", str(tmp_path / "settings" / "folders.txt"))
+        place = tmp_path / "own"
+        place.mkdir()
+        plugins.add(place)
+        yield place
+        plugins.remove(place)
+        registry.load_plugins()
+
+
+def test_a_file_is_found_marked_and_forgotten(folder):
+    (folder / "planted.py").write_text(GOOD.format(name="planted"))
+    (folder / "test_planted.py").write_text("raise RuntimeError")
+    assert "planted" in list_losses()
+    assert registry.entry("loss", "planted").origin == str(folder / "planted.py")
+    assert catalogs.write_now()["loss/planted"]["origin"] == str(folder / "planted.py")
+    assert registry.entry("loss", "ce").origin == ""
+    (folder / "planted.py").write_text(GOOD.format(name="renamed"))
+    os.utime(folder / "planted.py", (1, 1))
+    assert {"planted", "renamed"} & set(list_losses()) == {"renamed"}, "a changed file is read again"
+    (folder / "planted.py").unlink()
+    assert "renamed" not in list_losses()
+
+
+def test_a_package_in_a_folder_is_one_plug_in(folder):
+    (folder / "large").mkdir()
+    (folder / "large" / "__init__.py").write_text("from . import inside")
+    (folder / "large" / "inside.py").write_text(GOOD.format(name="planted"))
+    build_loss("planted", num_classes=2, embedding_dim=2)
+    assert registry.entry("loss", "planted").origin == str(folder / "large" / "__init__.py")
+
+
+def test_nothing_is_loaded_from_a_folder_that_was_not_added(folder):
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "planted.py").write_text("raise SystemExit('it ran')")
+    registry.load_plugins()
+    assert registry.broken() == {}
+    with pytest.raises(Problem, match="no folder"):
+        plugins.add(other / "planted.py")
+    added = CliRunner().invoke(cli, ["plugins", "add", str(other)]).output
+    assert plugins.WARNING in added
+    plugins.remove(other)
+    with pytest.raises(Problem, match="no plug-in folder"):
+        plugins.remove(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("def f(:", "SyntaxError in line 1"),
+        ("\nimport not_to_be_found", "ModuleNotFoundError in line 2: No module named 'not_to_be_found'."),
+        ("raise SystemExit(3)", "SystemExit in line 1: 3."),
+        ("x = 1", "It registers nothing."),
+        (GOOD.format(name="ce"), "two files register the loss 'ce'"),
+        (GOOD.format(name="planted").replace("title=", "need_pairs=True, title="), "need_pairs"),
+        (GOOD.format(name="planted").replace("to be found.", "to be found"), "help is no sentence"),
+        (GOOD.format(name="planted") + "\n1 / 0", "ZeroDivisionError in line"),
+    ],
+)
+def test_a_broken_one_is_one_sentence_everywhere_and_stops_nothing(folder, text, says):
+    (folder / "broken.py").write_text(text)
+    (folder / "good.py").write_text(GOOD.format(name="sound"))
+    known = catalogs.current()
+    assert "loss/sound" in known
+    assert "loss/planted" not in known, "half a plug-in is none"
+    assert known["loss/ce"]["origin"] == ""
+    (sentence,) = catalogs.broken().values()
+    assert sentence.startswith(f"The plug-in {folder / 'broken.py'} cannot be used. ")
+    assert says in sentence
+    assert "\n" not in sentence
+    assert [each.said for each in doctor.plugin_findings() if not each.good] == [sentence]
+    assert sentence in CliRunner().invoke(cli, ["plugins", "list"]).output
+
+
+def test_a_folder_that_is_gone_is_one_sentence(folder):
+    folder.rmdir()
+    assert list(catalogs.write_now())
+    assert list(catalogs.broken().values()) == [
+        f"The plug-in {folder} cannot be used. The plug-in folder {folder} is gone."
+    ]
+    folder.mkdir()
+
+
+def test_a_loss_that_is_none_is_a_sentence(folder):
+    (folder / "bare.py").write_text(GOOD.format(name="bare").replace("(Loss)", "(nn.Module)"))
+    with pytest.raises(Problem, match="'bare' is no Loss"):
+        build_loss("bare", num_classes=2, embedding_dim=2)
+
+
+def test_entry_points_of_an_installed_package_are_found(folder, monkeypatch):
+    installed = folder.parent / "site-packages"
+    (installed / "planted_pack-1.2.dist-info").mkdir(parents=True)
+    (installed / "planted_pack-1.2.dist-info" / "METADATA").write_text("Name: planted-pack\nVersion: 1.2\n")
+    (installed / "planted_pack-1.2.dist-info" / "entry_points.txt").write_text(
+        "[workbench.losses]\nplanted = planted_pack\n[workbench.samplers]\nbad = planted_absent\n"
+    )
+    (installed / "planted_pack.py").write_text(GOOD.format(name="packed"))
+    before = catalogs.path(folder)
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(str(installed))
+        assert catalogs.path(folder) != before, "the catalog is made anew"
+        assert "packed" in list_losses()
+        assert registry.entry("loss", "packed").origin == "package planted-pack 1.2 (planted_pack)"
+        assert "planted_absent" in registry.broken()["package planted-pack 1.2 (planted_absent)"]
+    assert "packed" not in list_losses()
+
+
+def test_new_loss_writes_a_working_loss_with_its_test(folder):
+    made = CliRunner().invoke(cli, ["new", "loss", "my_margin", "--into", str(folder)])
+    assert made.exit_code == 0, made.output
+    test = plugins.load_file(folder / "test_my_margin.py")
+    test.test_the_entry_describes_itself()
+    test.test_a_few_steps_make_it_smaller()
+    assert type(build_loss("my_margin", num_classes=2, embedding_dim=2)).__name__ == "MyMargin"
+    with pytest.raises(Problem, match="there already"):
+        write_loss("my_margin", folder)
+    for wrong in ("My", "a-b", "test_it", "2nd"):
+        with pytest.raises(Problem, match="cannot be the name"):
+            write_loss(wrong, folder)
+    registry._ENTRIES.pop(("loss", "my_margin"))

@@ -1,0 +1,196 @@
+"""A run that was killed or interrupted and gone on with tells what it would have told if it had been left alone."""
+
+import pytest
+
+from workbench import experiment
+from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Control
+from workbench.events import Waiting
+from workbench.problem import Problem
+from workbench.training import checkpoint, trainer
+from workbench.workspace import Workspace
+from workbench.workspace import recorder as recording
+from workbench.workspace.recorder import Recorder
+
+SHORT = TrainingParams(epochs=3, batch_size=64, optimiser="sgd", schedule="cosine", warmup_steps=9)
+OFTEN = EvaluationParams(probe_size=60, probe_every=4, anatomy_every=8, neighbours=5, every=2)
+IN_CLASSES = Choice(name="classes_images", params={"images_per_class": 8})
+FEW_CLASSES = {
+    "split": Choice(name="classes", params={"validation": 0.2}), "sampler": IN_CLASSES,
+    "training": SHORT.model_copy(update={"batch_size": 32}),
+}  # fmt: skip
+PROJECTED = {"proxies": 2, "pool": 4, "check_every": 3, "patience": 1, "penalty": 0.01}
+CASES = {
+    "ce": {"loss": Choice(name="ce", params={"dropout": 0.3}), "evaluation": OFTEN.model_copy(update={"nmi": True})},
+    "adam": {
+        "loss": Choice(name="norm_ce"), "augmentation": Choice(name="shift"),
+        "training": SHORT.model_copy(update={"optimiser": "adam", "views": 2, "batch_size": 32}),
+    },
+    "xbm": {"loss": Choice(name="xbm", params={"memory": 150, "warm_up": 6}), "sampler": IN_CLASSES},
+    "snca": {"loss": Choice(name="snca", params={"memory": 150}), "sampler": IN_CLASSES},
+    "margin": {"loss": Choice(name="margin"), "sampler": IN_CLASSES},
+    "rankmi": {"loss": Choice(name="rankmi"), "sampler": IN_CLASSES},
+    "ice": {"loss": Choice(name="ice"), "sampler": IN_CLASSES},
+    "tsc": {
+        "loss": Choice(name="tsc"), "augmentation": Choice(name="shift"),
+        "training": SHORT.model_copy(update={"views": 2}),
+    },
+    "ccp": {"loss": Choice(name="ccp", params=PROJECTED), **FEW_CLASSES},
+    "samples": {"loss": Choice(name="ccp", params=PROJECTED | {"variant": "samples"}), "sampler": IN_CLASSES},
+}  # fmt: skip
+
+
+class Killed(BaseException):
+    """The process is gone: nothing is recorded any more."""
+
+
+@pytest.fixture(scope="module")
+def left_alone(tmp_path_factory):
+    """What a run of each case tells without any interruption."""
+    found = {}
+
+    def of(case):
+        if case not in found:
+            with Workspace(tmp_path_factory.mktemp(case) / "space", create=True) as workspace:
+                go(workspace, experiment.prepare_run(config(case), workspace))
+                found[case] = told(workspace)
+        return found[case]
+
+    return of
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+@pytest.fixture
+def ended_at(monkeypatch):
+    """Trains a run until before the step after `step`, then kills it or asks it to end."""
+    whole = trainer.stand_still
+
+    def end(workspace, run_id, step, *, kill, resume=False):
+        def look(control, emit, meter):
+            if meter._parts.step == step:
+                if kill:
+                    raise Killed
+                control.interrupt()
+            whole(control, emit, meter)
+
+        with monkeypatch.context() as changed:
+            changed.setattr(trainer, "stand_still", look)
+            changed.setattr(recording, "COMMIT_EVERY", 1e6)  # seconds: what nobody asked to be committed is lost
+            if kill:
+                with pytest.raises(Killed):
+                    go(workspace, run_id, resume=resume)
+            else:
+                go(workspace, run_id, resume=resume)
+        workspace.set_status(run_id, "interrupted")
+        workspace.take_over(run_id)
+
+    return end
+
+
+def config(case):
+    plain = {
+        "device": "cpu", "backbone": Choice(name="conv4", params={"width": 8}), "embedding": EmbeddingParams(dim=8),
+        "split": Choice(name="random"), "training": SHORT, "evaluation": OFTEN,
+    }  # fmt: skip
+    return RunConfig(**plain | CASES[case])
+
+
+def go(workspace, run_id, *, resume=False):
+    recorder = Recorder(workspace, run_id)
+    try:
+        experiment.run(workspace, run_id, Control(), recorder, recorder, resume=resume)
+        recorder.flush()
+    finally:
+        recorder.close()
+
+
+def told(workspace):
+    """Everything that a run has recorded but times, as text: not-a-number is equal to itself."""
+    curves = {name: [each.tolist() for each in workspace.scalars(1, name)] for name in workspace.scalar_names(1)}
+    charts = {step: workspace.charts(1, step) for step in workspace.chart_steps(1)}
+    evaluations = [
+        (each.epoch, each.step, each.metrics, workspace.embeddings(each.id)[2].tobytes(), workspace.run(1).best_epoch)
+        for each in workspace.evaluations(1)
+    ]
+    whole = {f"curve {name}": curve for name, curve in curves.items()}
+    whole |= {f"charts {step}": each for step, each in charts.items()}
+    return {name: repr(each) for name, each in (whole | {"evaluations": evaluations}).items()}
+
+
+@pytest.mark.parametrize("kill", [True, False], ids=["killed", "interrupted"])
+@pytest.mark.parametrize("step", [0, 5, 15, 37])
+def test_ended_at_a_step_and_gone_on_with_it_tells_the_same(step, kill, workspace, left_alone, ended_at):
+    run_id = experiment.prepare_run(config("ce"), workspace)
+    ended_at(workspace, run_id, step, kill=kill)
+    go(workspace, run_id, resume=True)
+    assert told(workspace) == left_alone("ce")
+    began_anew = kill and step < 15  # the first checkpoint comes with the end of the first epoch
+    assert ("it began anew" in workspace.run(run_id).note) == began_anew
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_ended_again_and_again_every_method_tells_the_same(case, workspace, left_alone, ended_at):
+    run_id = experiment.prepare_run(config(case), workspace)
+    ended_at(workspace, run_id, 5, kill=False)
+    ended_at(workspace, run_id, 26, kill=True, resume=True)
+    ended_at(workspace, run_id, 37, kill=False, resume=True)
+    go(workspace, run_id, resume=True)
+    assert told(workspace) == left_alone(case)
+
+
+@pytest.mark.parametrize("harm", ["cut", "flipped", "gone"])
+def test_without_a_whole_last_checkpoint_it_goes_on_from_the_best_and_says_so(harm, workspace, left_alone, ended_at):
+    run_id = experiment.prepare_run(config("xbm"), workspace)
+    ended_at(workspace, run_id, 37, kill=False)
+    last = workspace.folder(run_id) / "last.pt"
+    whole = last.read_bytes()
+    last.unlink()
+    if harm != "gone":
+        half = len(whole) // 2
+        last.write_bytes(whole[:half] + (b"" if harm == "cut" else bytes([whole[half] ^ 1]) + whole[half + 1 :]))
+    go(workspace, run_id, resume=True)
+    assert told(workspace) == left_alone("xbm")
+    note = workspace.run(run_id).note
+    assert ("last.pt is not a whole checkpoint" in note and "went on from best.pt" in note) == (harm != "gone")
+
+
+def test_without_any_whole_checkpoint_nothing_is_forgotten(workspace, ended_at):
+    run_id = experiment.prepare_run(config("ce"), workspace)
+    ended_at(workspace, run_id, 37, kill=False)
+    for place in experiment.checkpoints(workspace, run_id):
+        place.write_bytes(b"cut")
+    before = told(workspace)
+    with pytest.raises(Problem, match=r"(?s)last\.pt is not a whole.*best\.pt is not a whole.*curves.*are kept"):
+        go(workspace, run_id, resume=True)
+    assert told(workspace) == before
+
+
+def test_a_checkpoint_that_the_disk_refused_is_written_when_the_person_goes_on(workspace, left_alone, monkeypatch):
+    save, refused = checkpoint.save, []
+
+    def full_at_first(path, state):
+        if not refused:
+            refused.append(path)
+            raise Problem("The disk is full.")
+        save(path, state)
+
+    def emit(event):
+        recorder(event)
+        if isinstance(event, Waiting):
+            run = workspace.run(run_id)
+            assert (run.status, run.problem) == ("waiting", "The disk is full.")
+            control.resume()
+
+    monkeypatch.setattr(checkpoint, "save", full_at_first)
+    run_id, control = experiment.prepare_run(config("ce"), workspace), Control(attended=True)
+    recorder = Recorder(workspace, run_id, control)
+    experiment.run(workspace, run_id, control, emit, recorder)
+    recorder.flush()
+    recorder.close()
+    assert refused[0].exists()
+    assert told(workspace) == left_alone("ce")

@@ -1,0 +1,23 @@
+"""Preflight times the trainer's own step: clipping, penalty and schedule are in it."""
+
+import pytest
+import torch
+
+from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Control
+from workbench.engine import Engine, load_data, time_steps
+
+
+def test_a_timed_step_is_a_step_of_the_run(tmp_path, monkeypatch):
+    config = RunConfig(
+        device="cpu", backbone=Choice(name="conv4", params={"width": 4}), evaluation=EvaluationParams(probe_size=0),
+        training=TrainingParams(batch_size=100, clip_norm=1e-3, warmup_steps=8, lr=0.8, optimiser="sgd"),
+    )  # fmt: skip
+    engine = Engine(config, load_data(config, lambda *_: None), tmp_path, Control(), lambda event: None)
+    asked = []
+    monkeypatch.setattr(engine.companion, "penalty", lambda: asked.append(None))
+    assert time_steps(engine, 3, lambda: False) > 0
+    assert len(asked) == engine.parts.step == engine.parts.schedule.last_epoch == 3
+    assert engine.parts.optimiser.param_groups[0]["lr"] == pytest.approx(0.4)
+    gradients = [weight.grad for weight in engine.parts.weights if weight.grad is not None]
+    assert torch.stack([each.norm() for each in gradients]).norm() == pytest.approx(1e-3, rel=1e-3)

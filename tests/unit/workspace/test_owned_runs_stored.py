@@ -1,0 +1,215 @@
+"""Who works on a run: one process, known by its start; exactly one can take it over, and who lost it writes no more."""
+
+import os
+import socket
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+
+import psutil
+import pytest
+
+from workbench.config import RunConfig
+from workbench.control import Control
+from workbench.events import Ended, Saved, Scalar, Status
+from workbench.problem import Problem, RunTaken
+from workbench.workspace import Workspace, ownership
+from workbench.workspace import recorder as recording
+from workbench.workspace.connection import Busy, sqlite3
+from workbench.workspace.recorder import Recorder
+from workbench.workspace.workspace import DATABASE
+
+HERE, ELSEWHERE = socket.gethostname(), "another-machine"
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def process():
+    """(number, start) of a process that lives."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        yield child.pid, psutil.Process(child.pid).create_time()
+        child.kill()
+
+
+def ago(seconds):
+    return (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="seconds")
+
+
+def owned_by(workspace, pid, host, born, beat, status="running"):
+    """A run with a row of that owner."""
+    run_id = workspace.create_run(RunConfig())
+    with workspace.writing() as db:
+        sql = "update runs set status = ?, pid = ?, host = ?, born = ?, heartbeat = ?, owner = 'other' where id = ?"
+        db.execute(sql, (status, pid, host, born, beat, run_id))
+    return run_id
+
+
+@pytest.mark.parametrize(
+    ("host", "later", "silent", "alive"),
+    [
+        (HERE, 0, 1e6, True),  # the process is there, however long it was suspended
+        (HERE, 3600, 0, False),  # its number was given again
+        (ELSEWHERE, 0, 10, True),
+        (ELSEWHERE, 0, 1000, False),
+        (ELSEWHERE, 0, -600, True),  # a clock that is ahead
+        (ELSEWHERE, 0, -1e6, False),
+    ],
+)
+@pytest.mark.parametrize("status", ["queued", "running", "waiting"])
+def test_process_start_and_heartbeat_decide(host, later, silent, alive, status, workspace, process):
+    pid, born = process
+    run_id = owned_by(workspace, pid, host, born - later, ago(silent), status)
+    if alive:
+        with pytest.raises(Problem, match=f"still working: process {pid} of {host} has it"):
+            workspace.take_over(run_id)
+        assert workspace.sweep_dead_runs() == []
+        assert workspace.run(run_id).status == status
+    else:
+        assert workspace.sweep_dead_runs() == [run_id]
+        assert workspace.run(run_id).status == "interrupted"
+        workspace.take_over(run_id)
+        assert workspace.run(run_id).status == "queued"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        (None, None, None, None), ("pid", HERE, 1.0, "now"), (-1, HERE, 1.0, "2026"), (2**70 // 2**8, HERE, 1.0, ""),
+        (1, ELSEWHERE, "x", "yesterday"), (0, "", 0, "2026-01-01"),
+    ],
+)  # fmt: skip
+def test_a_row_that_says_nothing_is_a_dead_run(row, workspace):
+    run_id = owned_by(workspace, *row)
+    assert workspace.sweep_dead_runs() == [run_id]
+    workspace.trash(run_id)
+
+
+def test_a_dead_run_goes_to_the_trash_and_a_living_one_does_not(workspace, process):
+    pid, born = process
+    dead, living = (owned_by(workspace, pid, HERE, born - later, ago(0)) for later in (3600, 0))
+    workspace.trash(dead)
+    assert (workspace.run(dead).status, workspace.run(dead).trashed is None) == ("interrupted", False)
+    with pytest.raises(Problem, match="still working"):
+        workspace.trash(living)
+
+
+def test_a_sign_of_life_is_given_of_all_runs_of_this_process_that_are_to_be_done(workspace, process):
+    mine, waits, ended = (workspace.create_run(RunConfig()) for _ in range(3))
+    workspace.set_status(mine, "running")
+    workspace.set_status(ended, "done")
+    other = owned_by(workspace, *process[:1], HERE, process[1], ago(500))
+    with workspace.writing() as db:
+        db.execute("update runs set heartbeat = 'long ago'")
+    workspace.beat()
+    with workspace.reading() as db:
+        beats = dict(db.execute("select id, heartbeat from runs").fetchall())
+    assert {run_id for run_id, beat in beats.items() if ownership.age(beat) < 60} == {mine, waits}
+    assert beats[other] == "long ago"
+
+
+TAKER = """
+import sys
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+with Workspace(sys.argv[1]) as workspace:
+    print("ready", flush=True)
+    input()
+    try:
+        workspace.take_over(1)
+        print("taken", flush=True)
+    except Problem as problem:
+        print(problem, flush=True)
+    input()
+"""
+
+
+def test_of_several_processes_that_take_a_run_over_exactly_one_has_it(workspace):
+    workspace.set_status(workspace.create_run(RunConfig()), "interrupted")
+    words = [sys.executable, "-c", TAKER, str(workspace.path)]
+    takers = [subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [taker.stdout.readline() for taker in takers] == ["ready\n"] * 3
+    for taker in takers:
+        taker.stdin.write("\n")
+        taker.stdin.flush()
+    said = {taker.pid: taker.stdout.readline().strip() for taker in takers}
+    for taker in takers:
+        taker.communicate("\n", timeout=60)
+    (owner,) = [pid for pid, words in said.items() if words == "taken"]
+    refused = [words for words in said.values() if words != "taken"]
+    assert all(f"Run 1 is still working: process {owner} of {HERE} has it." in words for words in refused)
+
+
+def test_two_windows_of_one_process_do_not_both_resume_a_run(workspace):
+    run_id = workspace.create_run(RunConfig())
+    workspace.set_status(run_id, "stopped")
+    workspace.take_over(run_id)
+    with Workspace(workspace.path) as other, pytest.raises(Problem, match=f"still working: process {os.getpid()}"):
+        other.take_over(run_id)
+
+
+@pytest.mark.parametrize("attended", [True, False])
+def test_who_lost_a_run_writes_nothing_more_and_stops(attended, workspace, monkeypatch):
+    monkeypatch.setattr(recording, "COMMIT_EVERY", -1.0)
+    run_id, control = workspace.create_run(RunConfig()), Control(attended=attended)
+    recorder = Recorder(workspace, run_id, control)
+    recorder(Status("Training"))
+    recorder(Scalar("batch/loss", 1, 0.5))
+    with workspace.writing() as db:
+        db.execute("update runs set owner = 'other', host = 'another-machine', pid = 7 where id = ?", (run_id,))
+    files = {path: path.read_bytes() for path in workspace.folder(run_id).iterdir()}
+    checkpoint = workspace.folder(run_id) / "last.pt"
+    for event in (Scalar("batch/loss", 2, 0.4), Saved("last", checkpoint, 1, 2), Ended("failed", "lost")):
+        with pytest.raises(RunTaken, match="process 7 of another-machine has it"):
+            recorder(event)
+    assert not control.paused
+    assert workspace.scalars(run_id, "batch/loss")[0].tolist() == [1]
+    assert workspace.run(run_id).status == "running"
+    assert {path: path.read_bytes() for path in workspace.folder(run_id).iterdir()} == files
+    with pytest.raises(RunTaken):
+        Recorder(workspace, run_id)
+
+
+@pytest.fixture
+def holder(workspace, monkeypatch):
+    """Another program that has the database."""
+    workspace._db.execute("pragma busy_timeout = 1")
+    monkeypatch.setattr(recording, "AGAIN", 0.0)
+    db = sqlite3.connect(workspace.path / DATABASE, isolation_level=None)
+    yield db
+    db.close()
+
+
+def test_the_last_word_is_tried_again_until_the_database_is_free(workspace, holder, monkeypatch):
+    recorder = Recorder(workspace, workspace.create_run(RunConfig()), Control(attended=True))
+    recorder(Scalar("batch/loss", 1, 0.5))
+    holder.execute("begin immediate")
+    monkeypatch.setattr(recording, "sleep", lambda seconds: holder.in_transaction and holder.execute("rollback"))
+    recorder(Ended("done"))
+    assert workspace.run(1).status == "done"
+    assert workspace.scalars(1, "batch/loss")[0].tolist() == [1]
+    assert (workspace.folder(1) / "journal.jsonl").read_text().count("batch/loss") == 1
+
+
+@pytest.mark.parametrize("attended", [True, False])
+def test_a_last_word_that_cannot_be_recorded_is_in_the_journal_and_the_run_is_dead(
+    attended, workspace, holder, monkeypatch
+):
+    monkeypatch.setattr(recording, "PATIENCE", 0.05)
+    control = Control(attended=attended)
+    recorder = Recorder(workspace, workspace.create_run(RunConfig()), control)
+    recorder(Status("Training"))
+    recorder._commit()
+    recorder(Scalar("batch/loss", 1, 0.5))
+    holder.execute("begin immediate")
+    with pytest.raises(Busy):
+        recorder(Ended("failed", "The data set is empty."))
+    assert not control.paused
+    holder.execute("rollback")
+    assert workspace.run(1).status == "running"
+    assert '"status": "failed"' in (workspace.folder(1) / "journal.jsonl").read_text()
+    assert workspace.sweep_dead_runs() == [1], "this process lives, but works on it no more"

@@ -1,0 +1,87 @@
+"""`workbench plugins` and `workbench new`: methods of other people, and a method of one's own to begin with."""
+
+from pathlib import Path
+
+import click
+
+from workbench import plugins as known_plugins
+from workbench.files import atomic_write
+from workbench.problem import Problem
+from workbench.resources_path import resources
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+def add_to(cli: click.Group) -> None:
+    """Add both groups to the command line."""
+
+    @cli.group()
+    def plugins() -> None:
+        """Losses, backbones, data sets, samplers and augmentations of other people: folders of Python files."""
+
+    @plugins.command("list")
+    def list_them() -> None:
+        """Show the folders that were added, and what is loaded from them and from installed packages."""
+        from workbench.doctor import plugin_findings
+
+        for folder in known_plugins.folders():
+            click.echo(f"{folder}\n    {known_plugins.WARNING}")
+        for finding in plugin_findings():
+            click.echo(f"{'   ' if finding.good else 'BAD'} {finding.said}")
+
+    @plugins.command()
+    @click.argument("folder", type=FOLDER, required=False)
+    def add(folder: Path | None) -> None:
+        """Load the Python files in FOLDER from now on; without FOLDER from the one in your settings."""
+        if folder is None:
+            folder = known_plugins.standard_folder()
+            folder.mkdir(parents=True, exist_ok=True)
+        found = known_plugins.add(folder)
+        click.echo(f"Added {folder.resolve()}. {known_plugins.WARNING}")
+        for file in found:
+            click.echo(f"    {file}")
+
+    @plugins.command()
+    @click.argument("folder", type=FOLDER)
+    def remove(folder: Path) -> None:
+        """Load nothing from FOLDER any more. Its files stay."""
+        known_plugins.remove(folder)
+        click.echo(f"Removed {folder.resolve()}. Its files stay.")
+
+    @cli.group()
+    def new() -> None:
+        """Write a file to begin with."""
+
+    @new.command("loss")
+    @click.argument("name")
+    @click.option("--into", type=FOLDER, default=Path(), help="The folder; by default this one.")
+    def loss(name: str, into: Path) -> None:
+        """Write a working loss NAME (a lower-case word) and its test."""
+        for file in write_loss(name, into):
+            click.echo(f"Wrote {file}")
+        click.echo(f"Test it with pytest; use it with: workbench plugins add {into}")
+
+
+def write_loss(name: str, into: Path) -> list[Path]:
+    """A loss of that name and its test in the folder `into`, which is made; the two files.
+
+    Raises:
+        Problem: a name that no config can have, or a file that is there already.
+    """
+    if not name.isidentifier() or name != name.lower() or name.startswith(known_plugins.LEFT_OUT):
+        raise Problem(f"{name!r} cannot be the name of a loss.", todo="Take a lower-case word, such as my_margin.")
+    words = name.split("_")
+    changes = {"loss_name": name, "LossName": "".join(word.capitalize() for word in words)}
+    changes["LossTitle"] = " ".join(words).capitalize()
+    targets = {into / each.name.replace("loss_name", name): each for each in (resources() / "new").glob("*.py")}
+    for target in targets:
+        if target.exists():
+            raise Problem(f"{target} is there already.", kept="It was not changed.", todo="Choose another name.")
+    into.mkdir(parents=True, exist_ok=True)
+    for target, template in targets.items():
+        text = template.read_text("utf-8")
+        for before, after in changes.items():
+            text = text.replace(before, after)
+        with atomic_write(target) as file:
+            file.write(text.encode())
+    return sorted(targets)

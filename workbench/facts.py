@@ -1,0 +1,77 @@
+"""What entries say of themselves beside their parameters: one class a kind, so that a misspelt fact is an error."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+ByData = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Plain data for the form, the command line and the checks of a config."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetFacts(Facts):
+    markers: Sequence[str] = ()
+    """Patterns of files by which one is found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitFacts(Facts):
+    classes_disjoint: bool = False
+    """Whether no class is ever in both halves."""
+    folds: bool = False
+    """Whether it holds one part of the training classes out; its parameter `fold`, from 1, names which of its `folds`,
+    and 0 asks for a run with each. A split without folds holds classes out by a parameter `validation` above 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplerFacts(Facts):
+    images_of_class: str = ""
+    """The parameter that says how many images of each class are in a batch; empty where that is left to chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AugmentationFacts(Facts):
+    changes: bool = True
+    """Whether two views of one image differ."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackboneFacts(Facts):
+    pretrained: bool = False
+    """Whether published weights can be loaded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossFacts(Facts):
+    needs_pairs: bool = False
+    """Whether a batch must hold two images of a class."""
+    batch: str = ""
+    """Valid shapes of batches, in words."""
+    defaults: ByData = field(default_factory=dict)
+    """What papers name, by data set; losses/published.py says how it is written, also by the value of a parameter."""
+    defaults_source: str = ""
+    """Which paper names the defaults, or that none does."""
+    measured: ByData = field(default_factory=dict)
+    """What was found here, by data set; written like the defaults."""
+    dimensions: dict[str, Any] | None = None
+    """Which sizes of the embedding go with a choice and the number of classes (dimensions.py)."""
+
+
+CHOSEN_AT_FIRST = {
+    "dataset": "digits", "split": "random", "backbone": "conv4", "loss": "ce",
+    "sampler": "random", "augmentation": "none",
+}  # fmt: skip
+"""The entry of each kind that a config names when nobody said another."""
+
+OF_KIND: dict[str, type[Facts]] = {
+    "dataset": DatasetFacts,
+    "split": SplitFacts,
+    "sampler": SamplerFacts,
+    "augmentation": AugmentationFacts,
+    "backbone": BackboneFacts,
+    "loss": LossFacts,
+}

@@ -1,0 +1,83 @@
+"""What every loss is: a value, and what it may tell or do beside it. The defaults tell and do nothing."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from torch import Tensor, nn
+
+from workbench.charts import Chart
+from workbench.events import Emit
+from workbench.losses.linear_logits import LinearLogits
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a companion is given of the run around it. Places are row numbers of the training half, [r] int64."""
+
+    model: nn.Module  # what is trained
+    labels: np.ndarray  # [n] int64, class 0..K-1 of every place; each class occurs
+    seed: int
+    embed: Callable[[np.ndarray], Tensor]
+    """Places -> embeddings [r, d] by a plain pass through `model`, in the mode and with the gradients that are on."""
+    validate: Callable[[Callable[[Tensor], Tensor], Literal["cosine", "l2"]], float]
+    """MAP@R now, a fraction; leaves the model and every random state as they were. It is that of the classes held out
+    where there are some, else of some training images, whose embeddings are put through the given function and compared
+    by the given distance; never that of the test half."""
+    class_shape: Callable[[np.ndarray, np.ndarray], tuple[float, float]]
+    """(embeddings [n, d], labels [n]) -> mean covering radius of the classes and mean distance between them
+    (`evaluation.geometry.class_shape`)."""
+    emit: Emit
+
+
+class Companion:
+    """Acts around the training loop for its loss; this one does nothing. One object per run, used by its thread."""
+
+    def begin(self) -> None:
+        """Called before the first step, also of a resumed run."""
+
+    def penalty(self) -> Tensor | None:
+        """A scalar that is added to the loss of a step, or None."""
+        return None
+
+    def after_step(self, step: int) -> None:
+        """Called with the number of optimiser steps done."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Tensors and plain values with which another object goes on bit for bit; a part of the checkpoint."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from `state_dict()`. Raises KeyError or ValueError when it is of another run."""
+
+
+class Loss(nn.Module):
+    """A module (embeddings [n, d], labels [n] int64 in [0, K)) -> scalar.
+
+    It is built as Loss(params, num_classes=K, embedding_dim=d). What it overrides is measured, drawn, stored and called
+    by the engine; no other file has to know it.
+    """
+
+    proxy_lr_multiplier: float = 1.0
+    """Learning-rate factor of the loss's own parameters."""
+
+    def logits(self, embeddings: Tensor) -> Tensor | None:
+        """Scores [n, K] of embeddings [n, d], of losses that classify: probe CE and training accuracy come of them."""
+        return None
+
+    def linear_logits(self) -> LinearLogits | None:
+        """How logits come of embeddings and one vector for each class, where they do: the anatomy measures on that."""
+        return None
+
+    def class_proxies(self) -> tuple[Tensor, Tensor] | None:
+        """Vectors [p, d] that stand for classes, drawn as stars, and their classes [p] int64."""
+        return None
+
+    def charts(self, embeddings: Tensor, labels: Tensor) -> Sequence[Chart]:
+        """Pictures of the method on the probe's embeddings, for the Method panel and the report."""
+        return ()
+
+    def companion(self, surroundings: Surroundings) -> Companion:
+        """What acts for this loss around the training loop."""
+        return Companion()

@@ -1,0 +1,47 @@
+"""Contrastive loss by cosine: positives to cosine 1, negatives below a margin."""
+
+import torch
+from torch import Tensor
+
+from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere
+from workbench.losses.contract import Loss
+from workbench.losses.published import CCP_PAIRS, CCP_PAPER, OF_CCP, in_ccp
+from workbench.params import Params, param
+from workbench.registry import register
+
+ALIKE = 1 - 1e-5  # cosine from which a positive pair counts as equal: also leaves out a vector with itself
+
+
+class ContrastiveCosineParams(Params):
+    margin: float = param(0.5, ge=-1, lt=1, symbol="λ", help="Cosine up to which negatives are left alone.")
+
+
+@register(
+    "loss", "contrastive_cosine", title="Contrastive, cosine", params=ContrastiveCosineParams, needs_pairs=True,
+    source="Wang et al. 2020 (XBM), Eq. 2 and the authors' code; C1 of Gürbüz et al. 2023 (CCP), supplement 2.1",
+    batch="classes × images, two or more of each",
+    defaults=in_ccp({dataset: {"margin": 0.5} for dataset in OF_CCP}, CCP_PAIRS),
+    defaults_source=CCP_PAPER,
+)  # fmt: skip
+class ContrastiveCosine(Loss):
+    """Sum of 1 - s over positive pairs plus sum of s over negative pairs with cosine s above the margin, by n."""
+
+    def __init__(self, params: ContrastiveCosineParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.margin, self.num_classes = params.margin, num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with full_precision(embeddings):
+            unit = on_sphere(embeddings)
+            return keep_nan(cosine_pairs(unit @ unit.T, labels[:, None] == labels, self.margin), embeddings)
+
+
+def cosine_pairs(alike: Tensor, same: Tensor, margin: float) -> Tensor:
+    """The loss of pairs with these inner products [n, m], by the n rows; `same` [n, m] bool marks the positive pairs.
+
+    Positive pairs above 1 - 1e-5 count as one vector and are left out, as in the authors' code.
+    """
+    pull = torch.where(same & (alike < ALIKE), 1 - alike, 0.0)
+    push = torch.where(~same & (alike > margin), alike, 0.0)
+    return (pull.sum() + push.sum()) / len(alike)

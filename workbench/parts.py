@@ -1,0 +1,122 @@
+"""Unfinished files and folders: each is locked by whoever writes it, so that those of killed programs are known.
+
+The system frees a lock when its process ends, however it ends. Windows has no locks of folders: there a part is kept as
+long as any process has its writer's number.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+POSIX = os.name == "posix"
+NAME = re.compile(r"\.(?P<of>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.part", re.DOTALL)
+
+
+def part_of(path: Path) -> Path:
+    """Where the unfinished file lies: no two writers share it, in one process or in several."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A new file that takes the place of `path` at the end, on the disk by then; nothing of it is left on an error."""
+    part, file = _new_file(path)
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if POSIX:
+                part.replace(path)  # under its lock
+        if not POSIX:
+            part.replace(path)  # Windows moves nothing that is open
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+def _new_file(path: Path) -> tuple[Path, BinaryIO]:
+    while True:
+        part = part_of(path)
+        file = part.open("xb")
+        if _locked(file.fileno()) and part.exists():  # else it was taken for a dead one's before it was locked
+            return part, file
+        file.close()
+
+
+@contextlib.contextmanager
+def part_folder(path: Path) -> Iterator[Path]:
+    """A new, locked, empty folder beside `path`; what is left of it afterwards is removed. Raises OSError."""
+    while True:
+        part = part_of(path)
+        part.mkdir(parents=True)
+        opened = os.open(part, os.O_RDONLY) if POSIX else None
+        if opened is None or (_locked(opened) and part.exists()):
+            break
+        os.close(opened)
+    try:
+        yield part
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        if opened is not None:
+            os.close(opened)
+
+
+def remove_dead(folder: Path, of: str = "") -> None:
+    """Remove what killed programs left unfinished in `folder`; with `of`, only of the file or folder of that name.
+
+    A part that a living process writes is never removed; nor is what cannot be looked at.
+    """
+    with contextlib.suppress(OSError):
+        for entry in list(os.scandir(folder)):
+            named = NAME.fullmatch(entry.name)
+            if named and of in ("", named["of"]):
+                _remove_if_dead(Path(entry.path), int(named["pid"][:9]))
+
+
+def _remove_if_dead(part: Path, pid: int) -> None:
+    with contextlib.suppress(OSError):
+        opened = os.open(part, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        try:
+            if not _dead(opened, pid):
+                return
+            if part.is_dir():
+                shutil.rmtree(part, ignore_errors=True)
+            elif POSIX:
+                part.unlink()
+        finally:
+            os.close(opened)
+        if not POSIX:
+            part.unlink(missing_ok=True)  # Windows removes nothing that is open
+
+
+if sys.platform == "win32":
+    import psutil
+
+    def _locked(opened: int) -> bool:
+        return True
+
+    def _dead(opened: int, pid: int) -> bool:
+        return not psutil.pid_exists(pid)
+
+else:
+    import fcntl
+
+    def _locked(opened: int) -> bool:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # a file system without locks: no part on it is ever taken for a dead one's
+            return True
+        return True
+
+    def _dead(opened: int, pid: int) -> bool:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises while its writer lives, or where there are no locks
+        return True

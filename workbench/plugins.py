@@ -1,0 +1,152 @@
+"""Methods of other people: Python files in folders that the person added, and entry points of installed packages.
+
+A file in a folder is code that runs with the person's rights, so nothing is loaded from a folder that was not added.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from platformdirs import user_config_path
+
+from workbench import files
+from workbench.problem import Problem
+
+GROUPS = tuple(f"workbench.{kind}" for kind in ("losses", "backbones", "datasets", "samplers", "augmentations"))
+LEFT_OUT = ("_", "test_", "conftest.")  # beginnings of names of files that are no plug-ins
+INSTALLED = ("site-packages", "dist-packages")
+WARNING = "Python files in this folder run with your rights whenever Workbench starts: add only what you trust."
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """One file, one package in a folder, or one entry point; `load` imports it and may raise anything."""
+
+    origin: str  # where it comes from, in words
+    stamp: str  # another one when it has changed
+    load: Callable[[], object]
+
+
+def standard_folder() -> Path:
+    """The folder that is offered for plug-ins, below the person's folder of settings; added like any other."""
+    return user_config_path("workbench", appauthor=False) / "plugins"
+
+
+def folders() -> list[Path]:
+    """The folders that the person added, in that order. Raises Problem when the list of them cannot be read."""
+    place = _list()
+    try:
+        return [Path(line) for line in place.read_text("utf-8").splitlines() if line]
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise Problem(
+            f"The list of plug-in folders {place} cannot be read ({error}).", todo="Mend the file, or remove it."
+        ) from None
+
+
+def add(folder: Path) -> list[Path]:
+    """Trust a folder from now on; the files in it that will be loaded.
+
+    Raises:
+        Problem: it is no folder, or the list cannot be read or written.
+    """
+    folder = folder.resolve()
+    if not folder.is_dir():
+        raise Problem(f"{folder} is no folder.", kept="Nothing was added.")
+    if folder not in (before := folders()):
+        _write([*before, folder])
+    return _files(folder)
+
+
+def remove(folder: Path) -> None:
+    """Load nothing from this folder any more; its files stay. Raises Problem when it was not added."""
+    before, gone = folders(), folder.resolve()
+    if gone not in before:
+        raise Problem(f"{gone} is no plug-in folder.", todo="See: workbench plugins list")
+    _write([each for each in before if each != gone])
+
+
+def found() -> list[Plugin]:
+    """All plug-ins there are, none of them loaded. What cannot be looked at is one whose `load` says why."""
+    return [*_in_folders(), *(_installed(each) for group in GROUPS for each in entry_points(group=group))]
+
+
+def stamps() -> list[str]:
+    """Cheap facts that change when a plug-in comes, goes or changes: no package's files are read for them."""
+    places = [Path(each) for each in sys.path if Path(each).name in INSTALLED]
+    installed = [f"{place} {place.stat().st_mtime_ns}" for place in places if place.is_dir()]
+    return [*installed, *(f"{each.origin} {each.stamp}" for each in _in_folders())]
+
+
+def _in_folders() -> list[Plugin]:
+    try:
+        added = folders()
+    except Problem as problem:
+        return [_unreadable(str(_list()), problem)]
+    every: list[Plugin] = []
+    for folder in added:
+        if folder.is_dir():
+            every += [Plugin(str(each), _stamp(each), partial(load_file, each)) for each in _files(folder)]
+        else:
+            every.append(_unreadable(str(folder), Problem(f"The plug-in folder {folder} is gone.")))
+    return every
+
+
+def load_file(file: Path) -> object:
+    """Import a plug-in's file, or a package's `__init__.py`, under a name of its own; what it raises is raised."""
+    is_package = file.name == "__init__.py"
+    place = sha256(str(file).encode()).hexdigest()[:8]
+    name = f"workbench_plugin_{place}_{file.parent.name if is_package else file.stem}"
+    spec = spec_from_file_location(name, file, submodule_search_locations=[str(file.parent)] if is_package else None)
+    if spec is None or spec.loader is None:
+        raise Problem(f"{file} is no Python file.")
+    for each in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
+        del sys.modules[each]
+    module = sys.modules[name] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _files(folder: Path) -> list[Path]:
+    every = [*folder.glob("*.py"), *folder.glob("*/__init__.py")]
+    return sorted(each for each in every if not each.relative_to(folder).parts[0].startswith(LEFT_OUT))
+
+
+def _stamp(file: Path) -> str:
+    parts = sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else [file]
+    return " ".join(f"{each.stat().st_size}-{each.stat().st_mtime_ns}" for each in parts if each.exists())
+
+
+def _installed(point: EntryPoint) -> Plugin:
+    package = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+    return Plugin(f"package {package} ({point.value})", package, point.load)
+
+
+def _unreadable(origin: str, problem: Problem) -> Plugin:
+    def load() -> object:
+        raise problem
+
+    return Plugin(origin, str(problem), load)
+
+
+def _list() -> Path:
+    """One folder a line: WORKBENCH_PLUGINS when it is set, else in the person's folder of settings."""
+    named = os.environ.get("WORKBENCH_PLUGINS")
+    return Path(named) if named else user_config_path("workbench", appauthor=False) / "plugin-folders.txt"
+
+
+def _write(trusted: list[Path]) -> None:
+    place = _list()
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with files.atomic_write(place) as file:
+            file.write("".join(f"{each}\n" for each in trusted).encode())
+    except OSError as error:
+        raise Problem(f"The list of plug-in folders {place} cannot be written ({error}).") from None

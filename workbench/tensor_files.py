@@ -1,0 +1,80 @@
+"""Weights and checkpoints as torch saves them: looked at before torch reads them, tensors and plain values only."""
+
+import pickletools
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from workbench.archives import CheckedZip
+from workbench.problem import Problem
+from workbench.unreadable import refusing
+
+MOST_STEPS = 5_000_000  # of a file's pickled part
+PICKLES = 5  # at the beginning of a file in the old format
+
+
+def read_tensors(path: Path, refused: Callable[[str], Problem]) -> Any:
+    """What the file holds, on the CPU.
+
+    Args:
+        path: a zip of torch.save whose parts are stored as they are, or a file in torch's old format.
+        refused: the Problem for a reason.
+
+    Raises:
+        Problem: damaged, packed, holding more than tensors and plain values, or tensors larger than their data.
+    """
+    import torch
+
+    with refusing(refused):
+        if zipfile.is_zipfile(path):
+            _check_zip(path)
+        else:
+            with path.open("rb") as file:
+                for _ in range(PICKLES):
+                    _check_steps(file)
+        try:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+        except Exception as error:
+            if type(error).__name__ == "UnpicklingError":
+                raise ValueError("it holds more than tensors and plain values, or is no weights file") from None
+            raise
+        if any(each.numel() * each.element_size() > each.untyped_storage().nbytes() for each in _tensors(state)):
+            raise ValueError("a tensor in it is larger than its stored data")
+    return state
+
+
+def _check_zip(path: Path) -> None:
+    with CheckedZip(path) as archive:
+        if sum(entry.file_size for entry in archive.infolist()) > path.stat().st_size:
+            raise ValueError("its parts are packed")
+        damaged = archive.testzip()  # torch.load itself does not check the sums
+        if damaged:
+            raise ValueError(f"its part {damaged} is damaged")
+        for name in archive.namelist():
+            if name.endswith("data.pkl"):
+                with archive.open(name) as file:
+                    _check_steps(file)
+
+
+def _check_steps(file: IO[bytes]) -> None:
+    """One pickle: torch's own names only, because others make bytes out of a number before torch refuses them."""
+    for number, (opcode, argument, _) in enumerate(pickletools.genops(file)):
+        if number == MOST_STEPS:
+            raise ValueError(f"it has more than {MOST_STEPS:,} steps")
+        named = "GLOBAL" in opcode.name or opcode.name == "INST"
+        if named and not str(argument).startswith(("torch", "collections OrderedDict")):
+            raise ValueError("it holds more than tensors and plain values, or is no weights file")
+
+
+def _tensors(state: Any) -> Iterator[Any]:
+    """The tensors in it, at any depth."""
+    match state:
+        case dict():
+            for value in state.values():
+                yield from _tensors(value)
+        case list() | tuple():
+            for value in state:
+                yield from _tensors(value)
+        case _ if hasattr(state, "untyped_storage"):
+            yield state

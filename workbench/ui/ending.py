@@ -1,0 +1,53 @@
+"""Ending a run of this window: one question, from wherever it is asked, whose answers are what then happens."""
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui.question import Question
+from workbench.ui.session import Session
+from workbench.ui.widgets.buttons import button
+
+
+class Ending(QObject):
+    """Asks what is to become of a run that works or waits in line."""
+
+    def __init__(self, session: Session, window: QWidget) -> None:
+        super().__init__(window)
+        self._session, self._window = session, window
+        self.ask: Question | None = None
+        session.end_asked.connect(self._open)
+
+    def _open(self, run_id: int) -> None:
+        control = self._session.control(run_id)
+        if control is None or self.ask is not None:  # it has ended, or this is being asked
+            return
+        run = self._session.workspace.run(run_id)
+        waits = run.status == "queued"
+        keeps = (
+            "Taking it out of the line keeps it in the list of runs, with its settings."
+            if waits
+            else "Stopping now keeps the epochs that are finished, with their checkpoint and map; it can be resumed."
+        )
+        stop = "Take out of the line" if waits else "Stop now, keep finished epochs"
+        self.ask = Question(
+            "End the run",
+            f"End “{run.name}”?",
+            f"{keeps} Discarding moves it to the trash with all that it trained.",
+            {
+                "keep": button("Leave it in line" if waits else "Keep training"),
+                "discard": button("Discard", "trash", "danger"),
+                "stop": button(stop, "stop", "primary"),
+            },
+            self._window,
+        )
+        self.ask.answered.connect(lambda answer: self._answered(run_id, answer))
+        self.ask.open()
+
+    def _answered(self, run_id: int, answer: str) -> None:
+        self.ask = None
+        if self._session.control(run_id) is None:  # it ended while this was asked
+            return
+        if answer == "stop":
+            self._session.end_run(run_id)
+        elif answer == "discard":
+            self._session.discard_run(run_id)

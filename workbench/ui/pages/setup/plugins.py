@@ -1,0 +1,54 @@
+"""Plug-ins in the form: a folder of them is added after a warning, and a broken one is a sentence."""
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox, QWidget
+
+from workbench import catalog as catalogs
+from workbench import plugins
+from workbench.catalog import Catalog
+from workbench.ui.session import Session
+from workbench.ui.tasks import Progress
+from workbench.ui.widgets.labels import label
+
+
+class PluginNotice:
+    """A label below the form, hidden while no plug-in is broken; and the question for another folder."""
+
+    def __init__(self, session: Session, page: QWidget) -> None:
+        self._session, self._page = session, page
+        self.label: QLabel = label("", "error", wrap=True)
+        self.label.hide()
+
+    def look(self) -> None:
+        """Show what was found broken when the catalog was made."""
+        self._session.run_in_thread("Reading plug-ins", lambda progress: catalogs.broken(), self._show, quiet=True)
+
+    def ask(self) -> None:
+        """Let the person choose a folder, say once what that means, and take its plug-ins into the form."""
+        if not (chosen := QFileDialog.getExistingDirectory(self._page, "A folder of plug-ins")):
+            return
+        words = f"{chosen}\n\n{plugins.WARNING}"
+        box = QMessageBox(QMessageBox.Icon.Warning, "Workbench", words, parent=self._page)
+        yes = box.addButton("Add it", QMessageBox.ButtonRole.AcceptRole)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        box.exec()
+        if box.clickedButton() is yes:
+            self.add(Path(chosen))
+
+    def add(self, folder: Path) -> None:
+        """Trust the folder and load it, on a thread."""
+
+        def work(progress: Progress) -> Catalog:
+            plugins.add(folder)
+            return catalogs.write_now()
+
+        self._session.run_in_thread("Loading plug-ins", work, self._take)
+
+    def _take(self, known: Catalog) -> None:
+        self._session.set_catalog(known)
+        self.look()
+
+    def _show(self, broken: dict[str, str]) -> None:
+        self.label.setText("\n".join(broken.values()))
+        self.label.setVisible(bool(broken))

@@ -1,0 +1,55 @@
+"""A question with a sentence and some answers; the safe answer is first, and Enter and Esc give it."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QPushButton, QVBoxLayout, QWidget
+
+from workbench.ui.widgets.labels import label
+
+WORDS_WIDTH = 400  # px
+
+
+class Question(QDialog):
+    """Shown with `open`; says once which answer was given.
+
+    Args:
+        title: of the dialog.
+        question: its heading.
+        words: what each answer does.
+        answers: key -> button, from left to right; the first changes nothing.
+        parent: the window that waits for the answer.
+    """
+
+    answered = Signal(str)  # the key of an answer
+
+    def __init__(self, title: str, question: str, words: str, answers: dict[str, QPushButton], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.answers = answers
+        self._given = next(iter(answers))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 24, 24, 16)
+        column.setSpacing(8)
+        column.addWidget(label(question, "section", wrap=True))
+        self.words = label(words, wrap=True)
+        self.words.setMinimumWidth(WORDS_WIDTH)
+        column.addWidget(self.words)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        for key, each in answers.items():
+            row.addWidget(each)
+            each.clicked.connect(partial(self._give, key))
+        column.addSpacing(8)
+        column.addLayout(row)
+        column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
+        answers[self._given].setDefault(True)
+        self.finished.connect(self._say)
+
+    def _give(self, key: str, _checked: bool = False) -> None:
+        self._given = key
+        self.accept()
+
+    def _say(self) -> None:
+        self.answered.emit(self._given)

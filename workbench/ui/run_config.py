@@ -1,0 +1,20 @@
+"""The settings of a run, given to the Set up page."""
+
+from workbench.problem import Problem
+from workbench.ui.session import Session
+from workbench.workspace.rows import Run
+
+
+def offer_settings(session: Session, run: Run, ending: str = "") -> None:
+    """Show the settings of a run on Set up; `ending` is put behind its name.
+
+    Raises:
+        Problem: the catalog is not there yet, or the config of the run cannot be read.
+    """
+    from workbench.config import RunConfig
+
+    if not session.catalog:
+        raise Problem("The list of losses and data sets is still being made.", todo="Try again in some seconds.")
+    config = RunConfig.from_toml_text(run.config, f"The config of “{run.name}”", session.catalog)
+    session.config_offered.emit(config.model_copy(update={"name": f"{config.name}{ending}"[:200]}))
+    session.show_page("setup")

@@ -1,0 +1,46 @@
+"""How strongly curves are smoothed: a slider and its number."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
+
+from workbench.ui.widgets.labels import label
+
+MOST = 99  # hundredths
+WIDTH = 100  # px
+
+
+class SmoothingSlider(QWidget):
+    """The weight of the past in the exponential mean of every curve; 0 shows the numbers as they are."""
+
+    chosen = Signal(float)
+
+    def __init__(self, weight: float, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setMaximum(MOST)
+        self.slider.setFixedWidth(WIDTH)
+        self.slider.setAccessibleName("Smoothing")
+        self.setToolTip("Weight of the past in the debiased exponential mean, 0 to 0.99; 0 draws no smoothed line")
+        self.number = label("", "muted")
+        caption = label("Smoothing", "muted")
+        caption.setBuddy(self.slider)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 2, 8, 2)
+        row.setSpacing(8)
+        row.addWidget(caption)
+        row.addWidget(self.slider)
+        row.addWidget(self.number)
+        self.show_weight(weight)
+        self.number.setMinimumWidth(self.number.fontMetrics().horizontalAdvance("0.00"))
+        self.slider.valueChanged.connect(self._say)
+
+    def show_weight(self, weight: float) -> None:
+        """Stand at this weight and say nothing."""
+        self.slider.blockSignals(True)
+        self.slider.setValue(round(100 * weight))
+        self.slider.blockSignals(False)
+        self.number.setText(f"{weight:.2f}")
+
+    def _say(self, hundredths: int) -> None:
+        self.number.setText(f"{hundredths / 100:.2f}")
+        self.chosen.emit(hundredths / 100)

@@ -1,0 +1,51 @@
+"""What libraries raise about a file that they cannot read, told as one Problem: the conversion of every importer."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from workbench.control import Cancelled
+from workbench.problem import Problem
+
+LONGEST_REASON = 160  # letters
+LONGEST_LINE = 4 << 20  # letters of one line of a table or list
+
+
+@contextlib.contextmanager
+def refusing(refused: Callable[[str], Exception], *passing: type[Exception]) -> Iterator[None]:
+    """Raise `refused(reason)` in place of whatever a library raises: parsers name dozens of types, and add to them.
+
+    Only the call of the library belongs inside. A Problem, Cancelled and the types `passing` go through.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, (Problem, Cancelled, *passing)):
+            raise
+        raise refused(reason(error)) from error
+
+
+def reason(error: Exception) -> str:
+    """The error in a few words, without a full stop."""
+    if isinstance(error, MemoryError):
+        return "it asks for more memory than there is"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    said = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    return said.partition("\n")[0][:LONGEST_REASON].rstrip(". ") or type(error).__name__
+
+
+def opened_text(place: Path, todo: str, encoding: str = "utf-8", newline: str | None = None) -> TextIO:
+    """The file, open for reading text. Raises Problem where there is none or it may not be read."""
+    kept = "Nothing was started."
+    with refusing(lambda why: Problem(f"{place} cannot be opened ({why}).", kept=kept, todo=todo)):
+        return place.open(encoding=encoding, newline=newline)
+
+
+def lines_of(file: TextIO) -> Iterator[str]:
+    """The lines of a text, none of which may fill the memory. Raises ValueError for one over LONGEST_LINE letters."""
+    while line := file.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE:
+            raise ValueError(f"a line is longer than {LONGEST_LINE:,} letters")
+        yield line

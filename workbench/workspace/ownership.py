@@ -1,0 +1,176 @@
+"""Who works on a run or a sweep: one process of one machine, known by its start, that gives signs of life.
+
+On the machine of the owner the process decides: it is there, it is no zombie, and it began when the row says. From
+another machine the last sign of life decides: an owner that was silent for SILENT seconds counts as gone. Each taking
+of a run has a token of its own, so that a process that lost the run (a suspended laptop) finds another's in its place.
+"""
+
+import json
+import os
+import socket
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from math import inf
+from typing import Literal
+
+import psutil
+
+from workbench.problem import Problem, RunTaken
+from workbench.workspace.connection import Connection
+from workbench.workspace.rows import LIVE
+
+SAME_START = 60.0  # seconds by which two readings of a process's start may differ when the clock was set
+SILENT = 120.0  # seconds without a sign of life after which an owner on another machine counts as gone
+AHEAD = 3600.0  # seconds by which another machine's clock may be ahead; later signs of life are not believed
+BEAT = 20.0  # seconds between two signs of life
+GONE = "The program that ran it ended. What was saved is kept."
+COLUMNS = {"runs": "pid, host, born, heartbeat, owner", "sweeps": "pid, host, born, beat, null"}
+
+_held: set[str] = set()  # tokens of the runs that this process has
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that a row names."""
+
+    pid: int | None
+    host: str | None
+    born: float | None  # seconds since 1970; None in rows of older versions
+    beat: str | None  # last sign of life, ISO 8601 in UTC
+    token: str | None = None  # of one taking of a run; None for sweeps
+
+    def __str__(self) -> str:
+        return f"process {self.pid} of {self.host}"
+
+    @property
+    def here(self) -> bool:
+        """Whether it is this process."""
+        return (self.pid, self.host, self.born) == (os.getpid(), socket.gethostname(), _born(os.getpid()))
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is there: the same process on this machine, a sign of life from another."""
+        if not isinstance(self.pid, int) or self.pid <= 0:
+            return False
+        if self.host != socket.gethostname():
+            return -AHEAD < age(self.beat) < SILENT
+        if self.token is not None and self.here:
+            return self.token in _held
+        try:
+            process = psutil.Process(self.pid)
+            if process.status() == psutil.STATUS_ZOMBIE:  # it ended under a living parent
+                return False
+            if not isinstance(self.born, int | float):
+                return age(self.beat) < SILENT
+            return abs(process.create_time() - self.born) < SAME_START  # a number is given again to other processes
+        except (psutil.Error, OverflowError):
+            return False
+
+
+@cache
+def _born(pid: int) -> float:
+    """The start of this process, in seconds since 1970; by its number, which a forked child does not share."""
+    return psutil.Process(pid).create_time()
+
+
+def age(beat: object) -> float:
+    """Seconds since a sign of life; endless without one that can be read."""
+    try:
+        return (datetime.now(UTC) - datetime.fromisoformat(str(beat))).total_seconds()
+    except (TypeError, ValueError):
+        return inf
+
+
+def owner_of(db: Connection, table: Literal["runs", "sweeps"], number: int) -> Owner | None:
+    """The owner that a row names; None where there is no such row."""
+    row = db.execute(f"select {COLUMNS[table]} from {table} where id = ?", (number,)).fetchone()
+    return None if row is None else Owner(*row)
+
+
+def own(db: Connection, table: Literal["runs", "sweeps"], number: int) -> None:
+    """Write this process as the owner; a run gets a new token."""
+    beat = COLUMNS[table].split(", ")[3]
+    values = (os.getpid(), socket.gethostname(), _born(os.getpid()), datetime.now(UTC).isoformat(timespec="seconds"))
+    db.execute(f"update {table} set pid = ?, host = ?, born = ?, {beat} = ? where id = ?", (*values, number))
+    if table == "runs":
+        token = uuid.uuid4().hex
+        db.execute("update runs set owner = ? where id = ?", (token, number))
+        _held.add(token)
+
+
+def take_run(db: Connection, run_id: int) -> None:
+    """Make this process the run's owner and queue it, in the transaction at hand: exactly one of several succeeds.
+
+    Raises:
+        Problem: there is no such run, or a process is at work on it; names the process.
+    """
+    owner = owner_of(db, "runs", run_id)
+    if owner is None:
+        raise Problem(f"There is no run {run_id}.", todo="`workbench list runs` shows them.")
+    refuse_while_working(db, run_id, LIVE)
+    own(db, "runs", run_id)
+    db.execute("update runs set status = 'queued', problem = '', phase = '' where id = ?", (run_id,))
+
+
+def refuse_while_working(db: Connection, run_id: int, states: tuple[str, ...]) -> None:
+    """Raise a Problem that names the owner while a living one has the run in one of these states."""
+    owner = owner_of(db, "runs", run_id)
+    ((status,),) = db.execute("select status from runs where id = ?", (run_id,)).fetchall()
+    if owner is not None and status in states and owner.alive:
+        raise Problem(
+            f"Run {run_id} is still working: {owner} has it.", kept="It was not changed.", todo="Stop it there first."
+        )
+
+
+def hold(db: Connection, run_id: int) -> str:
+    """The token under which this process writes the run. Raises RunTaken where the run is not this process's."""
+    owner = owner_of(db, "runs", run_id)
+    if owner is None or owner.token is None or not owner.here:
+        raise taken(run_id, owner)
+    _held.add(owner.token)
+    return owner.token
+
+
+def check(db: Connection, run_id: int, token: str) -> None:
+    """Raise RunTaken unless the run is still held under that token; in the transaction that is about to write."""
+    owner = owner_of(db, "runs", run_id)
+    if owner is None or owner.token != token:
+        raise taken(run_id, owner)
+
+
+def release(token: str) -> None:
+    """This process works on that run no longer, whatever could be recorded of its end."""
+    _held.discard(token)
+
+
+def taken(run_id: int, owner: Owner | None) -> RunTaken:
+    """The sentence for a run that is not, or no longer, this process's."""
+    who = "is gone from its workspace" if owner is None else f"was taken over: {owner} has it"
+    return RunTaken(f"Run {run_id} {who}.", kept="What was recorded before is kept; nothing was written since.")
+
+
+def beat(db: Connection) -> None:
+    """A sign of life of every run that this process has."""
+    states = ", ".join(f"'{status}'" for status in LIVE)
+    db.execute(
+        f"update runs set heartbeat = ? where status in ({states}) and owner in (select value from json_each(?))",
+        (datetime.now(UTC).isoformat(timespec="seconds"), json.dumps(sorted(_held))),
+    )
+
+
+def dead_runs(db: Connection) -> list[int]:
+    """Runs that are said to work or wait and whose owner is gone."""
+    states = ", ".join(f"'{status}'" for status in LIVE)
+    rows = db.execute(f"select id, {COLUMNS['runs']} from runs where status in ({states}) order by id").fetchall()
+    return [run_id for run_id, *owner in rows if not Owner(*owner).alive]
+
+
+def mark_dead_runs(db: Connection) -> list[int]:
+    """Mark those as interrupted, in the transaction at hand; returns their numbers."""
+    dead = dead_runs(db)
+    db.executemany(
+        "update runs set status = 'interrupted', problem = ? where id = ?", [(GONE, run_id) for run_id in dead]
+    )
+    return dead

@@ -1,0 +1,209 @@
+"""Whether a workspace's database is whole, and a new one where it is not: from the old one, its WAL and the folders."""
+
+import json
+import os
+import shutil
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+import psutil
+
+from workbench import files
+from workbench.problem import Problem
+from workbench.workspace.connection import (
+    APPLICATION_ID,
+    Connection,
+    Damaged,
+    DatabaseError,
+    explain,
+    has_size,
+    open_reader,
+)
+from workbench.workspace.migrations import READABLE_UP_TO
+from workbench.workspace.paths import regular
+from workbench.workspace.rebuild import UNREADABLE, behind_journal, readable, reason, rebuild, shown
+from workbench.workspace.recorder import REPAIRED
+from workbench.workspace.run_folders import folder_names, without_row
+from workbench.workspace.salvage import salvage
+from workbench.workspace.schema import check_schema
+from workbench.workspace.verification import damaged_rows
+from workbench.workspace.workspace import DATABASE, Workspace
+
+BESIDE = ("-wal", "-shm")
+UNCHANGED = "It was not changed."
+IF_DAMAGED = "If its first page is damaged, move it away and repair again: the runs come back from their folders."
+State = Literal["whole", "damaged", "missing"]
+
+
+def repair(folder: Path) -> tuple[str, list[str]]:
+    """Make a damaged or missing database again, and add what the runs' folders hold and a whole one lacks.
+
+    A new database is built beside the old one and moved into place when it is whole. The damaged one is kept under
+    another name, with its WAL. A good one is changed only where it lacks something; no run's folder is changed.
+
+    Returns:
+        What was done, and sentences on what the workspace still lacks, as `missing` gives them.
+
+    Raises:
+        Problem: no workspace; or a database that is whole and not ours to mend (of a newer Workbench, of another
+            program, locked, not readable); or one that cannot be written. Nothing was changed then.
+    """
+    database, runs = folder / DATABASE, folder / "runs"
+    found = state(database)
+    if found == "whole" and not _can_be_opened(folder):
+        found = "damaged"
+    if found == "missing" and not runs.is_dir():
+        raise Problem(f"{folder} is not a workspace: it holds no {DATABASE} and no runs.", todo="Choose another.")
+    if found != "whole":
+        try:
+            said = _made_again(folder)
+        except OSError as error:
+            raise files.explain(error, database) from None
+    else:
+        with closing(open_reader(database)) as db:
+            count = db.execute("select count(*) from runs").fetchone()[0]
+            lacks = behind_journal(db, runs) or any(_is_run(runs / name) for name in without_row(db, runs))
+        said = f"The database of {folder} is whole: {count} runs. Nothing was changed."
+        if lacks:
+            with Workspace(folder) as workspace:
+                said = f"The database of {folder} is whole, but lacked what folders of runs hold. {rebuild(workspace)}"
+    with closing(open_reader(database)) as db:
+        return said, missing(db, folder)
+
+
+def _can_be_opened(folder: Path) -> bool:
+    """Whether a newer schema takes every value of a database that SQLite calls whole."""
+    try:
+        Workspace(folder).close()
+    except Damaged:
+        return False
+    return True
+
+
+def missing(db: Connection, folder: Path) -> list[str]:
+    """Sentences on what a workspace has lost: folders without a row, rows without a folder, runs that came in part."""
+    said = []
+    for name in without_row(db, folder / "runs"):
+        why = "`doctor --repair` adds it"
+        try:
+            readable(folder / "runs" / name)
+        except UNREADABLE as error:
+            why = reason(error)
+        said.append(f"runs/{shown(name)} is no run of the database: {why}")
+    names, behind = set(folder_names(folder / "runs")), set(behind_journal(db, folder / "runs"))
+    for number, environment in db.execute("select id, environment from runs order by id"):
+        if str(number) not in names or not (folder / "runs" / str(number) / "config.toml").exists():
+            said.append(f"the folder of run {number} is missing")
+        if noted := _noted(environment):
+            said.append(f"of run {number} is missing: {'; '.join(noted)}")
+        elif number in behind:
+            said.append(f"the journal of run {number} says more than the database; `doctor --repair` completes it")
+    return said
+
+
+def state(database: Path) -> State:
+    """Whether the database is whole, all of it read. Opens it for reading only.
+
+    Raises:
+        Problem: it is whole but of another program, of a newer Workbench or locked; or it cannot be read.
+    """
+    if not regular(database).exists():
+        return "missing"
+    if not has_size(database):
+        return "damaged"
+    try:
+        with closing(open_reader(database)) as db:
+            tables = db.execute("select count(*) from sqlite_master").fetchone()[0]
+            if tables and db.execute("pragma application_id").fetchone()[0] != APPLICATION_ID:
+                raise Problem(f"{database} is an SQLite file of another program.", kept=UNCHANGED, todo=IF_DAMAGED)
+            if db.execute("pragma user_version").fetchone()[0] > READABLE_UP_TO:
+                what = f"The database {database} was made by a newer Workbench."
+                raise Problem(what, kept=UNCHANGED, todo=f"Update Workbench to open it. {IF_DAMAGED}")
+            check_schema(db, database)
+            whole = tables and db.execute("pragma integrity_check(1)").fetchone()[0] == "ok"
+            if not whole or not all(each.good for each in damaged_rows(db, lambda text, done, total: None)):
+                return "damaged"
+            return "whole"
+    except (Damaged, UnicodeDecodeError):  # the latter is damage in the text of the schema itself
+        return "damaged"
+    except DatabaseError as error:
+        problem = explain(error, database)
+        if isinstance(problem, Damaged):
+            return "damaged"
+        raise problem from None
+
+
+def _made_again(folder: Path) -> str:
+    database, runs = folder / DATABASE, folder / "runs"
+    _remove_remains(folder)
+    with TemporaryDirectory(prefix=f".repair-{os.getpid()}-", dir=folder) as place:
+        new = Path(place) / "new"
+        from_wal = _read_back(database, new)
+        with Workspace(new, create=not from_wal) as workspace:
+            rebuilt = rebuild(workspace, runs)
+            if from_wal:
+                also = f"It was read back from {DATABASE}-wal."
+            else:
+                also = salvage(workspace, database, set(folder_names(runs)))
+        if state(new / DATABASE) != "whole":
+            raise Damaged(new / DATABASE)
+        kept = _move_aside(database)
+        (new / DATABASE).replace(database)
+        files.sync_folder(folder)
+    return " ".join(filter(None, (f"Rebuilt {database}: {rebuilt}", also, kept)))
+
+
+def _read_back(database: Path, new: Path) -> bool:
+    """A database that is gone or empty may lie in its WAL with every page; whether it does, and is now in `new`."""
+    wal = database.with_name(f"{DATABASE}-wal")
+    if (database.exists() and database.stat().st_size) or not regular(wal).exists():
+        return False
+    new.mkdir()
+    shutil.copyfile(wal, new / wal.name)
+    with wal.open("rb") as file:
+        size = int.from_bytes(file.read(12)[8:], "big")  # of a page, by the WAL's header
+    (new / DATABASE).write_bytes(bytes(size if 512 <= size <= 65536 else 4096))  # an empty file would delete the WAL
+    try:
+        if state(new / DATABASE) == "whole":
+            return True
+    except Problem:
+        pass
+    shutil.rmtree(new)
+    return False
+
+
+def _move_aside(database: Path) -> str:
+    """The damaged database and what lies beside it, under another name; returns a sentence."""
+    kept = database.with_name(f"{DATABASE}.damaged-{datetime.now():%Y%m%d-%H%M%S-%f}")
+    for ending in ("", *BESIDE):
+        path = database.with_name(database.name + ending)
+        if path.exists():
+            path.rename(kept.with_name(kept.name + ending))
+    return f"The damaged database is kept as {kept.name}." if kept.exists() else ""
+
+
+def _is_run(folder: Path) -> bool:
+    try:
+        readable(folder)
+    except UNREADABLE:
+        return False
+    return True
+
+
+def _remove_remains(folder: Path) -> None:
+    """Of repairs whose process was killed."""
+    for left in folder.glob(".repair-*-*"):
+        process = left.name.split("-")[1]
+        if process.isdecimal() and not psutil.pid_exists(int(process)) and not left.is_symlink():
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _noted(environment: str) -> list[str]:
+    """What a repair could not bring back of a run, as its environment says."""
+    try:
+        return [str(each) for each in json.loads(environment)[REPAIRED]["missing"]]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return []

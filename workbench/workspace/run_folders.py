@@ -1,0 +1,34 @@
+"""The folders below `runs`: which of them are runs, and which number a new run may have."""
+
+import os
+from pathlib import Path
+
+from workbench.workspace.connection import Connection
+from workbench.workspace.paths import LARGEST
+
+
+def without_row(db: Connection, runs: Path) -> list[str]:
+    """The names of folders (or links) in `runs` that are no run of the database."""
+    known = {str(number) for (number,) in db.execute("select id from runs")}
+    return [name for name in folder_names(runs) if name not in known]
+
+
+def folder_names(runs: Path) -> list[str]:
+    """Folders and links in `runs`, those that are named by numbers first and in order; files are no runs."""
+    if not runs.is_dir():
+        return []
+    with os.scandir(runs) as found:
+        names = [each.name for each in found if each.is_symlink() or each.is_dir(follow_symlinks=False)]
+    return sorted(names, key=lambda name: (run_number(name) or LARGEST, name))
+
+
+def run_number(name: str) -> int | None:
+    """The number of the run whose folder has that name; None for any other name, such as "01"."""
+    usual = name.isascii() and name.isdigit() and not name.startswith("0") and len(name) < 19
+    return int(name) if usual else None
+
+
+def next_number(db: Connection, runs: Path) -> int:
+    """The number of a new run: above every row's and every folder's, which a repair may have left without a row."""
+    last = db.execute("select max(id) from runs").fetchone()[0] or 0
+    return 1 + max([int(last), *(run_number(name) or 0 for name in folder_names(runs))])
