@@ -37,7 +37,7 @@ def read_side(place: Path) -> tuple[dict[int, str], list[str] | None]:
     """
     found = dict(json.loads(place.with_suffix(".json").read_bytes()))
     old = "hashes" not in found
-    if not old and (found["block"] != BLOCK or not all(isinstance(each, str) for each in found["hashes"])):
+    if not old and (found.get("block") != BLOCK or not all(isinstance(each, str) for each in found["hashes"])):
         raise ValueError("hashes of other blocks")
     bad = {int(row): str(reason) for row, reason in dict(found if old else found.get("bad", ())).items()}
     return bad, None if old else list(found["hashes"])

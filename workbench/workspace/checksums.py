@@ -45,18 +45,17 @@ def make_tables(db: Connection) -> None:
     db.execute("alter table evaluations add column ranking text")
     db.execute(
         "create table evaluation_sums (evaluation_id integer primary key references evaluations(id) on delete cascade, "
-        "columns integer not null, rows blob not null)"
+        "columns integer not null, rows blob not null) strict"
     )
     db.execute(
         "create table sample_sums (dataset_id integer primary key references datasets(id) on delete cascade, "
-        "rows blob not null)"
+        "rows blob not null) strict"
     )
     db.execute(
         "create table curve_sums (run_id integer not null references runs(id) on delete cascade, "
         "metric_id integer not null references metrics(id), checksum integer not null, "
-        "primary key (run_id, metric_id)) without rowid"
+        "primary key (run_id, metric_id)) without rowid, strict"
     )
-    db.execute("create table schema_sums (name text primary key, checksum integer not null) without rowid")
     for what, row in (("insert", "new"), ("update", "new"), ("delete", "old")):
         db.execute(
             f"create trigger curves_{what} after {what} on scalar_points begin delete from curve_sums "
@@ -86,23 +85,18 @@ def seal(db: Connection) -> None:
 
 
 def damaged_rows(db: Connection, tables: Iterable[str] | None = None, where: str = "", values: Any = ()) -> list[str]:
-    """What is not as it was written, in words: rows of small tables (all but LATER), and the schema itself."""
-    found = [
+    """What is not as it was written, in words: rows of small tables (all but LATER)."""
+    return [
         f"{table}, row {', '.join(str(part) for part in key)}"
         for table in sealed_tables(db)
         if (table in tables if tables else table not in LATER)
         for key, stored, now in _rows(db, table, where or "where checksum is not null", values)
         if stored not in (None, now)
     ]
-    if tables is None:
-        now = dict(schema_objects(db))
-        stored = db.execute("select name, checksum from schema_sums").fetchall()
-        found += [f"the definition of {name}" for name, checksum in stored if now.get(name) != checksum]
-    return found
 
 
 def check_small(db: Connection) -> None:
-    """Raises Damaged when a row of a small table, or the schema, is not as it was written."""
+    """Raises Damaged when a row of a small table is not as it was written."""
     if has_sums(db):
         _refuse(db, damaged_rows(db))
 
@@ -119,7 +113,7 @@ def _refuse(db: Connection, found: list[str]) -> None:
 
 def has_sums(db: Connection) -> bool:
     """Whether step m011 of the schema was applied."""
-    return db.execute("select 1 from sqlite_master where name = 'schema_sums'").fetchone() is not None
+    return db.execute("select 1 from sqlite_master where name = 'curve_sums'").fetchone() is not None
 
 
 def damaged(db: Connection, what: str) -> Damaged:
@@ -148,11 +142,6 @@ def _rows(db: Connection, table: str, where: str, values: Any = ()) -> list[tupl
         )
         for row in cursor.fetchall()
     ]
-
-
-def schema_objects(db: Connection) -> list[tuple[str, int]]:
-    rows = db.execute("select type || ' ' || name, tbl_name || ' ' || sql from sqlite_master where sql is not null")
-    return [(name, zlib.crc32(text.encode())) for name, text in rows.fetchall()]
 
 
 # Evaluations

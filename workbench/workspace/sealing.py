@@ -10,8 +10,6 @@ def seal_anew(db: Connection) -> None:
     for table in checksums.sealed_tables(db):
         db.execute(f"update {table} set checksum = null")
     checksums.seal(db)
-    db.execute("delete from schema_sums")
-    db.executemany("insert into schema_sums (name, checksum) values (?, ?)", checksums.schema_objects(db))
     sql = "select id from evaluations where id not in (select evaluation_id from evaluation_sums)"
     for (evaluation_id,) in db.execute(sql).fetchall():
         seal_evaluation(db, evaluation_id)

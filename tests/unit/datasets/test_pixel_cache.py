@@ -215,3 +215,14 @@ def test_a_cache_of_an_older_workbench_gets_its_hashes(tmp_path, in_memory):
     kept, _, _ = decoded(whole, tmp_path, silent)
     assert (len(reads), len(kept.paths)) == (3, 2)
     assert len(json.loads(place.with_suffix(".json").read_text())["hashes"]) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ['{"bad": {}, "hashes": []}', '{"bad": {}, "blocj": 1, "hashes": ["x"]}', '{"hashes": 5}']
+)
+def test_a_damaged_list_beside_the_cache_is_made_again(tmp_path, in_memory, text):
+    whole, reads = counting(in_memory, [0, 0, 1])
+    _, _, place = decoded(whole, tmp_path, silent)
+    place.with_suffix(".json").write_text(text)
+    assert len(decoded(whole, tmp_path, silent)[1]) == 3
+    assert len(reads) == 6

@@ -12,7 +12,9 @@ from workbench.workspace.migrations import migration
 def make_older(database: Path, step: str, user_version: int = 2) -> None:
     """Put a closed workspace's database back to before a step of the schema."""
     now = database.rename(database.with_name("now.db"))
-    with closing(open_writer(database, create=True)) as db:
+    older = database.parent / "older" / database.name  # no database is made beside folders of runs
+    older.parent.mkdir()
+    with closing(open_writer(older, create=True)) as db:
         with writing(db):
             migration.apply(Database(db), stop_before=step)
             db.execute(f"pragma user_version = {user_version}")
@@ -26,3 +28,5 @@ def make_older(database: Path, step: str, user_version: int = 2) -> None:
                     db.execute(f"insert into main.{table} ({names}) select {names} from now.{table}")
         db.execute("detach now")
     now.unlink()
+    older.rename(database)
+    older.parent.rmdir()

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.ui.trained import trained_run
+from tests.unit.workspace.older import make_older
 from workbench import class_table, failed_queries
 from workbench.cli import cli
 from workbench.problem import Problem
@@ -75,8 +76,7 @@ READ = {
     [
         ("update scalar_points set value = 3 where metric_id = 1 and step = 5", ["curve"]),
         ("delete from scalar_points where metric_id = 1", ["names", "curve"]),
-        ("update queries set label = 1 - label where place = 3", ["queries", "embeddings", "query", "near", "tables"]),
-        ("update queries set label = 'x' where place = 3", ["queries", "query", "tables"]),
+        ("update queries set label = 3 - label where place = 3", ["queries", "embeddings", "query", "near", "tables"]),
         ("update queries set similarities = neighbours where place = 3", ["query", "near", "tables"]),
         ("update samples set class = 'cow' where \"row\" = 3", ["samples", "query", "near", "tables"]),
     ],
@@ -209,11 +209,7 @@ def test_the_doctor_reads_all_and_names_what_is_damaged(space):
 
 
 def test_an_older_workspace_gets_its_checksums_when_it_is_opened(space):
-    with closing(open_writer(space / "workspace.db")) as db:
-        for name in ("evaluation_sums", "sample_sums", "curve_sums"):
-            db.execute(f"delete from {name}")
-        db.execute("delete from _sqlite_migrations where name = 'm009_report_templates'")
-        db.execute("drop table report_templates")
+    make_older(space / "workspace.db", "m011_checksums")
     with Workspace(space), closing(open_writer(space / "workspace.db")) as db:
         for name in ("evaluation_sums", "sample_sums", "curve_sums"):
             assert db.execute(f"select count(*) from {name}").fetchone()[0] > 0
