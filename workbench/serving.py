@@ -114,7 +114,7 @@ def _understood(line: bytes, ops: Ops) -> Message:
     except ValueError as error:
         raise Problem("The analysis process was sent a line that is not JSON.") from error
     op = request.get("op") if isinstance(request, dict) else None
-    if not isinstance(op, str) or op not in (*ops, "cancel", "quit"):
+    if not isinstance(request, dict) or not isinstance(op, str) or op not in (*ops, "cancel", "quit"):
         raise Problem(f"The analysis process knows no {op!r}.", todo=f"Known: {', '.join(ops)}, cancel, quit.")
     return request
 

@@ -55,7 +55,8 @@ class QueryDifferences:
     @property
     def difference(self) -> np.ndarray:
         """[n] second minus first."""
-        return self.second - self.first
+        difference: np.ndarray = self.second - self.first
+        return difference
 
     def count(self) -> tuple[int, int, int]:
         """How many queries are better in the second, equal, and better in the first."""

@@ -46,9 +46,9 @@ class Wanted:
     def rows(self, ids: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Which of the samples [n] are mapped, as row numbers [m]. Raises Problem as rows_of and sample_by_class."""
         rows = rows_of(ids, self.only)
-        if self.method not in LIMITED:
-            return rows
-        return rows[sample_by_class(ids[rows], labels[rows], self.most, self.seed)]
+        if self.method in LIMITED:
+            rows = rows[sample_by_class(ids[rows], labels[rows], self.most, self.seed)]
+        return rows
 
 
 def draw(

@@ -118,9 +118,10 @@ def _seed(request: Message) -> int:
 def _array(path: str) -> np.ndarray:
     """A memory-mapped .npy file. Raises Problem when it is not one."""
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+        table: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
         raise Problem(f"{path} cannot be read as an array.") from error
+    return table
 
 
 def _save(path: Path, array: np.ndarray) -> str:

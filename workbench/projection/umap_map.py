@@ -139,7 +139,7 @@ def _drawn(random: np.random.RandomState) -> int:
 
 def _filled(before: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Places [n, 2] around (0, 0): those without one get the mean of their neighbours' places, or the middle."""
-    centred = before - np.nanmean(before, axis=0)
+    centred: np.ndarray = before - np.nanmean(before, axis=0)
     known = np.isfinite(before).all(1)
     for row in np.flatnonzero(~known).tolist():
         near = rows[row][known[rows[row]]]

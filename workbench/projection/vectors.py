@@ -51,7 +51,8 @@ def unit(rows: np.ndarray) -> np.ndarray:
     largest = np.maximum(rows.max(axis=1, keepdims=True), -rows.min(axis=1, keepdims=True))
     rows = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0)  # its squares stay within float64
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    return np.divide(rows, np.maximum(lengths, 1), out=rows)  # below 1 only where the vector is zero
+    np.divide(rows, np.maximum(lengths, 1), out=rows)  # below 1 only where the vector is zero
+    return rows
 
 
 def blocks(count: int) -> Iterator[slice]:
