@@ -1,7 +1,6 @@
 """The Map page with simulated mouse and keys, on a run in a real workspace."""
 
 import csv
-from functools import partial
 
 import numpy as np
 import pytest
@@ -23,39 +22,6 @@ from workbench.workspace import Workspace
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(4), 15)
 MOVES = 12  # ms between two moves: pyqtgraph takes a hundred a second
-
-
-class Analysis:
-    """Stands for the analysis process: keeps requests until the test answers them."""
-
-    def __init__(self):
-        self.requests = []
-        self.cancelled = []
-
-    def request(self, op, fields, on_progress, on_result, on_error, owner):
-        self.requests.append((op, fields, on_progress, on_result, on_error))
-        handle = type("Handle", (), {})()
-        handle.cancel = partial(self.cancelled.append, len(self.requests) - 1)
-        return handle
-
-    def close(self):
-        pass
-
-    def answer(self, workspace, points, proxies=None, place=-1):
-        """Store `points` as the map that was asked for, and say so."""
-        _, fields, _, on_result, _ = self.requests[place]
-        number = workspace.add_projection(
-            fields["evaluation"], fields["method"], fields["params"], fields["seed"], points, proxies, 0.9321, {}
-        )
-        on_result({"projection": number})
-
-
-@pytest.fixture
-def analysis(session):
-    made = Analysis()
-    session.analysis.close()
-    session.analysis = made
-    return made
 
 
 @pytest.fixture
