@@ -1,6 +1,6 @@
 """What every map does first: checks embeddings and proxies, and brings them to the metric."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -8,11 +8,6 @@ from workbench.problem import Problem
 
 BLOCK = 1_024  # rows looked at together
 LARGEST = 1e18  # its square is near the end of float32
-Report = Callable[[str, int, int], None]  # text, done, total; may raise Cancelled
-
-
-def quiet(text: str, done: int, total: int) -> None:
-    """A report that nobody reads."""
 
 
 def prepared(vectors: np.ndarray, metric: str, what: str = "embeddings", width: int | None = None) -> np.ndarray:
