@@ -376,7 +376,7 @@ def _resume(space: Path, runs: list[int]) -> None:
         try:
             writer(Status("Loading the engine"))
             RunConfig.from_toml_text(run.config)
-            experiment.last_checkpoint(workspace, run.id).read_bytes()
+            experiment.best_checkpoint(workspace, run.id).read_bytes()
             writer.forget_after(10)
         finally:
             writer.close()
