@@ -24,7 +24,7 @@ from workbench.evaluation.geometry import class_shape
 from workbench.evaluation.linear_probe import linear_probe
 from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import retrieve
-from workbench.events import Emit, Evaluated, Saved, Scalar, Status, score_of
+from workbench.events import CHECKPOINTS, Emit, Evaluated, Saved, Scalar, Status, score_of
 from workbench.losses import build_loss
 from workbench.losses.anatomy import spce
 from workbench.losses.anatomy_view import anatomy
@@ -223,7 +223,7 @@ class Engine:
 
         Where the disk refuses it, an attended run waits for the person. Raises Problem; the one before it is kept.
         """
-        path = self.folder / f"{kind}.pt"
+        path = self.folder / CHECKPOINTS[kind]
         parts = self.parts
         if not all(torch.isfinite(weight).all() for weight in parts.weights):
             self.emit(Status("The weights are not finite: the checkpoint before them is kept"))

@@ -13,7 +13,7 @@ import numpy as np
 from workbench import __version__, files, protocols
 from workbench.config import KINDS, RunConfig
 from workbench.control import Cancelled, Control, wait_if_asked
-from workbench.events import Emit, Event, Noted, Status
+from workbench.events import CHECKPOINTS, Emit, Event, Noted, Status
 from workbench.jobs import Job, repeating
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
@@ -125,7 +125,7 @@ def _go_on(workspace: Workspace, run_id: int, engine: "Engine", recorder: Record
 
 def checkpoints(workspace: Workspace, run_id: int) -> list[Path]:
     """The run's checkpoints that are there, the one to go on from first."""
-    return [path for name in ("last.pt", "best.pt") if (path := workspace.file(run_id, name)).exists()]
+    return [path for name in CHECKPOINTS.values() if (path := workspace.file(run_id, name)).exists()]
 
 
 def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
