@@ -8,6 +8,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pytest
 from hypothesis import settings
 
+from tests.threads import outliving
 from tests.waits import PatientBot
 
 settings.register_profile("suite", deadline=None)  # a busy machine is no failure
@@ -49,8 +50,8 @@ def _own_plugins(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture(autouse=True)
 def _no_thread_left_behind():
-    """A job that outlives its test is a failure of that test, not a crash three tests later."""
+    """A thread that outlives its test is a failure of that test, not a crash three tests later."""
     before = set(threading.enumerate())
     yield
-    left = [thread.name for thread in set(threading.enumerate()) - before if not thread.daemon]
+    left = outliving(before)
     assert not left, f"threads still running: {left}"

@@ -2,6 +2,7 @@
 
 from functools import partialmethod
 
+from PySide6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
 HANG = 240  # seconds; under the suite's own limit for a test, so that the wait is named that failed
@@ -14,3 +15,16 @@ class PatientBot(QtBot):
     waitSignal = partialmethod(QtBot.waitSignal, timeout=1000 * HANG)  # noqa: N815
     waitSignals = partialmethod(QtBot.waitSignals, timeout=1000 * HANG)  # noqa: N815
     waitExposed = partialmethod(QtBot.waitExposed, timeout=1000 * HANG)  # noqa: N815
+
+    def deliver(self) -> None:
+        """Return when all that was posted to this thread before has been delivered: what did not come will not."""
+        delivered = []
+        QTimer.singleShot(0, lambda: delivered.append(True))  # its turn comes after all that is posted
+        self.waitUntil(lambda: bool(delivered))
+
+    def settle(self, owner: QObject) -> None:
+        """Return when no single-shot timer of an object and its children is to fire any more."""
+        timers = owner.findChildren(QTimer)
+        assert timers, "nothing to wait for"
+        self.waitUntil(lambda: not any(timer.isSingleShot() and timer.isActive() for timer in timers))
+        self.deliver()

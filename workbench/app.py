@@ -6,12 +6,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.problem import Problem
+from workbench.progress import Progress
 
 if TYPE_CHECKING:
     from workbench.workspace import Workspace
@@ -126,7 +126,7 @@ def open_workspace(folder: Path | None) -> "Workspace | None":
             return workspace
 
 
-def load_engine(progress: Callable[[str, int, int], None]) -> tuple[dict[str, dict[str, Any]], str]:
+def load_engine(progress: Progress) -> tuple[dict[str, dict[str, Any]], str]:
     """Load torch and the catalog behind the window, on a thread: (catalog, name of the device that trains)."""
     from workbench import catalog, engine  # noqa: F401
     from workbench.training import device

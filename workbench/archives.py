@@ -15,6 +15,7 @@ from typing import IO, Any
 
 from workbench import files, parts
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.unreadable import refusing
 
 LARGEST = 64 << 30  # bytes, unpacked
@@ -27,7 +28,6 @@ BLOCK = 1 << 20  # bytes between two looks at whether the person gave up
 PACKINGS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 FROM_MACOS = "__MACOSX"  # a folder that its archiver adds: no data of anybody
-Tell = Callable[[str, int, int], None]
 
 
 def is_archive(place: Path) -> bool:
@@ -46,7 +46,7 @@ def stem(place: Path) -> str:
     return place.name[: len(place.name) - len(ending)]
 
 
-def unpacked(place: Path, cache: Path, progress: Tell) -> Path:
+def unpacked(place: Path, cache: Path, progress: Progress) -> Path:
     """The folder of the archive's files below `cache`: unpacked now, or by an earlier call while it is unchanged.
 
     Raises:
@@ -62,7 +62,7 @@ def unpacked(place: Path, cache: Path, progress: Tell) -> Path:
     return folder
 
 
-def unpack(place: Path, folder: Path, progress: Tell) -> None:
+def unpack(place: Path, folder: Path, progress: Progress) -> None:
     """Unpack an archive into a new or empty folder: all of it, or nothing. `progress` may raise to give up.
 
     What macOS adds to an archive is passed over.
@@ -152,7 +152,7 @@ def check_zip(archive: zipfile.ZipFile, place: Path) -> None:
         raise _refused(place, f"it unpacks to {total:,} bytes")
 
 
-def _unzip(place: Path, part: Path, progress: Tell) -> None:
+def _unzip(place: Path, part: Path, progress: Progress) -> None:
     with CheckedZip(place) as archive:
         entries = [each for each in archive.infolist() if not each.is_dir() and not _is_from_macos(each.filename)]
         for done, entry in enumerate(entries, start=1):
@@ -161,7 +161,7 @@ def _unzip(place: Path, part: Path, progress: Tell) -> None:
                 _write(place, entry.filename, content, part, tell)
 
 
-def _untar(place: Path, part: Path, progress: Tell) -> None:
+def _untar(place: Path, part: Path, progress: Progress) -> None:
     """Members one after another by their checked names: a compressed tar cannot be looked through first."""
     size, total = place.stat().st_size, 0
     if size > LARGEST:

@@ -1,10 +1,10 @@
 """The door to the geometry of classes, light to import: a table of an evaluation's classes, measured on a thread."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.progress import Progress
 from workbench.spreadsheet import csv_text
 from workbench.workspace import Workspace
 from workbench.workspace.ranking import read_labels
@@ -50,7 +50,7 @@ class ClassTable:
         return csv_text(list(TITLES), rows).encode()
 
 
-def measure(workspace: Workspace, evaluation_id: int, progress: Callable[[str, int, int], None]) -> ClassTable:
+def measure(workspace: Workspace, evaluation_id: int, progress: Progress) -> ClassTable:
     """Measure the classes of an evaluation; seconds for 60,000 embeddings.
 
     Raises:

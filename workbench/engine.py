@@ -24,20 +24,20 @@ from workbench.evaluation.geometry import class_shape
 from workbench.evaluation.linear_probe import linear_probe
 from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import retrieve
-from workbench.events import Emit, Evaluated, Saved, Scalar, Status, score_of
+from workbench.events import CHECKPOINTS, Emit, Evaluated, Saved, Scalar, Status, score_of
 from workbench.losses import build_loss
 from workbench.losses.anatomy import spce
 from workbench.losses.anatomy_view import anatomy
 from workbench.losses.batch import labels_in_range
 from workbench.losses.contract import Surroundings
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.training import checkpoint, device
 from workbench.training.feed import Feed
 from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.probe import Probe, batch_on, embed
 from workbench.training.trainer import Parts, train, train_step
 
-Tell = Callable[[str, int, int], None]
 TIMED = 128  # images of the probe that preflight embeds, at least
 VALIDATED = 2048  # training images on which a companion's checks are made where no class is held out
 COMPANION = "projections"  # its key in a checkpoint, which is as old as the first companion
@@ -58,12 +58,12 @@ class Data:
         return notes(self.images, self.split)
 
 
-def load_data(config: RunConfig, tell: Tell) -> Data:
-    """Find, decode (once) and split the data set. Raises Problem when it cannot be used; `tell` may raise Cancelled."""
+def load_data(config: RunConfig, progress: Progress) -> Data:
+    """Find, decode (once) and split the data set. Raises Problem when it cannot be used."""
     registry.discover("workbench.datasets")
     params = _params("dataset", config)
-    found = registry.entry("dataset", config.dataset.name).build(params, progress=tell)
-    images, pixels, cache = decoded(found, cache_folder() / "pixels", tell)
+    found = registry.entry("dataset", config.dataset.name).build(params, progress=progress)
+    images, pixels, cache = decoded(found, cache_folder() / "pixels", progress)
     split = registry.entry("split", config.split.name).build(_params("split", config), images, config.seed)
     return Data(images, pixels, cache, split)
 
@@ -223,7 +223,7 @@ class Engine:
 
         Where the disk refuses it, an attended run waits for the person. Raises Problem; the one before it is kept.
         """
-        path = self.folder / f"{kind}.pt"
+        path = self.folder / CHECKPOINTS[kind]
         parts = self.parts
         if not all(torch.isfinite(weight).all() for weight in parts.weights):
             self.emit(Status("The weights are not finite: the checkpoint before them is kept"))

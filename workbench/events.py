@@ -84,6 +84,9 @@ class Noted:
     text: str
 
 
+CHECKPOINTS = {"last": "last.pt", "best": "best.pt"}  # files in a run's folder, the one to go on from first
+
+
 @dataclass(frozen=True, slots=True)
 class Saved:
     """A checkpoint is whole on disk."""

@@ -13,9 +13,10 @@ import numpy as np
 from workbench import __version__, files, protocols
 from workbench.config import KINDS, RunConfig
 from workbench.control import Cancelled, Control, wait_if_asked
-from workbench.events import Emit, Event, Noted, Status
+from workbench.events import CHECKPOINTS, Emit, Event, Noted, Status
 from workbench.jobs import Job, repeating
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.ownership import BEAT
 from workbench.workspace.recorder import Recorder
@@ -124,7 +125,7 @@ def _go_on(workspace: Workspace, run_id: int, engine: "Engine", recorder: Record
 
 def checkpoints(workspace: Workspace, run_id: int) -> list[Path]:
     """The run's checkpoints that are there, the one to go on from first."""
-    return [path for name in ("last.pt", "best.pt") if (path := workspace.file(run_id, name)).exists()]
+    return [path for name in CHECKPOINTS.values() if (path := workspace.file(run_id, name)).exists()]
 
 
 def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
@@ -135,7 +136,7 @@ def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
     return found[-1]
 
 
-def environment(engine: "Engine", data: "Data", tell: Callable[[str, int, int], None]) -> dict[str, Any]:
+def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str, Any]:
     """Facts that a report needs to repeat the run."""
     from workbench.training import device
 
@@ -152,7 +153,7 @@ def environment(engine: "Engine", data: "Data", tell: Callable[[str, int, int], 
             "test": len(data.split.test),
             "classes_disjoint": data.split.classes_disjoint,
             "note": data.split.note,
-            "shared": _shared(data, tell),
+            "shared": _shared(data, progress),
             "left_out": data.images.problems[:1000],
             "left_out_count": len(data.images.problems),
             "unlike_published": data.images.unlike_published,
@@ -196,7 +197,7 @@ class Preflight:
 
 def preflight(
     config: RunConfig,
-    progress: Callable[[str, int, int], None] = lambda text, done, total: None,
+    progress: Progress = quiet,
     cancelled: Callable[[], bool] = lambda: False,
     counted: Callable[[int], None] = lambda classes: None,
 ) -> Preflight:
@@ -269,15 +270,15 @@ def preflight(
     )
 
 
-def count_classes(config: RunConfig, tell: Callable[[str, int, int], None]) -> int:
+def count_classes(config: RunConfig, progress: Progress) -> int:
     """Training classes of the config's first run, from its data alone: nothing is built and no step is tried.
 
     Raises:
-        Problem: data that cannot be used. Whatever `tell` raises.
+        Problem: data that cannot be used. Whatever `progress` raises.
     """
     from workbench.engine import load_data, training_classes
 
-    return len(training_classes(load_data(protocols.children(config)[0].config, tell)))
+    return len(training_classes(load_data(protocols.children(config)[0].config, progress)))
 
 
 def _sentence(words: str) -> str:
@@ -289,18 +290,18 @@ def looks(steps: int, every: int) -> int:
     return 2 + (steps - 1) // every
 
 
-def inspect_data(config: RunConfig, tell: Callable[[str, int, int], None]) -> "Inspection":
+def inspect_data(config: RunConfig, progress: Progress) -> "Inspection":
     """What is in the config's data set, what is wrong with it and what is in it twice; of the first of its runs.
 
     Raises:
-        Problem: data that cannot be used. Whatever `tell` raises.
+        Problem: data that cannot be used. Whatever `progress` raises.
     """
     from workbench.datasets.inspection import inspect
     from workbench.engine import load_data
 
     config = protocols.children(config)[0].config
-    data = load_data(config, tell)
-    return inspect(data.images, data.pixels, data.split, config.seed, tell)
+    data = load_data(config, progress)
+    return inspect(data.images, data.pixels, data.split, config.seed, progress)
 
 
 def _changed(workspace: Workspace, run_id: int, data: "Data") -> str:
@@ -333,11 +334,11 @@ def _weights(engine: "Engine") -> str:
     return files.digest(place) if place is not None and place.is_file() else ""
 
 
-def _shared(data: "Data", tell: Callable[[str, int, int], None]) -> str:
+def _shared(data: "Data", progress: Progress) -> str:
     """What is said of images that are in both halves, and of queries that find themselves; empty without any."""
     from workbench.datasets.inspection import shared_images
 
-    count, itself = shared_images(data.pixels, data.split, tell)
+    count, itself = shared_images(data.pixels, data.split, progress)
     told = [f"{count:,} test images have an exact copy in the training half"] if count else []
     return "; ".join(told + ([f"{itself:,} queries have an exact copy in the gallery"] if itself else []))
 
@@ -407,7 +408,7 @@ def embed_images(workspace: Workspace, run_id: int, images: list[np.ndarray]) ->
     return embeddings
 
 
-def _teller(control: Control, emit: Emit) -> Callable[[str, int, int], None]:
+def _teller(control: Control, emit: Emit) -> Progress:
     def tell(text: str, done: int, total: int) -> None:
         wait_if_asked(control, emit)
         emit(Status(text, done, total))

@@ -3,13 +3,13 @@
 Light to import; the analysis, and torch behind its package, are loaded inside the functions.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.workspace import Workspace
 from workbench.workspace.ranking import read_first_hits, read_ranking
 from workbench.workspace.rows import Neighbour
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from workbench.evaluation.failures import Failures
     from workbench.evaluation.stored import Stored
 
-Progress = Callable[[str, int, int], None]
 MOST_HUBS = 500
 STEPS = 4  # of the analysis, as its progress counts them
 

@@ -21,11 +21,11 @@ from typing import IO, Any, TypeVar
 
 from workbench.control import Cancelled
 from workbench.problem import Problem
+from workbench.progress import Progress
 
 log = logging.getLogger(__name__)
 Message = dict[str, Any]
-Report = Callable[[str, int, int], None]  # (text, done, total); raises Cancelled when the request was withdrawn
-Op = Callable[[Message, Report], Message]  # what it returns is the result
+Op = Callable[[Message, Progress], Message]  # what it returns is the result
 Ops = dict[str, Op]
 CAN_PEEK = sys.platform != "win32"
 Field = TypeVar("Field")
@@ -114,12 +114,12 @@ def _understood(line: bytes, ops: Ops) -> Message:
     except ValueError as error:
         raise Problem("The analysis process was sent a line that is not JSON.") from error
     op = request.get("op") if isinstance(request, dict) else None
-    if not isinstance(op, str) or op not in (*ops, "cancel", "quit"):
+    if not isinstance(request, dict) or not isinstance(op, str) or op not in (*ops, "cancel", "quit"):
         raise Problem(f"The analysis process knows no {op!r}.", todo=f"Known: {', '.join(ops)}, cancel, quit.")
     return request
 
 
-def _reporter(number: object, requests: Requests, tell: Callable[[Message], None]) -> Report:
+def _reporter(number: object, requests: Requests, tell: Callable[[Message], None]) -> Progress:
     """A report that hears a cancel, and tells every stage at once but its numbers only now and then."""
     last_text, last_time = "", 0.0
 

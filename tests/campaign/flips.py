@@ -22,6 +22,7 @@ from workbench.datasets.pixels import decoded
 from workbench.events import Charted, Ended, Saved
 from workbench.exchange.formats import export_run
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.reports import write_report
 from workbench.reports.content import gather
 from workbench.reports.sections import SECTIONS
@@ -197,7 +198,3 @@ def walk(value: Any) -> Any:
     if isinstance(value, list | tuple | set):
         return [walk(each) for each in value]
     return value if isinstance(value, int | float | str | bytes | Path | None) else type(value).__name__
-
-
-def quiet(text: str, done: int, total: int) -> None:
-    """Nobody watches."""

@@ -24,6 +24,7 @@ GROUND = {
     "catalog",
     "problem",
     "events",
+    "progress",
     "control",
     "files",
     "resources_path",

@@ -31,5 +31,7 @@ def test_planted_faults_are_found(tmp_path):
     settings = ["--config", str(ROOT / "pyproject.toml"), str(planted)]
     assert "TID253" in findings(["ruff", "check"], *settings)
     assert "would be reformatted" in findings(["ruff", "format", "--check"], *settings)
-    planted.write_text("def f(x):\n    return x\n")
-    assert "no-untyped-def" in findings(["mypy", "--config-file", str(ROOT / "pyproject.toml"), str(planted)])
+    planted.write_text("import json\ndef f(x):\n    return x\ndef g() -> int:\n    return json.loads('1')\n")
+    found = findings(["mypy", "--config-file", str(ROOT / "pyproject.toml"), str(planted)])
+    assert "no-untyped-def" in found
+    assert "no-any-return" in found  # as `mypy --strict`

@@ -160,3 +160,9 @@ def test_no_test_brings_a_second_sqlite_library_into_the_process():
         if second.search(re.sub(r'"""(.|\n)*?"""', "", path.read_text("utf-8")))
     ]
     assert not guilty
+
+
+def test_what_says_how_far_work_is_has_one_name():
+    spelt = "Callable[[str, int, int], None]"
+    holders = [path for path in (ROOT / "workbench").rglob("*.py") if spelt in path.read_text("utf-8")]
+    assert holders == [ROOT / "workbench" / "progress.py"]

@@ -1,12 +1,14 @@
 """A wait of a test guards against a hang: it is long, and HANG of tests/waits.py says how long."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
 ROOMS = ("contracts", "end_to_end", "property", "ui", "unit")
 SECONDS = re.compile(r"(?:timeout=|(?<!qtbot)\.(?:wait|join)\()(\d+(?:\.\d+)?)\b")
 MILLISECONDS = re.compile(r"qtbot\.wait[A-Z]\w*\(.*timeout=([\d_]+)")
+FIXED = re.compile(r"\bqtbot\.wait\(")
 LEAST = 60
 
 
@@ -16,11 +18,20 @@ def seconds(line: str) -> float:
     return min(bot or [float(each) for each in SECONDS.findall(line) if float(each) >= 1] or [LEAST])
 
 
-def test_no_wait_is_short():
-    found = [
+def lines_where(wrong: Callable[[str], bool]) -> list[str]:
+    return [
         f"{path.relative_to(TESTS)}:{number}: {line.strip()}"
         for path in (each for room in ROOMS for each in (TESTS / room).rglob("*.py"))
         for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1)
-        if seconds(line) < LEAST
+        if wrong(line)
     ]
+
+
+def test_no_wait_is_short():
+    found = lines_where(lambda line: seconds(line) < LEAST)
     assert not found, "take HANG of tests/waits.py, or the default of qtbot's waits"
+
+
+def test_no_wait_of_the_window_is_a_fixed_time():
+    assert FIXED.search("    qtbot.wait" + "(50)")
+    assert not lines_where(lambda line: bool(FIXED.search(line))), "await a signal or a condition: tests/waits.py"

@@ -7,6 +7,7 @@ from time import sleep
 
 import pytest
 
+from tests.ui.played_analysis import Analysis
 from workbench.config import RunConfig
 from workbench.events import Progress, Scalar
 from workbench.jobs import Job
@@ -85,6 +86,14 @@ def counting_session(qapp, workspace):
     made = Session(workspace, make_job=counting_job)
     yield made
     made.close()
+
+
+@pytest.fixture
+def analysis(session):
+    """The session's analysis process, played: it keeps requests until the test answers them."""
+    session.analysis.close()
+    session.analysis = Analysis()
+    return session.analysis
 
 
 @pytest.fixture

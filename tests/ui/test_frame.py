@@ -180,7 +180,7 @@ def test_the_inspector_folds_where_the_window_is_narrow(qtbot, window):
 def test_nothing_is_wider_than_a_small_window(qtbot, session, open_window):
     window = open_window(session, (1280, 720))
     session.theme.set_text_size(150)
-    qtbot.wait(50)
+    qtbot.deliver()
     assert window.minimumSizeHint().width() <= 1280
     assert window.width() == 1280
 
@@ -191,7 +191,7 @@ def test_a_page_with_a_long_caption_does_not_push_the_docks(qtbot, session, open
     window = open_window(session)
     before = window.runs.width(), window.inspector.width()
     window.show_page("map")
-    qtbot.wait(50)
+    qtbot.waitUntil(window.pages.updatesEnabled)
     assert (window.runs.width(), window.inspector.width()) == before
     assert window.width() == 1440
 
@@ -608,9 +608,9 @@ def test_closing_can_be_thought_better_of(qtbot, counting_session, open_window, 
     qtbot.waitUntil(lambda: counting_session.workspace.run(run_id).status == "running")
     window.close()
     window.closing.ask.answers["keep"].click()
-    qtbot.wait(100)
+    before = counting_session.workspace.run(run_id).done
+    qtbot.waitUntil(lambda: counting_session.workspace.run(run_id).done > before)
     assert window.isVisible()
-    assert counting_session.workspace.run(run_id).status == "running"
 
 
 def test_open_and_close_many_times(qtbot, session, open_window):

@@ -5,6 +5,7 @@ import threading
 import weakref
 
 import pytest
+from PySide6.QtCore import QTimer
 
 from workbench.ui.garbage import Garbage
 
@@ -70,7 +71,8 @@ def test_nothing_is_looked_at_before_all_is_loaded(garbage, qtbot):
     freed_on: list[int] = []
     Cycle(freed_on)
     kept = allocate(10_000)
-    qtbot.wait(120)
+    qtbot.deliver()
+    assert not any(timer.isActive() for timer in garbage.findChildren(QTimer))
     assert freed_on == []
     assert kept
     assert not gc.isenabled()

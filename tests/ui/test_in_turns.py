@@ -42,7 +42,8 @@ def test_a_later_call_takes_the_place_of_what_is_left(turns, qtbot):
     turns.begin(lambda: done.append("old"), lambda: done.append("old"))
     turns.begin(lambda: done.append("new"))
     qtbot.waitUntil(lambda: bool(done))
-    qtbot.wait(20)
+    qtbot.waitUntil(lambda: not turns.busy)
+    qtbot.deliver()
     assert done == ["new"]
 
 

@@ -1,7 +1,6 @@
 """The Map page with simulated mouse and keys, on a run in a real workspace."""
 
 import csv
-from functools import partial
 
 import numpy as np
 import pytest
@@ -23,39 +22,6 @@ from workbench.workspace import Workspace
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(4), 15)
 MOVES = 12  # ms between two moves: pyqtgraph takes a hundred a second
-
-
-class Analysis:
-    """Stands for the analysis process: keeps requests until the test answers them."""
-
-    def __init__(self):
-        self.requests = []
-        self.cancelled = []
-
-    def request(self, op, fields, on_progress, on_result, on_error, owner):
-        self.requests.append((op, fields, on_progress, on_result, on_error))
-        handle = type("Handle", (), {})()
-        handle.cancel = partial(self.cancelled.append, len(self.requests) - 1)
-        return handle
-
-    def close(self):
-        pass
-
-    def answer(self, workspace, points, proxies=None, place=-1):
-        """Store `points` as the map that was asked for, and say so."""
-        _, fields, _, on_result, _ = self.requests[place]
-        number = workspace.add_projection(
-            fields["evaluation"], fields["method"], fields["params"], fields["seed"], points, proxies, 0.9321, {}
-        )
-        on_result({"projection": number})
-
-
-@pytest.fixture
-def analysis(session):
-    made = Analysis()
-    session.analysis.close()
-    session.analysis = made
-    return made
 
 
 @pytest.fixture
@@ -164,7 +130,7 @@ def test_pca_comes_at_once_and_umap_replaces_it(qtbot, page, session, analysis, 
 def test_a_stored_map_is_used_again_without_asking(qtbot, corners, session, analysis):
     again = open_page(qtbot, session)
     qtbot.waitUntil(lambda: again._data is not None and again._data.method == "umap")
-    qtbot.wait(600)
+    qtbot.settle(again)
     assert len(analysis.requests) == 1
     np.testing.assert_array_equal(again._data.points, corners._data.points)
 
@@ -177,7 +143,7 @@ def test_cancel_keeps_the_pca_and_does_not_ask_again(qtbot, page, analysis):
     assert page._data.method == "pca"
     page.hide()
     page.show()
-    qtbot.wait(600)
+    qtbot.settle(page)
     assert len(analysis.requests) == 1
 
 
@@ -194,7 +160,7 @@ def test_an_error_is_told_and_the_pca_stays(qtbot, page, session, analysis):
 def test_another_evaluation_meanwhile_is_asked_for_after_the_first(qtbot, page, session, analysis, run):
     qtbot.waitUntil(lambda: bool(analysis.requests))
     session.show_evaluation(run.evaluations[0])
-    qtbot.wait(600)
+    qtbot.settle(page)
     assert len(analysis.requests) == 1, "one map at a time"
     separated(page, session, analysis)
     qtbot.waitUntil(lambda: len(analysis.requests) == 2)
@@ -204,7 +170,7 @@ def test_another_evaluation_meanwhile_is_asked_for_after_the_first(qtbot, page, 
 
 def test_method_distance_and_parameters_are_what_is_asked_for(qtbot, page, session, analysis):
     choose(page.settings.method, "pca")
-    qtbot.wait(500)
+    qtbot.settle(page)
     assert not analysis.requests
     assert not page.settings.more.isVisible()
     choose(page.settings.distance, "l2")
@@ -258,7 +224,7 @@ def test_embeddings_that_are_gone_are_told_in_place_of_the_map(qtbot, page, sess
     qtbot.waitUntil(lambda: page.trouble.isVisible())
     assert "missing" in page.trouble.text()
     assert page._data is None
-    qtbot.wait(500)
+    qtbot.settle(page)
     assert not analysis.requests, "nothing to make a map of"
     session.show_evaluation(run.evaluations[1])
     qtbot.waitUntil(lambda: page._data is not None)
@@ -325,7 +291,6 @@ def test_a_click_selects_one_and_makes_it_the_query(qtbot, corners, session, run
     assert session.selection.tolist() == [run.ids[row]]
     assert session.query == run.ids[row]
     assert corners.canvas.marks.query == row
-    qtbot.wait(QApplication.doubleClickInterval() // 10)
     qtbot.keyClick(corners.canvas, Qt.Key.Key_Escape)
     assert not len(session.selection)
     assert corners.canvas.cloud.selected is None
@@ -403,7 +368,6 @@ def test_a_click_hides_a_class_and_another_shows_it(qtbot, corners):
     click_row(qtbot, corners.legend, 1)
     assert corners.canvas.cloud.visible_rows().tolist() == (LABELS != 1).tolist()
     assert corners.legend.count.text() == "3 of 4 groups shown"
-    qtbot.wait(QApplication.doubleClickInterval() + 50)
     click_row(qtbot, corners.legend, 1)
     assert corners.canvas.cloud.visible_rows().all()
 
@@ -411,7 +375,6 @@ def test_a_click_hides_a_class_and_another_shows_it(qtbot, corners):
 def test_a_double_click_shows_a_class_alone_and_again_shows_all(qtbot, corners):
     click_row(qtbot, corners.legend, 2, double=True)
     assert corners.canvas.cloud.visible_rows().tolist() == (LABELS == 2).tolist()
-    qtbot.wait(QApplication.doubleClickInterval() + 50)
     click_row(qtbot, corners.legend, 2, double=True)
     assert corners.canvas.cloud.visible_rows().all()
 

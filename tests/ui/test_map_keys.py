@@ -7,16 +7,14 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from small_run import store_run
 
-from tests.ui.test_map import LABELS, Analysis, choose, open_page
+from tests.ui.test_map import LABELS, choose, open_page
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
 NOTCH = 120  # of a wheel
 
 
 @pytest.fixture
-def page(qtbot, session, workspace):
-    session.analysis.close()
-    session.analysis = Analysis()
+def page(qtbot, session, analysis, workspace):
     session.show_run(store_run(workspace, LABELS).run_id)
     made = open_page(qtbot, session)
     choose(made.settings.method, "pca")

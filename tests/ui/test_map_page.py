@@ -34,7 +34,7 @@ def page(qtbot, session, workspace, tmp_path, monkeypatch):
     session.show_run(run_id)
     session.show_evaluation(workspace.evaluations(run_id)[-1].id)
     qtbot.waitUntil(lambda: made.canvas.data is not None)
-    qtbot.wait(100)
+    qtbot.settle(made)
     return made
 
 

@@ -17,27 +17,6 @@ UMAP = {"metric": "cosine", "n_neighbors": 15, "min_dist": 0.1, "target_weight":
 SAID = "30 of 92 test images, stratified by class"
 
 
-class Analysis:
-    """Stands for the analysis process: keeps what it was asked for."""
-
-    def __init__(self):
-        self.asked = []
-
-    def request(self, op, fields, on_progress, on_result, on_error, owner):
-        self.asked.append((op, fields, on_result))
-        return type("Handle", (), {"cancel": lambda self: None})()
-
-    def close(self):
-        pass
-
-
-@pytest.fixture
-def analysis(session):
-    session.analysis.close()
-    session.analysis = Analysis()
-    return session.analysis
-
-
 @pytest.fixture
 def run(workspace):
     return store_run(workspace, LABELS, embeddings=[blobs(LABELS, spread, 0) for spread in (0.8, 0.4)])
@@ -78,8 +57,8 @@ def test_the_points_at_most_are_asked_for_by_umap_and_tsne_and_pca_shows_all(qtb
     page.settings.most.selectAll()
     qtbot.keyClicks(page.settings.most, "40")
     qtbot.keyClick(page.settings.most, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(analysis.asked))
-    assert analysis.asked[-1][1]["most"] == 40
+    qtbot.waitUntil(lambda: bool(analysis.requests))
+    assert analysis.requests[-1][1]["most"] == 40
     assert page._data.method == "pca"
     assert page.caption.text().startswith("92 of 92 test images   ·")
     for method, limited in (("pca", False), ("plane", False), ("tsne", True)):
@@ -95,7 +74,7 @@ def test_a_sample_is_stated_in_caption_note_and_between_epochs_and_comes_back(qt
     page.time.slider.setSliderDown(True)
     page.time.slider.setValue(50)
     assert page.caption.text().startswith(f"{SAID}   ·   On the way between two epochs")
-    assert not analysis.asked, "the stored sample is shown, and no other is made"
+    assert not analysis.requests, "the stored sample is shown, and no other is made"
 
 
 def test_an_image_that_is_not_in_the_sample_is_told_when_it_is_selected(qtbot, page, session, run, rows):
@@ -112,8 +91,8 @@ def test_a_click_a_lasso_and_isolate_choose_by_sample_id(qtbot, page, session, a
     page._select(page.canvas.cloud.rows_inside(np.array([[-99, -99], [99, -99], [99, 99], [-99, 99]])), "replace")
     assert sorted(session.selection) == sorted(run.ids[rows])
     qtbot.keyClick(page.canvas, Qt.Key.Key_I)
-    qtbot.waitUntil(lambda: bool(analysis.asked))
-    assert sorted(analysis.asked[-1][1]["only"]) == sorted(run.ids[rows])
+    qtbot.waitUntil(lambda: bool(analysis.requests))
+    assert sorted(analysis.requests[-1][1]["only"]) == sorted(run.ids[rows])
     page.trail.back_to(0)
     qtbot.waitUntil(lambda: page._data.method == "umap")
     at = page.canvas.place_of(int(rows[4])).toPoint()

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from small_run import blobs, store_run
 
-from tests.ui.test_map import LABELS, Analysis, around, choose, click_row, drag, open_page, places_of
+from tests.ui.test_map import LABELS, around, choose, click_row, drag, open_page, places_of
 from workbench.ui.commands import Commands
 from workbench.ui.pages.map.colours.columns import Column
 from workbench.ui.pages.map.colours.point_colours import told_value
@@ -23,10 +23,8 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 @pytest.fixture
-def page(qtbot, session, workspace):
+def page(qtbot, session, analysis, workspace):
     """A map by PCA of two well separated epochs; the analysis process is played."""
-    session.analysis.close()
-    session.analysis = Analysis()
     run = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 0.2, 1), blobs(LABELS, 0.2, 0)])
     session.show_run(run.run_id)
     made = open_page(qtbot, session)

@@ -70,8 +70,8 @@ def test_no_painting_of_the_window_holds_two_of_them(window, qtbot):
 
 def test_nor_does_one_after_a_while_without_updates(window, qtbot):
     window.setUpdatesEnabled(False)  # as a page that is turned
-    window.show()
-    qtbot.wait(30)
+    with qtbot.waitSignal(window.views[0].came_to_light):
+        window.show()
     window.setUpdatesEnabled(True)
     qtbot.waitUntil(lambda: len(painted(window)) == COUNT)
     assert len(set(painted(window))) == COUNT

@@ -50,7 +50,7 @@ def test_a_waiting_run_that_was_taken_is_left_to_its_new_owner(qtbot, counting_s
     ended = []
     session.run_ended.connect(lambda run_id, status: ended.append((run_id, status)))
     with qtbot.waitSignal(session.queue.idle, timeout=60_000):
-        session.cancel_run(first)
+        session.queue.end(first, keep=False)
     assert ended == [(first, "cancelled"), (second, "failed")]
     assert session.workspace.run(second).status == "running"
     qtbot.waitUntil(lambda: "open" not in {thread.name for thread in threading.enumerate()}, timeout=60_000)

@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from workbench.control import Control
 from workbench.ui.page_turn import PageTurn
@@ -59,7 +59,7 @@ def test_the_last_wish_counts(turned, queue, qtbot):
     turned.turn("map")
     turned.turn("report")
     qtbot.waitUntil(lambda: bool(turned.heard))
-    qtbot.wait(120)
+    qtbot.waitUntil(lambda: not any(timer.isActive() for timer in turned.findChildren(QTimer)))
     assert turned.heard == ["report"]
 
 

@@ -14,7 +14,7 @@ class Lingering:
     ended = None
 
     def __init__(self, listen):
-        self.let_go = threading.Event()
+        self.let_go, self.told = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, args=(listen,))
 
     def start(self):
@@ -26,6 +26,7 @@ class Lingering:
 
     def _run(self, listen):
         listen(Ended("done"))
+        self.told.set()
         self.let_go.wait(HANG)
 
 
@@ -40,8 +41,8 @@ def test_the_window_does_not_wait_for_the_end_of_a_runs_thread(qtbot, workspace,
     run_id = session.start(config)
     ended = []
     session.queue.ended.connect(lambda *told: ended.append(told))
-    qtbot.waitUntil(lambda: bool(made))
-    qtbot.wait(200)  # the loop turns while the thread lingers
+    qtbot.waitUntil(lambda: bool(made) and made[0].told.is_set())
+    qtbot.deliver()
     assert not ended
     assert session.queue.running == run_id
     made[0].let_go.set()

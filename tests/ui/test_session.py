@@ -100,7 +100,8 @@ def test_points_of_a_resumed_run_arrive_although_their_numbers_are_used_again(qt
         qtbot.waitUntil(lambda: sum(map(len, arrived.values)) == 10)
         again = Recorder(other, run_id)
         again.forget_after(5)
-        qtbot.wait(250)
+        session.follower.look()
+        qtbot.deliver()
         arrived.values.clear()
         for step in range(6, 11):
             again(Scalar("batch/loss", step, 2.0))
@@ -138,20 +139,32 @@ def test_a_waiting_run_is_withdrawn_at_once(qtbot, counting_session, config):
 
 def test_a_paused_run_stands_still(qtbot, counting_session, config):
     run_id = counting_session.start(config)
-    arrived = Heard(counting_session.scalars_arrived)
-    qtbot.waitUntil(lambda: sum(map(len, arrived.values)) > 20)
-    counting_session.control(run_id).pause()
-    qtbot.wait(600)
-    before = sum(map(len, arrived.values))
-    qtbot.wait(400)
-    assert sum(map(len, arrived.values)) == before
+    qtbot.waitUntil(lambda: counting_session.control(run_id) is not None)
+    control, standing, passed = counting_session.control(run_id), threading.Event(), []
+    gate = control.gate
+
+    def watched_gate():
+        if control.paused:
+            standing.set()
+        gate()
+        passed.append(control.paused)
+
+    control.gate = watched_gate
+    qtbot.waitUntil(lambda: len(passed) > 20)
+    control.pause()
+    qtbot.waitUntil(standing.is_set)
+    before = len(passed)
+    counting_session.follower.look()
+    assert len(passed) == before
+    control.resume()
+    qtbot.waitUntil(lambda: len(passed) > before)
 
 
-@pytest.mark.parametrize("wait", [0, 300])
-def test_closing_the_session_ends_what_works(qtbot, tmp_path, config, make_counting_job, wait):
+@pytest.mark.parametrize("status", ["queued", "running"])
+def test_closing_the_session_ends_what_works(qtbot, tmp_path, config, make_counting_job, status):
     session = Session(Workspace(tmp_path / "w", create=True), make_job=make_counting_job)
     run_id = session.start(config)
-    qtbot.wait(wait)
+    qtbot.waitUntil(lambda: status in ("queued", session.workspace.run(run_id).status))
     session.close()
     with Workspace(tmp_path / "w") as reopened:
         assert reopened.run(run_id).status in ("cancelled", "stopped")  # withdrawn before it began, or stopped
@@ -406,9 +419,9 @@ def test_nothing_is_told_to_an_owner_that_is_gone(qtbot, analysis):
     owner = QObject()
     client.request("project", {}, told.append, told.append, owner=owner)
     owner.deleteLater()
-    qtbot.wait(20)
+    qtbot.deliver()
     process.answer(id=1, event="result", projection=5)
-    qtbot.wait(50)
+    qtbot.deliver()
     assert told == []
     assert process.cancelled == [1]
 
@@ -428,7 +441,7 @@ def test_a_cancelled_request_is_silent_even_when_its_answer_was_on_its_way(qtbot
     request = client.request("project", {}, told.append, told.append, told.append)
     process.answer(id=1, event="result")
     request.cancel()
-    qtbot.wait(50)
+    qtbot.deliver()
     assert told == []
     assert process.cancelled == [1]
 
@@ -439,7 +452,7 @@ def test_a_workspace_that_was_opened_too_late_is_dropped(qtbot, tmp_path, config
     run_id = session.start(config)
     assert session.queue._opening.join(HANG)
     session.close()
-    qtbot.wait(50)
+    qtbot.deliver()
     with Workspace(tmp_path / "w") as workspace:
         assert workspace.run(run_id).status == "cancelled"
 
@@ -466,5 +479,5 @@ def test_after_its_end_a_session_begins_nothing(qtbot, tmp_path):
     session.close()
     session.run_in_thread("Late", lambda progress: started.append("work"), failed=started.append)
     session.analysis.request("project", {}, on_error=started.append).cancel()
-    qtbot.wait(50)
+    qtbot.deliver()
     assert started == ["process"]

@@ -31,6 +31,12 @@ CATALOG = {
 }  # fmt: skip
 
 
+def test_a_config_is_named_after_its_data_where_it_has_no_name():
+    config = RunConfig()
+    assert config.name == "Digits"
+    assert RunConfig.model_validate(config.model_dump()) == config
+
+
 def test_toml_round_trip(tmp_path):
     config = RunConfig(name='a "quoted" näme', seed=7, loss=Choice(name="pair", params={"margin": 0.25}))
     config.to_toml(tmp_path / "c.toml")

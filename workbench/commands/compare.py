@@ -11,17 +11,19 @@ from workbench.problem import Problem
 from workbench.workspace import Workspace
 
 
-class Place(click.ParamType):
-    """ "best", "last" or an epoch."""
+def place(text: str) -> str | int:
+    """ "best", "last" or an epoch, as an option of the command line. Raises click.BadParameter."""
+    if text in ("best", "last"):
+        return text
+    if not (text.isascii() and text.isdigit()):
+        raise click.BadParameter(f"{text!r} is neither best nor last nor an epoch.")
+    return int(text)
 
-    name = "best|last|EPOCH"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | int:
-        if value in ("best", "last"):
-            return str(value)
-        if not (str(value).isascii() and str(value).isdigit()):
-            self.fail(f"{value!r} is neither best nor last nor an epoch.", param, ctx)
-        return int(value)
+PLACE_OPTION = click.option(
+    "--at", type=place, metavar="best|last|EPOCH", default="best", show_default=True,
+    help="Which evaluation of each run.",
+)  # fmt: skip
 
 
 def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
@@ -30,7 +32,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @cli.command("compare")
     @click.argument("numbers", metavar="RUN...", type=int, nargs=-1, required=True)
     @click.option("--metric", default="MAP@R", show_default=True, help="A metric that the runs have.")
-    @click.option("--at", type=Place(), default="best", show_default=True, help="Which evaluation of each run.")
+    @PLACE_OPTION
     @workspace_option
     def compare_runs(numbers: tuple[int, ...], metric: str, at: str | int, folder: Path | None) -> None:
         """Compare runs (their numbers in `workbench list runs`): runs of one config, over seeds, are one group.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
@@ -15,17 +15,13 @@ Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 FORMAT_HELP = "May be given several times. " + "; ".join(f"{key}: {each.help}" for key, each in FORMATS.items()) + "."
 
 
-class EpochChoice(click.ParamType):
-    """best, last or a whole number."""
-
-    name = "epoch"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Epoch:
-        if value in (BEST, LAST) or isinstance(value, int):
-            return cast(Epoch, value)
-        if value.isdecimal():
-            return int(value)
-        return self.fail(f"{value!r} is neither {BEST} nor {LAST} nor the number of an epoch.", param, ctx)
+def epoch(text: str) -> Epoch:
+    """best, last or a whole number, as an option of the command line. Raises click.BadParameter."""
+    if text in (BEST, LAST):
+        return text
+    if text.isdecimal():
+        return int(text)
+    raise click.BadParameter(f"{text!r} is neither {BEST} nor {LAST} nor the number of an epoch.")
 
 
 def add_to(group: click.Group, workspace_option: Option, default_workspace: Callable[[], Path]) -> None:
@@ -43,7 +39,7 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
         show_default=True, help=FORMAT_HELP,
     )  # fmt: skip
     @click.option(
-        "--epoch", type=EpochChoice(), default=BEST, show_default=True,
+        "--epoch", type=epoch, metavar="EPOCH", default=BEST, show_default=True,
         help="Evaluation whose embeddings are written: best, last, or the number of an epoch.",
     )  # fmt: skip
     @click.option(

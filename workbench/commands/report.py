@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from workbench.commands.compare import Place
+from workbench.commands.compare import PLACE_OPTION
 from workbench.reports.sections import FORMATS, SECTIONS
 from workbench.workspace import Workspace
 
@@ -33,7 +33,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         "--text", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Your own text, a Markdown file."
     )
     @click.option("--metric", default="MAP@R", show_default=True, help="What a comparison is about.")
-    @click.option("--at", type=Place(), default="best", show_default=True, help="Which evaluation of each run.")
+    @PLACE_OPTION
     @click.option(
         "--bundle", type=click.Path(path_type=Path, dir_okay=False),
         help="A ZIP file: the report in every format, configs, tables and a manifest. Without --format nothing else.",

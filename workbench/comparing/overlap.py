@@ -1,15 +1,14 @@
 """How many of the k nearest neighbours of a query two runs have in common, and which queries moved most."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.ranking import Ranking, read_ranking
-
-Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +44,13 @@ def neighbour_overlap(
     workspace: Workspace,
     paired: Sequence[PairOfRuns],
     k: int,
-    tell: Tell = lambda text, done, total: None,
+    progress: Progress = quiet,
 ) -> NeighbourOverlap:
     """Read the rankings of all pairs: seconds for 60,000 queries, not for the window's thread.
 
     Args:
         paired: at least one pair. k: neighbours, from 1; fewer where fewer are stored.
-        tell: hears what is done; may raise Cancelled.
+        progress: hears what is done; may raise Cancelled.
 
     Raises:
         Problem: a ranking cannot be read, or no pair has a query in common.
@@ -59,7 +58,7 @@ def neighbour_overlap(
     read: dict[int, Ranking] = {}
     parts, widths = [], []
     for done, pair in enumerate(paired):
-        tell(f"Runs {pair.first_run} and {pair.second_run}", done, len(paired))
+        progress(f"Runs {pair.first_run} and {pair.second_run}", done, len(paired))
         first, second = (
             read[each] if each in read else read.setdefault(each, read_ranking(workspace, each))
             for each in (pair.first, pair.second)

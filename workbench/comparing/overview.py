@@ -1,6 +1,6 @@
 """All that is said of chosen runs before two groups are set against each other."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.catalog import Catalog
@@ -22,6 +22,7 @@ from workbench.comparing.papers import GroupsBeside, papers_beside
 from workbench.comparing.settings import Difference, differing
 from workbench.comparing.training_curves import scalar_names
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.rows import Run
 
@@ -70,18 +71,18 @@ def overview(
     known: Catalog,
     metric: str,
     at: At,
-    tell: Callable[[str, int, int], None] = lambda text, done, total: None,
+    progress: Progress = quiet,
 ) -> Overview:
     """Read and group the runs. Two hundred runs take a second or two: not on the window's thread.
 
     Args:
         known: the catalog, for defaults that configs leave out.
         metric: a name as in an evaluation's metrics. at: "best", "last" or an epoch.
-        tell: hears what is done; may raise Cancelled.
+        progress: hears what is done; may raise Cancelled.
     """
     groups = grouped(runs, known)
     measured = read_measures(workspace, runs)
-    tell("Metrics", 0, 0)
+    progress("Metrics", 0, 0)
     return Overview(
         groups=tuple(groups),
         measured=measured,

@@ -1,6 +1,5 @@
 """Two groups against each other: the difference seed by seed over the same queries, and over all seeds."""
 
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from math import nan
@@ -21,10 +20,9 @@ from workbench.comparing.measures import At, Measured, chosen_runs, is_share, se
 from workbench.comparing.query_values import QueryValues, has_query_values, read_query_values
 from workbench.comparing.settings import fold_of
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
-
-Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +53,8 @@ class QueryDifferences:
     @property
     def difference(self) -> np.ndarray:
         """[n] second minus first."""
-        return self.second - self.first
+        difference: np.ndarray = self.second - self.first
+        return difference
 
     def count(self) -> tuple[int, int, int]:
         """How many queries are better in the second, equal, and better in the first."""
@@ -106,7 +105,7 @@ def compare(
     metric: str,
     at: At,
     *,
-    tell: Tell = lambda text, done, total: None,
+    progress: Progress = quiet,
     resamples: int = RESAMPLES,
 ) -> Comparison:
     """Compare two groups over the seeds and queries that both have. Takes seconds: not on the window's thread.
@@ -114,7 +113,7 @@ def compare(
     Args:
         measured: of all runs of both groups.
         metric, at: the number that is compared.
-        tell: hears what is done; may raise Cancelled.
+        progress: hears what is done; may raise Cancelled.
         resamples: of the bootstrap over queries.
 
     Raises:
@@ -136,7 +135,7 @@ def compare(
         return _unpaired(first, second, list(ours.values()), list(theirs.values()), values)
     seeds, pairs = [], []
     for done, place in enumerate(places):
-        tell(f"Seed {place[0]}", done, len(places))
+        progress(f"Seed {place[0]}", done, len(places))
         pair = values.of(ours[place]), values.of(theirs[place])
         seeds.append(_of_seed(place, (ours[place], theirs[place]), pair, values, resamples))
         pairs.append(pair)

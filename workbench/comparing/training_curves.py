@@ -1,6 +1,6 @@
 """Curves of training over steps: any logged scalar of each run, thinned as it is read, with a mean over seeds."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -9,6 +9,7 @@ import numpy as np
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import Interval, t_interval
 from workbench.comparing.measures import Curve, limits_of, seed_means
+from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace, reading
 from workbench.workspace.rows import Run
 
@@ -49,11 +50,11 @@ def training_curves(
     groups: Sequence[Group],
     name: str,
     most: int,
-    tell: Callable[[str, int, int], None] = lambda text, done, total: None,
+    progress: Progress = quiet,
 ) -> TrainingCurves:
     """Read one scalar of the first `most` groups that have it, over a connection of its own.
 
-    Not on the window's thread: two hundred runs take some tenths of a second. `tell` may raise Cancelled.
+    Not on the window's thread: two hundred runs take some tenths of a second. `progress` may raise Cancelled.
     """
     with closing(workspace.reader()) as db:
         every = [run.id for group in groups for run in group.runs]
@@ -62,7 +63,7 @@ def training_curves(
         drawn = [run for group in having[:most] for run in group.runs if run.id in known]
         points = {}
         for done, run in enumerate(drawn):
-            tell("Curves", done, len(drawn))
+            progress("Curves", done, len(drawn))
             points[run.id] = Points(*reading.thinned_scalars(db, run.id, name, MOST_POINTS))
     return TrainingCurves(
         name=name,

@@ -9,10 +9,10 @@ import numpy as np
 
 from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.pixels import Progress
 from workbench.datasets.place import find_place, with_folder
 from workbench.datasets.published import AGAIN, Counts, Line, PublishedParams, from_lines, skipped_numbers
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.registry import register
 from workbench.unreadable import refusing
 

@@ -9,11 +9,11 @@ from typing import Literal
 from workbench import archives, unreadable
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import load
-from workbench.datasets.pixels import Progress
 from workbench.datasets.place import DEEPEST, open_place
 from workbench.datasets.split import WORDS, official_halves
 from workbench.params import Params, param
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.registry import register
 
 TELL_EVERY = 1000  # lines

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.pixels import Progress
 from workbench.datasets.place import find_place
 from workbench.datasets.published import (
     Counts,
@@ -16,6 +15,7 @@ from workbench.datasets.published import (
     whole_number,
     wrong,
 )  # fmt: skip
+from workbench.progress import Progress
 from workbench.registry import register
 
 COUNTS = Counts(classes=200, images=11_788)

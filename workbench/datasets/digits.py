@@ -3,8 +3,8 @@
 import numpy as np
 
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.pixels import Progress
 from workbench.params import Params, param
+from workbench.progress import Progress
 from workbench.registry import register
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.pixels import Progress
 from workbench.datasets.place import find_place
 from workbench.datasets.published import Counts, count_differences
 from workbench.params import Params, param
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.registry import register
 from workbench.unreadable import refusing
 

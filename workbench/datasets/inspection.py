@@ -10,11 +10,11 @@ from PIL import Image
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import on_disk
 from workbench.datasets.split import Split, notes
+from workbench.progress import Progress
 
 SHOWN = 60  # images of the sample sheet
 MEASURED = 2000  # files whose size is read
 TELL_EVERY = 500  # images
-Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,8 +43,8 @@ class Inspection:
         )
 
 
-def inspect(image_set: ImageSet, pixels: np.ndarray, split: Split, seed: int, tell: Tell) -> Inspection:
-    """Look at every decoded image once; `tell` may raise to give up.
+def inspect(image_set: ImageSet, pixels: np.ndarray, split: Split, seed: int, progress: Progress) -> Inspection:
+    """Look at every decoded image once; `progress` may raise to give up.
 
     Args:
         image_set: the decoded set. pixels: uint8 [n, S, S, C] in its order. split: of its rows.
@@ -69,39 +69,39 @@ def inspect(image_set: ImageSet, pixels: np.ndarray, split: Split, seed: int, te
             (image_set.paths[row], image_set.class_names[image_set.labels[row]], _coloured(pixels[row]))
             for row in shown
         ],
-        sizes=_sizes(image_set, tell),
+        sizes=_sizes(image_set, progress),
         problems=list(image_set.problems),
         unlike_published=list(image_set.unlike_published),
-        copies=[[(image_set.paths[row], str(half_of[row])) for row in group] for group in copies(pixels, tell)],
+        copies=[[(image_set.paths[row], str(half_of[row])) for row in group] for group in copies(pixels, progress)],
         notes=notes(image_set, split),
     )
 
 
-def copies(pixels: np.ndarray, tell: Tell) -> list[list[int]]:
+def copies(pixels: np.ndarray, progress: Progress) -> list[list[int]]:
     """Groups of rows of [n, S, S, C] that are equal byte for byte, largest first.
 
     Only images whose middle lines are equal are read whole: a large cache need not come off the disk for this.
     """
     every, middle = list(range(len(pixels))), pixels.shape[1] // 2
-    alike = _equal(every, lambda row: pixels[row, middle], "Looking for copies", tell)
+    alike = _equal(every, lambda row: pixels[row, middle], "Looking for copies", progress)
     suspects = sorted(row for rows in alike for row in rows)
-    found = _equal(suspects, lambda row: pixels[row], "Comparing images that look alike", tell)
+    found = _equal(suspects, lambda row: pixels[row], "Comparing images that look alike", progress)
     return sorted(found, key=len, reverse=True)
 
 
-def _equal(rows: list[int], part: Callable[[int], np.ndarray], text: str, tell: Tell) -> list[list[int]]:
+def _equal(rows: list[int], part: Callable[[int], np.ndarray], text: str, progress: Progress) -> list[list[int]]:
     """Groups of two and more rows whose parts are equal, in the order of their first."""
     by_hash: dict[bytes, list[int]] = {}
     for done, row in enumerate(rows):
         if done % TELL_EVERY == 0:
-            tell(text, done, len(rows))
+            progress(text, done, len(rows))
         by_hash.setdefault(blake2b(part(row).tobytes(), digest_size=16).digest(), []).append(row)
     return [group for group in by_hash.values() if len(group) > 1]
 
 
-def shared_images(pixels: np.ndarray, split: Split, tell: Tell) -> tuple[int, int]:
+def shared_images(pixels: np.ndarray, split: Split, progress: Progress) -> tuple[int, int]:
     """Test images whose exact copy is among the training images, and queries whose copy is in the gallery."""
-    groups, trained = copies(pixels, tell), set(split.train.tolist())
+    groups, trained = copies(pixels, progress), set(split.train.tolist())
     searched = set(split.test.tolist())
     queries = set() if split.is_query is None else set(split.test[split.is_query].tolist())
     gallery = searched - queries
@@ -113,7 +113,7 @@ def _copied(groups: list[list[int]], these: set[int], those: set[int]) -> int:
     return sum(len(these.intersection(group)) for group in groups if those.intersection(group))
 
 
-def _sizes(image_set: ImageSet, tell: Tell) -> np.ndarray:
+def _sizes(image_set: ImageSet, progress: Progress) -> np.ndarray:
     """Width and height of up to 2,000 files, evenly spread; read from their headers."""
     if image_set.root is None:
         return np.empty((0, 2), np.int64)
@@ -121,7 +121,7 @@ def _sizes(image_set: ImageSet, tell: Tell) -> np.ndarray:
     found = []
     for done, row in enumerate(rows):
         if done % TELL_EVERY == 0:
-            tell("Reading sizes", done, len(rows))
+            progress("Reading sizes", done, len(rows))
         try:
             with Image.open(on_disk(image_set.root, image_set.paths[row])) as image:
                 found.append(image.size)

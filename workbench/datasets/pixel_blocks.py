@@ -1,7 +1,6 @@
 """What lies beside a cache of decoded images: which images were left out, and a hash of every block of the cache."""
 
 import json
-from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
@@ -9,9 +8,9 @@ from time import monotonic
 import numpy as np
 
 from workbench import files, jobs
+from workbench.progress import Progress
 
 BLOCK = 4 << 20  # bytes
-Progress = Callable[[str, int, int], None]
 TELL_EVERY = 0.1  # seconds
 
 _whole: set[tuple[str, int, int, int, int]] = set()  # a cache that has not changed is read through once in a process

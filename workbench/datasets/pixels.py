@@ -2,7 +2,6 @@
 
 import contextlib
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -15,9 +14,9 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import BadImage, square
 from workbench.datasets.pixel_blocks import damage, read_side, write_side
 from workbench.problem import Problem
+from workbench.progress import Progress
 
 TELL_EVERY = 0.1  # seconds
-Progress = Callable[[str, int, int], None]
 
 
 def decoded(image_set: ImageSet, cache: Path, progress: Progress) -> tuple[ImageSet, np.ndarray, Path]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from workbench import archives
 from workbench.catalog import cache_folder
-from workbench.datasets.pixels import Progress
 from workbench.problem import Problem
+from workbench.progress import Progress
 
 DEEPEST = 3  # folders between the chosen place and the marker
 

@@ -12,10 +12,10 @@ import numpy as np
 from workbench import unreadable
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import load, on_disk, stretched
-from workbench.datasets.pixels import Progress
 from workbench.datasets.scan import Problems
 from workbench.params import Params, param
 from workbench.problem import Problem
+from workbench.progress import Progress
 
 TELL_EVERY = 1000  # lines
 NAMED = 5  # numbers of a note

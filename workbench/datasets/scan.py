@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterator
 
 from workbench.datasets.images import ENDINGS, display_name
-from workbench.datasets.pixels import Progress
+from workbench.progress import Progress
 
 TELL_EVERY = 1000  # entries
 Problems = list[tuple[str, str]]

@@ -2,7 +2,6 @@
 
 from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.pixels import Progress
 from workbench.datasets.place import find_place
 from workbench.datasets.published import (
     Counts,
@@ -14,6 +13,7 @@ from workbench.datasets.published import (
     whole_number,
     wrong,
 )  # fmt: skip
+from workbench.progress import Progress
 from workbench.registry import register
 
 COUNTS = Counts(classes=22_634, images=120_053)

@@ -189,7 +189,8 @@ class AllPairs:
         eights = self._under[:words].reshape(-1, 8)
         some = np.flatnonzero(eights.view(np.int64)[:, 0] != 0)
         inside = np.flatnonzero(eights[some])
-        return some[inside >> 3] * 8 + (inside & 7)
+        flat: np.ndarray = some[inside >> 3] * 8 + (inside & 7)
+        return flat
 
     def _keep(self, into: Candidates, rows: np.ndarray, columns: np.ndarray, scores: np.ndarray) -> None:
         """Add candidates to those of a block; a sample that has far too many (copies, say) gets no more."""
@@ -262,7 +263,8 @@ class AllPairs:
 
 def _number_within(row: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Numbers from 0 within each row [c], for ascending rows [c] that come `counts` times."""
-    return np.arange(len(row)) - (np.cumsum(counts) - counts)[row]
+    numbers: np.ndarray = np.arange(len(row)) - (np.cumsum(counts) - counts)[row]
+    return numbers
 
 
 def _sampled(count: int) -> int:
@@ -273,4 +275,5 @@ def _sampled(count: int) -> int:
 def _ranks(depths: np.ndarray, count: int) -> np.ndarray:
     """Which nearest of the sampled ones is the bound: one sample in hundreds finds too few under it."""
     expected = depths * (_sampled(count) / count)
-    return np.minimum(np.ceil(expected + 2 * np.sqrt(expected) + 1).astype(np.int64), _sampled(count))
+    ranks: np.ndarray = np.minimum(np.ceil(expected + 2 * np.sqrt(expected) + 1).astype(np.int64), _sampled(count))
+    return ranks

@@ -3,16 +3,15 @@
 NumPy alone, in blocks, so that it can stand beside a training run.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 
 BLOCK = 2**23  # distances held at once (32 MB)
 OUTER = 64  # samples of a class that bound its radius, and that are looked at together
-Progress = Callable[[str, int, int], None]  # text, done, total; may raise Cancelled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +52,7 @@ def class_shapes(
     Raises:
         Problem: empty or non-finite embeddings, lengths or widths that differ.
     """
-    tell = progress or (lambda text, done, total: None)
+    tell = progress or (quiet)
     vectors = _checked(embeddings, labels)
     directions = _unit(vectors)
     names, classes = np.unique(labels, return_inverse=True)
@@ -126,7 +125,7 @@ def _radius(members: np.ndarray) -> float:
 
 
 def _margins(
-    space: np.ndarray, labels: np.ndarray, centres: np.ndarray, of: np.ndarray, tell: Progress
+    space: np.ndarray, labels: np.ndarray, centres: np.ndarray, of: np.ndarray, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """For every sample the margin [n] and the label [n] of the nearest foreign centre.
 
@@ -142,7 +141,7 @@ def _margins(
     margins, foreign = np.empty(len(space)), np.empty(len(space), of.dtype)
     step = max(1, BLOCK // len(table))
     for start in range(0, len(space), step):
-        tell("Measuring margins", start, len(space))
+        progress("Measuring margins", start, len(space))
         part = slice(start, start + step)
         near = (space[part] - middle) @ table.T
         near -= halves  # half the squared distance, less what is the same for all centres, and negative

@@ -54,7 +54,7 @@ def linear_probe(
 
 def _fitted(x: torch.Tensor, y: torch.Tensor, classes: int, seed: int) -> nn.Linear:
     """The classifier; starts at zero and touches no global random state."""
-    classifier = nn.utils.skip_init(nn.Linear, x.shape[1], classes)
+    classifier: nn.Linear = nn.utils.skip_init(nn.Linear, x.shape[1], classes)
     nn.init.zeros_(classifier.weight)
     nn.init.zeros_(classifier.bias)
     generator = torch.Generator().manual_seed(seed)

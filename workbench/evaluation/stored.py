@@ -65,7 +65,9 @@ def comparable(embeddings: np.ndarray, distance: str) -> np.ndarray:
     if distance == "l2":
         return vectors
     norms = lengths(vectors)[:, None]
-    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+    unit = np.zeros_like(vectors)
+    np.divide(vectors, norms, out=unit, where=norms > 0)
+    return unit
 
 
 def lengths(vectors: np.ndarray) -> np.ndarray:

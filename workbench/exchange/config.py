@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from workbench import files
-from workbench.exchange.source import Source, Tell
+from workbench.exchange.source import Source
+from workbench.progress import Progress
 
 
-def write(source: Source, out: Path, tell: Tell) -> list[Path]:
+def write(source: Source, out: Path, progress: Progress) -> list[Path]:
     """`config.toml` in `out`, exactly as the run was started."""
-    tell("Writing the config", 0, 0)
+    progress("Writing the config", 0, 0)
     path = out / "config.toml"
     with files.atomic_write(path) as file:
         file.write(source.run.config.encode())

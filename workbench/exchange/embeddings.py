@@ -5,19 +5,20 @@ from pathlib import Path
 import numpy as np
 
 from workbench import files
-from workbench.exchange.source import Source, Tell
+from workbench.exchange.source import Source
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.spreadsheet import csv_cell, csv_text
 
 BLOCK = 1000  # rows of text at once
 
 
-def write_npy(source: Source, out: Path, tell: Tell) -> list[Path]:
+def write_npy(source: Source, out: Path, progress: Progress) -> list[Path]:
     """`embeddings.npy` float32 [n, d], `labels.npy` int64 [n] and `samples.csv` (sample_id, path, label) in `out`.
 
     `workbench import embeddings.npy --labels samples.csv` reads them back.
     """
-    tell("Writing the embeddings", 0, 0)
+    progress("Writing the embeddings", 0, 0)
     ids, labels, vectors = source.workspace.embeddings(source.evaluated.id)
     embeddings, numbers, samples = out / "embeddings.npy", out / "labels.npy", out / "samples.csv"
     for path, array in ((embeddings, np.asarray(vectors, np.float32)), (numbers, labels)):
@@ -29,13 +30,13 @@ def write_npy(source: Source, out: Path, tell: Tell) -> list[Path]:
     return [embeddings, numbers, samples]
 
 
-def write_projector(source: Source, out: Path, tell: Tell) -> list[Path]:
+def write_projector(source: Source, out: Path, progress: Progress) -> list[Path]:
     """`vectors.tsv` (n lines of d numbers, no header) and `metadata.tsv` (label, path, sample_id) in `out`."""
     ids, _, vectors = source.workspace.embeddings(source.evaluated.id)
     points, metadata = out / "vectors.tsv", out / "metadata.tsv"
     with files.atomic_write(points) as file:
         for start in range(0, len(vectors), BLOCK):
-            tell("Writing the vectors", start, len(vectors))
+            progress("Writing the vectors", start, len(vectors))
             lines = ("\t".join(f"{value:.9g}" for value in row) for row in vectors[start : start + BLOCK].tolist())
             file.write(("\n".join(lines) + "\n").encode())
     with files.atomic_write(metadata) as file:

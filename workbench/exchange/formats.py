@@ -8,22 +8,23 @@ from typing import Literal
 from workbench import files
 from workbench.exchange import config, embeddings, scalars, tensorboard
 from workbench.exchange.packages import missing
-from workbench.exchange.source import BEST, Epoch, Source, Tell, source_of
+from workbench.exchange.source import BEST, Epoch, Source, source_of
 from workbench.experiment import checkpoints
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 
 
-def _torch(source: Source, out: Path, tell: Tell) -> list[Path]:
+def _torch(source: Source, out: Path, progress: Progress) -> list[Path]:
     from workbench.exchange import model
 
-    return model.write_torch(source, out, tell)
+    return model.write_torch(source, out, progress)
 
 
-def _onnx(source: Source, out: Path, tell: Tell) -> list[Path]:
+def _onnx(source: Source, out: Path, progress: Progress) -> list[Path]:
     from workbench.exchange import model
 
-    return model.write_onnx(source, out, tell)
+    return model.write_onnx(source, out, progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Format:
 
     title: str
     help: str
-    write: Callable[[Source, Path, Tell], list[Path]]
+    write: Callable[[Source, Path, Progress], list[Path]]
     needs: Literal["", "curves", "evaluation", "checkpoint"] = ""
     extra: str = ""
     packages: tuple[str, ...] = ()
@@ -93,7 +94,7 @@ def export_run(
     run_id: int,
     names: Iterable[str],
     out: Path,
-    tell: Tell = lambda text, done, total: None,
+    progress: Progress = quiet,
     epoch: Epoch = BEST,
 ) -> list[Path]:
     """Write a run in some formats; a run that still works is written as it is now.
@@ -101,7 +102,7 @@ def export_run(
     Args:
         names: keys of FORMATS.
         out: folder; made when it is missing. Files of an earlier export are replaced, each when the new one is whole.
-        tell: told what is being done; may raise Cancelled.
+        progress: told what is being done; may raise Cancelled.
         epoch: of the evaluation whose embeddings are written, "best", "last" or a number. Networks are always the best.
 
     Returns:
@@ -120,7 +121,7 @@ def export_run(
     files.make_folder(out)
     try:
         for name in wanted:
-            written += FORMATS[name].write(source, out, tell)
+            written += FORMATS[name].write(source, out, progress)
     except OSError as error:
         raise files.explain(error, out) from error
     return written

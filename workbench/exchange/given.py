@@ -11,9 +11,9 @@ from workbench import files
 from workbench.config import IMPORTED
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import load
-from workbench.exchange.source import Tell
 from workbench.exchange.tables import KEPT, image_array, read_embeddings, read_words
 from workbench.problem import Problem
+from workbench.progress import Progress
 
 LARGEST_SIDE = 256  # px, of images that come as an array
 LEAST_SIDE = 8
@@ -27,20 +27,20 @@ class Given:
     images: ImageSet  # n samples; `image_size` 0 where no images were given
 
 
-def read(embeddings: Path, labels: Path | None, images: Path | None, image_size: int, tell: Tell) -> Given:
+def read(embeddings: Path, labels: Path | None, images: Path | None, image_size: int, progress: Progress) -> Given:
     """Read and check everything; nothing is written.
 
     Args:
         embeddings, labels: files as in tables.py; without `labels` the embeddings' table has a column label.
         images: a folder in which the column path of either table starts; or .npy as in `tables.image_array`; or None.
         image_size: px; side of the squares that images of a folder are shown as.
-        tell: told what is read; may raise Cancelled.
+        progress: told what is read; may raise Cancelled.
 
     Raises:
         Problem: a file that cannot be used; rows that differ in number; numbers that are not finite; an empty label;
             one class only, or no class with two samples; images that are missing.
     """
-    table = read_embeddings(embeddings, tell)
+    table = read_embeddings(embeddings, progress)
     words = table if labels is None else read_words(labels)
     if table.vectors is None:
         raise Problem(f"{embeddings} holds no column of numbers.", kept=KEPT, todo="Choose the file of embeddings.")
@@ -55,7 +55,7 @@ def read(embeddings: Path, labels: Path | None, images: Path | None, image_size:
     paths = words.words.get("path") or table.words.get("path")
     if paths is not None:
         _same_length(len(vectors), embeddings, len(paths), words.place, "path")
-    return Given(vectors, _image_set(numbers, classes, paths, images, image_size, tell))
+    return Given(vectors, _image_set(numbers, classes, paths, images, image_size, progress))
 
 
 def _same_length(count: int, embeddings: Path, found: int, place: Path, word: str) -> None:
@@ -100,7 +100,7 @@ def _classes(named: list[str], place: Path) -> tuple[np.ndarray, list[str]]:
 
 
 def _image_set(
-    numbers: np.ndarray, classes: list[str], paths: list[str] | None, images: Path | None, size: int, tell: Tell
+    numbers: np.ndarray, classes: list[str], paths: list[str] | None, images: Path | None, size: int, progress: Progress
 ) -> ImageSet:
     plain = [_relative(path) for path in paths] if paths else [f"row/{row:07}" for row in range(1, len(numbers) + 1)]
     if images is None:
@@ -121,7 +121,7 @@ def _image_set(
     _same_length(len(numbers), Path("The table"), len(pixels), images, "image")
     channels = 3 if pixels.ndim == 4 and pixels.shape[3] == 3 else 1
     side = max(LEAST_SIDE, min(LARGEST_SIDE, *pixels.shape[1:3]))
-    tell(f"Reading {images.name}", 0, 0)
+    progress(f"Reading {images.name}", 0, 0)
     content = files.digest(images)
     return _named_set(None, plain, numbers, classes, channels, side, lambda row: np.array(pixels[row]), content)
 

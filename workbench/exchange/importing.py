@@ -6,16 +6,17 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench import __version__
+from workbench import __version__, events
 from workbench.config import IMPORTED, KINDS, RunConfig
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import display_name
 from workbench.datasets.pixels import decoded
-from workbench.events import Ended, Evaluated, Progress, Scalar, Status
+from workbench.events import Ended, Evaluated, Scalar, Status
 from workbench.exchange import given as reading
-from workbench.exchange.source import IMAGE_SIZE, Tell
+from workbench.exchange.source import IMAGE_SIZE
 from workbench.exchange.tables import KEPT
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.deletion import IMPORTED_IMAGES
 from workbench.workspace.recorder import Recorder
@@ -31,7 +32,7 @@ def import_embeddings(
     name: str = "",
     distance: str = "cosine",
     image_size: int = IMAGE_SIZE,
-    tell: Tell = lambda text, done, total: None,
+    progress: Progress = quiet,
 ) -> int:
     """Make a run of embeddings; returns its number. Every sample queries all others, as in a run's test half.
 
@@ -40,7 +41,7 @@ def import_embeddings(
         embeddings, labels, images, image_size: as in `given.read`.
         name: of the run; by default the name of the file of embeddings.
         distance: "cosine" or "l2".
-        tell: told what is being done; may raise Cancelled, which leaves no run behind.
+        progress: told what is being done; may raise Cancelled, which leaves no run behind.
 
     Raises:
         Problem: files that cannot be used (see `given.read`), or a workspace that cannot be written.
@@ -53,18 +54,18 @@ def import_embeddings(
     embeddings = embeddings.absolute()
     labels, images = (None if each is None else each.absolute() for each in (labels, images))
     config = _config(name or display_name(embeddings.stem), embeddings, labels, images, distance)
-    found = reading.read(embeddings, labels, images, image_size, tell)
-    kept, cache = _decoded(workspace, found.images, tell)
+    found = reading.read(embeddings, labels, images, image_size, progress)
+    kept, cache = _decoded(workspace, found.images, progress)
     rows = reading.rows_of(kept, found)
     vectors, settings = found.vectors[rows], config.evaluation
     _searchable(kept)
-    tell("Finding the neighbours", 0, 0)
+    progress("Finding the neighbours", 0, 0)
     near = retrieve(
         vectors, kept.labels, kept.sample_ids, k=settings.neighbours, ks=settings.ks, distance=settings.distance,
-        between=lambda: tell("Finding the neighbours", 0, 0),
+        between=lambda: progress("Finding the neighbours", 0, 0),
     )  # fmt: skip
     near.metrics.update(quality(vectors, kept.labels, kept.sample_ids, near))
-    tell("Storing the run", 0, 0)
+    progress("Storing the run", 0, 0)
     evaluated = Evaluated(
         EPOCH, 1, settings.distance, near.metrics, kept.sample_ids, kept.labels, vectors, near.ap, near.first_hit,
         near.r, near.neighbours, near.similarities,
@@ -82,11 +83,11 @@ def _config(name: str, embeddings: Path, labels: Path | None, images: Path | Non
     return RunConfig.model_validate({**values, "evaluation": {"distance": distance}})
 
 
-def _decoded(workspace: Workspace, images: ImageSet, tell: Tell) -> tuple[ImageSet, Path | None]:
+def _decoded(workspace: Workspace, images: ImageSet, progress: Progress) -> tuple[ImageSet, Path | None]:
     """The set without unreadable images, and the cache of its pixels; None without images."""
     if not images.image_size:
         return images, None
-    kept, _, cache = decoded(images, workspace.path / IMPORTED_IMAGES, tell)
+    kept, _, cache = decoded(images, workspace.path / IMPORTED_IMAGES, progress)
     return kept, cache
 
 
@@ -144,7 +145,7 @@ def _store(
                 recorder(Scalar(f"test/{name}", evaluated.step, value))
         recorder(evaluated)
         recorder.reached(EPOCH)
-        recorder(Progress(1, 1, 0.0))
+        recorder(events.Progress(1, 1, 0.0))
         recorder(Ended("done"))
     except BaseException:
         _take_back(workspace, recorder, run_id)

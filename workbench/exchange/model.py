@@ -10,8 +10,9 @@ from torch import Tensor, nn  # noqa: TID253
 
 from workbench import __version__, experiment, files
 from workbench.exchange.packages import load
-from workbench.exchange.source import Source, Tell
+from workbench.exchange.source import Source
 from workbench.problem import Problem
+from workbench.progress import Progress
 
 ALLOWED = 1e-4  # largest difference of an embedding's number between the network and what was exported
 PREPARE = """\
@@ -89,15 +90,15 @@ def with_cells(network: nn.Module) -> None:
                 setattr(parent, name, Cells(part.output_size))
 
 
-def write_torch(source: Source, out: Path, tell: Tell) -> list[Path]:
+def write_torch(source: Source, out: Path, progress: Progress) -> list[Path]:
     """`model.pt2`, `model-note.txt` and `model-example.py` in `out`; loaded by `torch.export.load` without Workbench.
 
     Raises:
         Problem: no checkpoint, a network that torch.export cannot follow, or a result that differs from the network's.
     """
-    found, network, images = _network(source, tell)
+    found, network, images = _network(source, progress)
     wanted = network(images)
-    tell("Following the network", 0, 0)
+    progress("Following the network", 0, 0)
     exported = _followed(network, images)
     _compare(wanted, exported.module()(images), "model.pt2")
     whole = BytesIO()
@@ -105,7 +106,7 @@ def write_torch(source: Source, out: Path, tell: Tell) -> list[Path]:
     return _stored(source, found, out, "model.pt2", whole.getvalue(), EXAMPLE_TORCH, wanted.shape[1])
 
 
-def write_onnx(source: Source, out: Path, tell: Tell) -> list[Path]:
+def write_onnx(source: Source, out: Path, progress: Progress) -> list[Path]:
     """`model.onnx`, `onnx-note.txt` and `onnx-example.py` in `out`; read by any ONNX runtime.
 
     Raises:
@@ -113,10 +114,10 @@ def write_onnx(source: Source, out: Path, tell: Tell) -> list[Path]:
     """
     load("onnx", "ONNX", "onnx")
     load("onnxscript", "ONNX", "onnx")
-    found, network, images = _network(source, tell)
+    found, network, images = _network(source, progress)
     wanted = network(images)
     with_cells(network)
-    tell("Following the network", 0, 0)
+    progress("Following the network", 0, 0)
     exported = _followed(network, images)
     _compare(wanted, exported.module()(images), "model.onnx")
     try:
@@ -131,9 +132,9 @@ def write_onnx(source: Source, out: Path, tell: Tell) -> list[Path]:
     return _stored(source, found, out, "model.onnx", whole, EXAMPLE_ONNX, wanted.shape[1])
 
 
-def _network(source: Source, tell: Tell) -> tuple[experiment.Trained, Deployed, Tensor]:
+def _network(source: Source, progress: Progress) -> tuple[experiment.Trained, Deployed, Tensor]:
     """The trained network with two grey and noisy images of its size."""
-    tell("Loading the checkpoint", 0, 0)
+    progress("Loading the checkpoint", 0, 0)
     found = experiment.trained(source.workspace, source.run.id)
     network = Deployed(found.model, found.crop).eval().requires_grad_(False)
     shape = (2, found.dataset.channels, found.dataset.image_size, found.dataset.image_size)

@@ -6,15 +6,16 @@ import numpy as np
 
 from workbench import files
 from workbench.exchange.packages import load
-from workbench.exchange.source import Source, Tell
+from workbench.exchange.source import Source
+from workbench.progress import Progress
 from workbench.spreadsheet import csv_text
 
 COLUMNS = ["name", "step", "value"]
 
 
-def write_csv(source: Source, out: Path, tell: Tell) -> list[Path]:
+def write_csv(source: Source, out: Path, progress: Progress) -> list[Path]:
     """`scalars.csv` in `out`; not-a-number is written as nan, infinite numbers as inf and -inf."""
-    tell("Writing the curves", 0, 0)
+    progress("Writing the curves", 0, 0)
     names, steps, values = _columns(source)
     rows = [list(row) for row in zip(names, steps.tolist(), values.tolist(), strict=True)]
     path = out / "scalars.csv"
@@ -23,10 +24,10 @@ def write_csv(source: Source, out: Path, tell: Tell) -> list[Path]:
     return [path]
 
 
-def write_parquet(source: Source, out: Path, tell: Tell) -> list[Path]:
+def write_parquet(source: Source, out: Path, progress: Progress) -> list[Path]:
     """`scalars.parquet` in `out`: name string, step int64, value double. Raises Problem without pyarrow."""
     arrow, parquet = load("pyarrow", "Parquet", "parquet"), load("pyarrow.parquet", "Parquet", "parquet")
-    tell("Writing the curves", 0, 0)
+    progress("Writing the curves", 0, 0)
     names, steps, values = _columns(source)
     table = arrow.table(dict(zip(COLUMNS, (arrow.array(names, arrow.string()), steps, values), strict=True)))
     path = out / "scalars.parquet"

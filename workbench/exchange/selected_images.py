@@ -8,8 +8,8 @@ import numpy as np
 from PIL import Image
 
 from workbench import files, parts
-from workbench.exchange.source import Tell
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.spreadsheet import csv_text
 from workbench.workspace import Workspace
 
@@ -40,7 +40,7 @@ def write_table(path: Path, workspace: Workspace, dataset_id: int, ids: np.ndarr
 
 
 def write_links(
-    folder: Path, workspace: Workspace, dataset_id: int, ids: np.ndarray, evaluation_id: int | None, tell: Tell
+    folder: Path, workspace: Workspace, dataset_id: int, ids: np.ndarray, evaluation_id: int | None, progress: Progress
 ) -> Written:
     """Make `folder` with a folder for each class, links in them, and selection.csv.
 
@@ -49,7 +49,7 @@ def write_links(
 
     Args:
         folder: must not exist, or be empty.
-        tell: told of each image; may raise Cancelled.
+        progress: told of each image; may raise Cancelled.
 
     Raises:
         Problem: the folder holds something, or cannot be written.
@@ -58,7 +58,7 @@ def write_links(
         raise Problem(f"{folder} is not empty.", kept="Nothing was written.", todo="Choose a new or empty folder.")
     try:
         with parts.part_folder(folder) as part:
-            found = _fill(part, workspace, dataset_id, ids, tell)
+            found = _fill(part, workspace, dataset_id, ids, progress)
             (part / TABLE).write_bytes(_table(workspace, dataset_id, ids, evaluation_id).encode())
             if folder.exists():
                 folder.rmdir()
@@ -68,13 +68,13 @@ def write_links(
     return found
 
 
-def _fill(part: Path, workspace: Workspace, dataset_id: int, ids: np.ndarray, tell: Tell) -> Written:
+def _fill(part: Path, workspace: Workspace, dataset_id: int, ids: np.ndarray, progress: Progress) -> Written:
     names, samples = workspace.dataset(dataset_id).class_names, workspace.samples(dataset_id)
     pictures = workspace.pictures(dataset_id)
     links = copies = drawn = missing = 0
     places = np.flatnonzero(np.isin(samples.ids, ids)).tolist()
     for done, at in enumerate(places):
-        tell("Writing images", done, len(places))
+        progress("Writing images", done, len(places))
         sample, label = int(samples.ids[at]), int(samples.labels[at])
         home = part / f"{label:04} {safe(names[label] if label < len(names) else '')}".strip()
         home.mkdir(exist_ok=True)

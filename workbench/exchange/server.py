@@ -9,29 +9,30 @@ from pathlib import Path
 from workbench import serving
 from workbench.exchange.formats import export_run
 from workbench.exchange.importing import import_embeddings
-from workbench.serving import Message, Ops, Report, field
+from workbench.progress import Progress
+from workbench.serving import Message, Ops, field
 from workbench.workspace import Workspace
 
 
-def export(request: Message, report: Report) -> Message:
+def export(request: Message, progress: Progress) -> Message:
     """Write a run into `out`: workspace, run, formats, epoch (as text: best, last or a number)."""
     epoch = field(request, "epoch", str)
     with Workspace(field(request, "workspace", str)) as workspace:
         written = export_run(
             workspace, field(request, "run", int), field(request, "formats", list), Path(field(request, "out", str)),
-            report, int(epoch) if epoch.isdecimal() else epoch,
+            progress, int(epoch) if epoch.isdecimal() else epoch,
         )  # fmt: skip
     return {"files": [str(path) for path in written]}
 
 
-def import_run(request: Message, report: Report) -> Message:
+def import_run(request: Message, progress: Progress) -> Message:
     """Make a run: workspace, embeddings, labels, images (empty for none), name, distance, image_size."""
     labels, images = field(request, "labels", str), field(request, "images", str)
     with Workspace(field(request, "workspace", str)) as workspace:
         run_id = import_embeddings(
             workspace, Path(field(request, "embeddings", str)), Path(labels) if labels else None,
             Path(images) if images else None, field(request, "name", str), field(request, "distance", str),
-            field(request, "image_size", int), report,
+            field(request, "image_size", int), progress,
         )  # fmt: skip
     return {"run": run_id}
 

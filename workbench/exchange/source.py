@@ -1,6 +1,5 @@
 """What an export is made of: a run, one of its evaluations, and someone to tell."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench.events import score_of
@@ -11,7 +10,6 @@ from workbench.workspace.rows import Evaluation, Run
 BEST, LAST = "best", "last"
 Epoch = int | str  # the number of an epoch, BEST or LAST
 IMAGE_SIZE, LEAST_SIZE, LARGEST_SIZE = 128, 8, 1024  # px, of the squares that imported images of a folder become
-Tell = Callable[[str, int, int], None]  # (text, done, total); may raise Cancelled
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from workbench.exchange.packages import load
-from workbench.exchange.source import Tell
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.spreadsheet import plain_cell
 from workbench.unreadable import lines_of, opened_text, refusing
 
@@ -36,7 +36,7 @@ class Table:
     words: dict[str, list[str]] = field(default_factory=dict)  # "label", "path": n words each
 
 
-def read_embeddings(place: Path, tell: Tell) -> Table:
+def read_embeddings(place: Path, progress: Progress) -> Table:
     """Embeddings, and perhaps labels and paths in columns of those names.
 
     Args:
@@ -47,7 +47,7 @@ def read_embeddings(place: Path, tell: Tell) -> Table:
         Problem: missing, unreadable, of another type, or something in it is no number. Finite or not is not asked.
     """
     ending = _ending(place)
-    tell(f"Reading {place.name}", 0, 0)
+    progress(f"Reading {place.name}", 0, 0)
     if ending == ".npy":
         return Table(place, _vectors(place, _array(place)))
     if ending == ".parquet":
@@ -56,7 +56,7 @@ def read_embeddings(place: Path, tell: Tell) -> Table:
     titles = [] if _all_numbers(lines[0]) else lines.pop(0)
     if titles and not lines:
         raise Problem(f"{place} has a line of titles and nothing below it.", kept=KEPT)
-    return _text_table(place, titles, lines, tell)
+    return _text_table(place, titles, lines, progress)
 
 
 def read_words(place: Path) -> Table:
@@ -178,7 +178,7 @@ def _all_numbers(cells: list[str]) -> bool:
     return True
 
 
-def _text_table(place: Path, titles: list[str], lines: list[list[str]], tell: Tell) -> Table:
+def _text_table(place: Path, titles: list[str], lines: list[list[str]], progress: Progress) -> Table:
     """A table of numbers, in which columns called label or path hold words."""
     width = len(titles or lines[0])
     kinds = [WORDS.get(title.strip().lower(), "") for title in titles] or [""] * width
@@ -188,7 +188,7 @@ def _text_table(place: Path, titles: list[str], lines: list[list[str]], tell: Te
     vectors = np.empty((len(lines), len(numeric)), np.float32)
     for row, cells in enumerate(lines):
         if row % TELL_EVERY == 0:
-            tell(f"Reading {place.name}", row, len(lines))
+            progress(f"Reading {place.name}", row, len(lines))
         if len(cells) != width:
             raise _wrong(place, row, f"has {len(cells)} columns instead of {width}")
         try:

@@ -6,7 +6,8 @@ from datetime import datetime
 from pathlib import Path
 
 from workbench import files
-from workbench.exchange.source import Source, Tell
+from workbench.exchange.source import Source
+from workbench.progress import Progress
 
 POLYNOMIAL = 0x82F63B78  # CRC-32C (Castagnoli), reflected
 MASK_DELTA = 0xA282EAD8  # TFRecord's masking of checksums
@@ -60,7 +61,7 @@ def scalar_event(tag: str, step: int, value: float, wall_time: float) -> bytes:
     return _event(wall_time, step) + _field(5, BYTES, summary)
 
 
-def write(source: Source, out: Path, tell: Tell) -> list[Path]:
+def write(source: Source, out: Path, progress: Progress) -> list[Path]:
     """`tensorboard/events.out.tfevents...` in `out`: every curve of the run, by step.
 
     The workspace keeps no time of single points: all carry the time at which the run was made.
@@ -75,7 +76,7 @@ def write(source: Source, out: Path, tell: Tell) -> list[Path]:
         file.write(record(_event(made, 0) + _field(3, BYTES, VERSION)))
         for done, (step, name, value) in enumerate(sorted(points, key=lambda point: point[0])):
             if done % TELL_EVERY == 0:
-                tell("Writing the event file", done, len(points))
+                progress("Writing the event file", done, len(points))
             file.write(record(scalar_event(name, step, value, made)))
     return [path]
 

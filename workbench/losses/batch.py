@@ -81,7 +81,7 @@ class _OnSphere(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, vectors: Tensor, radius: float) -> Tensor:
         lengths = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True).clamp_min_(SHORTEST)
-        found = vectors / (lengths if radius == 1 else lengths / radius)
+        found: Tensor = vectors / (lengths if radius == 1 else lengths / radius)
         ctx.save_for_backward(found, lengths)
         ctx.radius = radius
         return found
@@ -107,11 +107,13 @@ class _Gram(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, vectors: Tensor) -> Tensor:
         ctx.save_for_backward(vectors)
-        return vectors @ vectors.T
+        products: Tensor = vectors @ vectors.T
+        return products
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        vectors: Tensor
         (vectors,) = ctx.saved_tensors
         return (gradient + gradient.T) @ vectors
 
@@ -137,6 +139,8 @@ class _Distances(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        embeddings: Tensor
+        apart: Tensor
         embeddings, apart = ctx.saved_tensors
         pulls = (gradient + gradient.T).div_(apart).masked_fill_(apart == 0, 0.0)
         return pulls.sum(1, keepdim=True) * embeddings - pulls @ embeddings

@@ -33,10 +33,11 @@ def simplex(num_classes: int, dim: int) -> Tensor:
             f"a simplex of {num_classes} classes needs 2 classes and {num_classes - 1} dimensions: got {dim}"
         )
     c = num_classes
-    centred = (c / (c - 1)) ** 0.5 * (torch.eye(c, dtype=torch.float64) - 1 / c)
+    scale: float = (c / (c - 1)) ** 0.5
+    centred = scale * (torch.eye(c, dtype=torch.float64) - 1 / c)
     if dim == c:
         return centred.float()
-    flat = torch.linalg.svd(centred).Vh[: c - 1]  # an orthonormal base of the C - 1 dimensions it lies in
+    flat: Tensor = torch.linalg.svd(centred).Vh[: c - 1]  # an orthonormal base of the C - 1 dimensions it lies in
     return F.pad(centred @ flat.T, (0, dim - (c - 1))).float()
 
 

@@ -28,7 +28,8 @@ def align(
     turn = left @ right
 
     def moved(table: np.ndarray) -> np.ndarray:
-        return ((table.astype(np.float64) - centre) @ turn + place).astype(np.float32)
+        turned: np.ndarray = (table.astype(np.float64) - centre) @ turn + place
+        return turned.astype(np.float32)
 
     return moved(points), None if others is None else moved(others)
 

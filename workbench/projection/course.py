@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.projection.align import matched
 from workbench.projection.maps import Map, make_map
 from workbench.projection.params import read_params
 from workbench.projection.subset import AT_MOST, LIMITED, MOST_POINTS, among, mark, rows_of, sample_by_class
-from workbench.projection.vectors import Report, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Projection
 from workbench.workspace.stored_maps import Measured, maps_of, same_course, store_map
@@ -46,13 +46,13 @@ class Wanted:
     def rows(self, ids: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Which of the samples [n] are mapped, as row numbers [m]. Raises Problem as rows_of and sample_by_class."""
         rows = rows_of(ids, self.only)
-        if self.method not in LIMITED:
-            return rows
-        return rows[sample_by_class(ids[rows], labels[rows], self.most, self.seed)]
+        if self.method in LIMITED:
+            rows = rows[sample_by_class(ids[rows], labels[rows], self.most, self.seed)]
+        return rows
 
 
 def draw(
-    workspace: Workspace, evaluation_id: int, wanted: Wanted, start: Projection | None, report: Report = quiet
+    workspace: Workspace, evaluation_id: int, wanted: Wanted, start: Projection | None, progress: Progress = quiet
 ) -> tuple[int, Map]:
     """Make a map of one evaluation from another map, or from PCA for None, and store it; its number and the map.
 
@@ -68,9 +68,9 @@ def draw(
         known = workspace.queries(start.evaluation_id).sample_ids
         before = matched(ids[rows], known, workspace.coordinates(start.id)[0])
     found = make_map(
-        vectors, proxies and proxies[0], wanted.method, wanted.params, wanted.seed, report, before, labels[rows]
+        vectors, proxies and proxies[0], wanted.method, wanted.params, wanted.seed, progress, before, labels[rows]
     )
-    report("Storing the map", 0, 0)
+    progress("Storing the map", 0, 0)
     measured = Measured(
         kept=None if found.kept is None else _among(found.kept, rows, len(ids)),
         doubts=tuple(each.plain() for each in found.doubts),
@@ -105,14 +105,16 @@ def latest_before(workspace: Workspace, evaluation_id: int, wanted: Wanted) -> P
     return next((newest[number] for number in reversed(earlier) if number in newest), None)
 
 
-def draw_all(workspace: Workspace, evaluation_id: int, wanted: Wanted, report: Report = quiet) -> tuple[list[int], int]:
+def draw_all(
+    workspace: Workspace, evaluation_id: int, wanted: Wanted, progress: Progress = quiet
+) -> tuple[list[int], int]:
     """Map every evaluation of the run of this one, with the same distance, in order of epoch.
 
     Returns:
         the numbers of the maps, first epoch first, and how many of them were made now.
 
     Raises:
-        Problem: as draw. Cancelled: by `report`; maps that are done are kept.
+        Problem: as draw. Cancelled: by `progress`; maps that are done are kept.
     """
     course = same_course(workspace, evaluation_id)
     chain: list[Projection] = []
@@ -121,7 +123,7 @@ def draw_all(workspace: Workspace, evaluation_id: int, wanted: Wanted, report: R
 
         def tell(text: str, done: int, total: int, place: int = place) -> None:
             part = PARTS * done // total if text == "Laying out points" and total else 0
-            report(f"map {place + 1} of {len(course)}: {text}", place * PARTS + part, len(course) * PARTS)
+            progress(f"map {place + 1} of {len(course)}: {text}", place * PARTS + part, len(course) * PARTS)
 
         tell("Looking for it", 0, 0)
         start = chain[-1] if chain else None

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.projection.vectors import Report, quiet
+from workbench.progress import Progress, quiet
 
 BLOCK = 4_096  # queries searched between two reports
 
@@ -26,7 +26,7 @@ class Exact:
         self._index.add(self._centred)
         self._found = np.empty((len(vectors), 0), np.int64), np.empty((len(vectors), 0), np.float32)
 
-    def others(self, k: int, report: Report = quiet) -> tuple[np.ndarray, np.ndarray]:
+    def others(self, k: int, progress: Progress = quiet) -> tuple[np.ndarray, np.ndarray]:
         """The nearest other points of each, nearest first.
 
         Returns:
@@ -34,23 +34,23 @@ class Exact:
         """
         k = min(k, len(self._centred) - 1)
         if self._found[0].shape[1] < k:
-            rows, squares = self._search(self._centred, k + 1, report)
+            rows, squares = self._search(self._centred, k + 1, progress)
             keep = others(rows)
             self._found = rows[keep].reshape(len(rows), k), squares[keep].reshape(len(rows), k)
         return self._found[0][:, :k], self._found[1][:, :k]
 
-    def nearest(self, vectors: np.ndarray, k: int, report: Report = quiet) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(self, vectors: np.ndarray, k: int, progress: Progress = quiet) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest points of each of other vectors [q, d], as `others`: rows and squared distances [q, k]."""
-        return self._search(self._moved(vectors), k, report)
+        return self._search(self._moved(vectors), k, progress)
 
     def _moved(self, vectors: np.ndarray) -> np.ndarray:
         """To the middle, where near points keep their digits."""
         return np.ascontiguousarray(vectors - self._mean, np.float32)
 
-    def _search(self, vectors: np.ndarray, k: int, report: Report) -> tuple[np.ndarray, np.ndarray]:
+    def _search(self, vectors: np.ndarray, k: int, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
         rows, squares = np.empty((len(vectors), k), np.int64), np.empty((len(vectors), k), np.float32)
         for start in range(0, len(vectors), BLOCK):
-            report("Searching neighbours", start, len(vectors))
+            progress("Searching neighbours", start, len(vectors))
             part = slice(start, start + BLOCK)
             squares[part], rows[part] = self._index.search(vectors[part], k)
         return rows, np.maximum(squares, 0)

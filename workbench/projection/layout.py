@@ -45,8 +45,8 @@ def _force(table: np.ndarray, kind: int, squared: np.float32) -> np.float32:
     bits = np.float32(squared).view(np.int32)
     step = (bits >> SHIFT) - BASE
     if step < 0 or step > LAST_STEP:
-        return table[kind, 0 if step < 0 else LAST_STEP, 0]
-    return table[kind, step, 0] + table[kind, step, 1] * np.float32(bits & WITHIN)
+        return np.float32(table[kind, 0 if step < 0 else LAST_STEP, 0])
+    return np.float32(table[kind, step, 0] + table[kind, step, 1] * np.float32(bits & WITHIN))
 
 
 @numba.njit(cache=True, inline="always")

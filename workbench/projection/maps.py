@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from workbench.progress import Progress, quiet
 from workbench.projection.align import align
 from workbench.projection.exact import Exact
 from workbench.projection.neighbourhoods import Doubt, doubts, kept_share, map_neighbours
 from workbench.projection.params import PcaParams, TsneParams, UmapParams, read_params
 from workbench.projection.pca import fit_pca
 from workbench.projection.trust import NEIGHBOURS, Trust, trust
-from workbench.projection.vectors import Report, prepared, quiet
+from workbench.projection.vectors import prepared
 
 LIBRARIES = {
     "pca": ("numpy",),
@@ -40,7 +41,7 @@ def make_map(
     method: str,
     params: dict[str, Any],
     seed: int = 0,
-    report: Report = quiet,
+    progress: Progress = quiet,
     before: np.ndarray | None = None,
     labels: np.ndarray | None = None,
 ) -> Map:
@@ -49,7 +50,7 @@ def make_map(
     Args:
         method: "pca", "umap" or "tsne".
         params: fields of PcaParams, UmapParams or TsneParams; missing ones are the defaults.
-        report: told of each stage; may raise Cancelled.
+        progress: told of each stage; may raise Cancelled.
         before: [n, 2] the places of the same samples in an earlier map, NaN where there is none: UMAP starts from
             them, and every map is turned, reflected and shifted to lie over them.
         labels: [n] int, for a supervised UMAP alone.
@@ -63,28 +64,28 @@ def make_map(
     stars = None if proxies is None else prepared(proxies, chosen.metric, "proxies", vectors.shape[1])
     exact = Exact(vectors)
     if isinstance(chosen, UmapParams):
-        report("Loading UMAP", 0, 0)
+        progress("Loading UMAP", 0, 0)
         from workbench.projection.umap_map import umap_map  # three seconds of imports, which PCA does not need
 
-        points, placed = umap_map(vectors, stars, chosen, seed, report, before=before, labels=labels, exact=exact)
+        points, placed = umap_map(vectors, stars, chosen, seed, progress, before=before, labels=labels, exact=exact)
     elif isinstance(chosen, TsneParams):
-        report("Loading t-SNE", 0, 0)
+        progress("Loading t-SNE", 0, 0)
         from workbench.projection.tsne_map import tsne_map
 
-        points, placed = tsne_map(vectors, stars, chosen, seed, report, exact=exact)
+        points, placed = tsne_map(vectors, stars, chosen, seed, progress, exact=exact)
     else:
         pca = fit_pca(vectors)
         points, placed = pca.transform(vectors), None if stars is None else pca.transform(stars)
     if before is not None:
         points, placed = align(points, before, placed)
-    report("Measuring trustworthiness", 0, 0)
+    progress("Measuring trustworthiness", 0, 0)
     measured = trust(vectors, points, seed=seed)
-    kept, doubted = (None, ()) if measured is None else _kept(exact, points, report)
+    kept, doubted = (None, ()) if measured is None else _kept(exact, points, progress)
     versions = {name: version(name) for name in LIBRARIES[method]}
     return Map(points, placed, measured, chosen.model_dump(), versions, kept, doubted)
 
 
-def _kept(exact: Exact, points: np.ndarray, report: Report) -> tuple[np.ndarray, tuple[Doubt, ...]]:
-    true, _ = exact.others(NEIGHBOURS, report)
+def _kept(exact: Exact, points: np.ndarray, progress: Progress) -> tuple[np.ndarray, tuple[Doubt, ...]]:
+    true, _ = exact.others(NEIGHBOURS, progress)
     shown, farthest = map_neighbours(points)
     return kept_share(true, shown), doubts(points, true, shown, farthest)

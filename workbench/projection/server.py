@@ -13,12 +13,13 @@ import numpy as np
 from workbench import files, serving
 from workbench.catalog import cache_folder
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.projection.maps import Map, make_map
 from workbench.projection.subset import MOST_POINTS
-from workbench.serving import Message, Ops, Report, field
+from workbench.serving import Message, Ops, field
 
 
-def project(request: Message, report: Report) -> Message:
+def project(request: Message, progress: Progress) -> Message:
     """Map an evaluation of a workspace and store it there: workspace, evaluation, method, params, seed.
 
     It starts from the newest such map of the nearest earlier evaluation of the run that has one, and lies over it. With
@@ -31,11 +32,11 @@ def project(request: Message, report: Report) -> Message:
     started = time.monotonic()
     evaluation, wanted = field(request, "evaluation", int), Wanted(*_wanted(request), _only(request), _most(request))
     with Workspace(field(request, "workspace", str)) as workspace:
-        number, found = draw(workspace, evaluation, wanted, latest_before(workspace, evaluation, wanted), report)
+        number, found = draw(workspace, evaluation, wanted, latest_before(workspace, evaluation, wanted), progress)
     return {"projection": number, **_told(found, started)}
 
 
-def project_epochs(request: Message, report: Report) -> Message:
+def project_epochs(request: Message, progress: Progress) -> Message:
     """Map every evaluation of a run, each from the one before: workspace, evaluation (any of them), method, params,
     seed. Maps that are stored already are kept as far as each started from the one before."""
     from workbench.projection.course import Wanted, draw_all
@@ -44,17 +45,17 @@ def project_epochs(request: Message, report: Report) -> Message:
     started = time.monotonic()
     wanted = Wanted(*_wanted(request), _only(request), _most(request))
     with Workspace(field(request, "workspace", str)) as workspace:
-        numbers, made = draw_all(workspace, field(request, "evaluation", int), wanted, report)
+        numbers, made = draw_all(workspace, field(request, "evaluation", int), wanted, progress)
     return {"projections": numbers, "made": made, "seconds": time.monotonic() - started}
 
 
-def project_arrays(request: Message, report: Report) -> Message:
+def project_arrays(request: Message, progress: Progress) -> Message:
     """Map embeddings.npy (and proxies.npy) into the folder `out`: points.npy and, with proxies, proxies.npy."""
     started = time.monotonic()
     embeddings, (method, params, seed) = _array(field(request, "embeddings", str)), _wanted(request)
     proxies = _array(field(request, "proxies", str)) if request.get("proxies") is not None else None
     folder = Path(field(request, "out", str))
-    found = make_map(embeddings, proxies, method, params, seed, report)
+    found = make_map(embeddings, proxies, method, params, seed, progress)
     answer = _told(found, started)
     for name, array in (("points", found.points), ("proxies", found.proxies)):
         if array is not None:
@@ -62,22 +63,22 @@ def project_arrays(request: Message, report: Report) -> Message:
     return answer
 
 
-def nmi(request: Message, report: Report) -> Message:
+def nmi(request: Message, progress: Progress) -> Message:
     """k-means and NMI of embeddings.npy and labels.npy: embeddings, labels, metric, seed."""
-    report("Clustering", 0, 0)
+    progress("Clustering", 0, 0)
     from workbench.projection.clustering import nmi as measure
 
     embeddings, labels = _array(field(request, "embeddings", str)), _array(field(request, "labels", str))
     return {"nmi": measure(embeddings, labels, request.get("metric", "cosine"), _seed(request))}
 
 
-def warm(request: Message, report: Report) -> Message:
+def warm(request: Message, progress: Progress) -> Message:
     """Load and compile what UMAP needs, so that the first map is not the slow one."""
     started = time.monotonic()
-    report("Loading UMAP", 0, 0)
+    progress("Loading UMAP", 0, 0)
     from workbench.projection.umap_map import warm_up
 
-    warm_up(report)
+    warm_up(progress)
     return {"seconds": time.monotonic() - started}
 
 
@@ -118,9 +119,10 @@ def _seed(request: Message) -> int:
 def _array(path: str) -> np.ndarray:
     """A memory-mapped .npy file. Raises Problem when it is not one."""
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+        table: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
         raise Problem(f"{path} cannot be read as an array.") from error
+    return table
 
 
 def _save(path: Path, array: np.ndarray) -> str:

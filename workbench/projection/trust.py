@@ -57,7 +57,7 @@ class _Distances:
 
     def of(self, part: np.ndarray) -> np.ndarray:
         """Squared distances [q, n] float32 from some points to all, infinite to themselves."""
-        distances = (-2 * self._table[part]) @ self._table.T
+        distances: np.ndarray = (-2 * self._table[part]) @ self._table.T
         distances += self._norms
         distances += self._norms[part, None]
         distances[np.arange(len(part)), part] = np.inf

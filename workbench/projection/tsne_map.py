@@ -13,12 +13,12 @@ from openTSNE.affinity import PerplexityBasedNN
 from openTSNE.nearest_neighbors import KNNIndex
 
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.projection.exact import Exact
 from workbench.projection.params import TsneParams
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import MOST_POINTS
 from workbench.projection.trust import NEIGHBOURS
-from workbench.projection.vectors import Report, quiet
 
 FEWEST_POINTS = 5  # below this there is no neighbourhood to lay out: the start is the map
 EARLY, EXAGGERATION = 250, 12.0  # iterations in which the clusters form, as van der Maaten did
@@ -36,9 +36,9 @@ class ExactNeighbours(KNNIndex):
 
     VALID_METRICS = ("euclidean",)
 
-    def __init__(self, data: np.ndarray, exact: Exact, k: int, report: Report = quiet) -> None:
+    def __init__(self, data: np.ndarray, exact: Exact, k: int, progress: Progress = quiet) -> None:
         super().__init__(data, k)
-        self._exact, self._report = exact, report
+        self._exact, self._report = exact, progress
 
     def build(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows [n, k] and distances [n, k] of the neighbours of each point."""
@@ -58,7 +58,7 @@ def tsne_map(
     proxies: np.ndarray | None,
     params: TsneParams,
     seed: int,
-    report: Report = quiet,
+    progress: Progress = quiet,
     iterations: tuple[int, int] = (EARLY, LATE),
     exact: Exact | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
@@ -68,7 +68,7 @@ def tsne_map(
         vectors: [n, d] float32, as vectors.prepared gives them. proxies: [p, d] or None.
         params: the perplexity is lowered to (n - 1) / 3 where there are fewer points.
         seed: of the small noise of the start; the same seed gives the same map on one machine.
-        report: told of each stage; may raise Cancelled.
+        progress: told of each stage; may raise Cancelled.
         iterations: of the two phases.
         exact: of these vectors, where there is one.
 
@@ -90,8 +90,8 @@ def tsne_map(
         return start, None if proxies is None else pca.transform(proxies)
     perplexity = min(params.perplexity, (count - 1) / 3)
     exact = exact or Exact(vectors)
-    exact.others(max(int(3 * perplexity), NEIGHBOURS), report)  # one search for these and the kept ones
-    index = ExactNeighbours(np.ascontiguousarray(vectors), exact, min(count - 1, int(3 * perplexity)), report)
+    exact.others(max(int(3 * perplexity), NEIGHBOURS), progress)  # one search for these and the kept ones
+    index = ExactNeighbours(np.ascontiguousarray(vectors), exact, min(count - 1, int(3 * perplexity)), progress)
     affinities = PerplexityBasedNN(perplexity=perplexity, knn_index=index, n_jobs=1, random_state=seed)
     random = np.random.default_rng(seed)
     scaled = start / start[:, 0].std() * START if start[:, 0].std() > 0 else start
@@ -107,27 +107,27 @@ def tsne_map(
     for number, exaggeration, momentum, done in ((early, EXAGGERATION, 0.5, 0), (late, 1.0, 0.8, early)):
         embedding.optimize(
             number, inplace=True, exaggeration=exaggeration, momentum=momentum, learning_rate="auto",
-            callbacks=_telling(report, "Laying out points", done, early + late),
+            callbacks=_telling(progress, "Laying out points", done, early + late),
         )  # fmt: skip
     middle = (np.max(embedding, axis=0) + np.min(embedding, axis=0)) / 2  # `transform` moves the map there itself
     embedding -= middle
     points = np.array(embedding, np.float32)
     if proxies is None:
         return points, None
-    report("Placing proxies", 0, 0)
+    progress("Placing proxies", 0, 0)
     stars = embedding.prepare_partial(np.ascontiguousarray(proxies), perplexity=min(5.0, perplexity), k=10)
     stars.optimize(
         PLACING, inplace=True, exaggeration=1.5, momentum=0.8, learning_rate=0.1, max_grad_norm=0.25,
-        callbacks=_telling(report, "Placing proxies", 0, PLACING), callbacks_every_iters=EVERY,
+        callbacks=_telling(progress, "Placing proxies", 0, PLACING), callbacks_every_iters=EVERY,
     )  # fmt: skip
     return points, np.array(stars, np.float32)
 
 
-def _telling(report: Report, text: str, before: int, total: int) -> list[Callable[[int, float, np.ndarray], bool]]:
-    """openTSNE's callbacks; what `report` raises ends the work."""
+def _telling(progress: Progress, text: str, before: int, total: int) -> list[Callable[[int, float, np.ndarray], bool]]:
+    """openTSNE's callbacks; what `progress` raises ends the work."""
 
     def tell(iteration: int, error: float, embedding: np.ndarray) -> bool:
-        report(text, before + iteration, total)
+        progress(text, before + iteration, total)
         return False
 
     return [tell]

@@ -11,13 +11,13 @@ import numpy as np
 from scipy.sparse import coo_matrix
 
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.projection.exact import Exact
 from workbench.projection.layout import lay_out
 from workbench.projection.params import UmapParams
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import MOST_POINTS
 from workbench.projection.trust import NEIGHBOURS
-from workbench.projection.vectors import Report, quiet
 
 with warnings.catch_warnings():  # umap-learn says that Tensorflow is missing, which nothing here needs
     warnings.simplefilter("ignore", ImportWarning)
@@ -41,7 +41,7 @@ def umap_map(
     proxies: np.ndarray | None,
     params: UmapParams,
     seed: int,
-    report: Report = quiet,
+    progress: Progress = quiet,
     epochs: int | None = None,
     before: np.ndarray | None = None,
     labels: np.ndarray | None = None,
@@ -53,7 +53,7 @@ def umap_map(
         vectors: [n, d] float32, as vectors.prepared gives them. proxies: [p, d] or None.
         params: n_neighbors counts the point itself, as in umap-learn, and is lowered to n where there are fewer.
         seed: of the layout; the same seed gives the same map on one machine.
-        report: told of each stage; may raise Cancelled.
+        progress: told of each stage; may raise Cancelled.
         epochs: of the layout; by default 200 to 500, more for fewer points.
         before: [n, 2] the places of the points in an earlier map, from which the layout then starts instead of from
             PCA; NaN for points that it had not, which start amid those of their neighbours that it had.
@@ -84,9 +84,9 @@ def umap_map(
     curve = umap.find_ab_params(1.0, params.min_dist)
     exact = exact or Exact(vectors)
     # As many as the shares of kept neighbours will ask for: one search does for both.
-    rows, squares = exact.others(max(neighbours - 1, NEIGHBOURS), report)
+    rows, squares = exact.others(max(neighbours - 1, NEIGHBOURS), progress)
     rows, distances = _with_self_first(rows[:, : neighbours - 1], squares[:, : neighbours - 1], params.metric)
-    report("Weighing neighbours", 0, 0)
+    progress("Weighing neighbours", 0, 0)
     graph, _, _ = umap.fuzzy_simplicial_set(vectors, neighbours, random, params.metric, {}, rows, distances)
     warm = before is not None and bool(np.isfinite(before).all(1).any())
     if before is not None and warm:
@@ -96,18 +96,18 @@ def umap_map(
         graph = umap.discrete_metric_simplicial_set_intersection(graph, labels, far_dist=far)
     points = _start(start, random)
     rate = WARM_RATE if warm else 1.0
-    lay_out(points, points, graph, curve, epochs, rate, _drawn(random), _telling(report, "Laying out points"))
+    lay_out(points, points, graph, curve, epochs, rate, _drawn(random), _telling(progress, "Laying out points"))
     if proxies is None:
         return points, None
     rows, squares = exact.nearest(proxies, neighbours)
     near = rows.astype(np.int32), _distances(squares, params.metric)
-    return points, _place(*near, points, curve, epochs // 3, random, report)
+    return points, _place(*near, points, curve, epochs // 3, random, progress)
 
 
-def warm_up(report: Report = quiet) -> None:
+def warm_up(progress: Progress = quiet) -> None:
     """Compile, or load from disk, all that umap_map runs: the first map then costs no more than others."""
     vectors = np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
-    umap_map(vectors, vectors[:3], UmapParams(metric="l2"), 0, report, epochs=9)
+    umap_map(vectors, vectors[:3], UmapParams(metric="l2"), 0, progress, epochs=9)
 
 
 def _distances(squares: np.ndarray, metric: str) -> np.ndarray:
@@ -139,7 +139,7 @@ def _drawn(random: np.random.RandomState) -> int:
 
 def _filled(before: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Places [n, 2] around (0, 0): those without one get the mean of their neighbours' places, or the middle."""
-    centred = before - np.nanmean(before, axis=0)
+    centred: np.ndarray = before - np.nanmean(before, axis=0)
     known = np.isfinite(before).all(1)
     for row in np.flatnonzero(~known).tolist():
         near = rows[row][known[rows[row]]]
@@ -154,17 +154,17 @@ def _place(
     curve: tuple[float, float],
     epochs: int,
     random: np.random.RandomState,
-    report: Report,
+    progress: Progress,
 ) -> np.ndarray:
     """New points in a fitted map, as umap-learn's `transform` does: start at the mean of neighbours, points stay."""
     sigmas, rhos = umap.smooth_knn_dist(distances, float(rows.shape[1]), local_connectivity=0.0)
     heads, tails, weights, _ = umap.compute_membership_strengths(rows, distances, sigmas, rhos, bipartite=True)
     graph = coo_matrix((weights, (heads, tails)), shape=(len(rows), len(points)))
     placed = np.ascontiguousarray(umap.init_graph_transform(graph.tocsr(), points), np.float32)
-    telling = _telling(report, "Placing proxies")
+    telling = _telling(progress, "Placing proxies")
     lay_out(placed, points, graph, curve, epochs, PLACING_RATE, _drawn(random), telling)
     return placed
 
 
-def _telling(report: Report, text: str) -> Callable[[int, int], None]:
-    return lambda done, total: report(text, done, total)
+def _telling(progress: Progress, text: str) -> Callable[[int, int], None]:
+    return lambda done, total: progress(text, done, total)

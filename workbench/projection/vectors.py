@@ -1,6 +1,6 @@
 """What every map does first: checks embeddings and proxies, and brings them to the metric."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -8,11 +8,6 @@ from workbench.problem import Problem
 
 BLOCK = 1_024  # rows looked at together
 LARGEST = 1e18  # its square is near the end of float32
-Report = Callable[[str, int, int], None]  # text, done, total; may raise Cancelled
-
-
-def quiet(text: str, done: int, total: int) -> None:
-    """A report that nobody reads."""
 
 
 def prepared(vectors: np.ndarray, metric: str, what: str = "embeddings", width: int | None = None) -> np.ndarray:
@@ -51,7 +46,8 @@ def unit(rows: np.ndarray) -> np.ndarray:
     largest = np.maximum(rows.max(axis=1, keepdims=True), -rows.min(axis=1, keepdims=True))
     rows = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0)  # its squares stay within float64
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    return np.divide(rows, np.maximum(lengths, 1), out=rows)  # below 1 only where the vector is zero
+    np.divide(rows, np.maximum(lengths, 1), out=rows)  # below 1 only where the vector is zero
+    return rows
 
 
 def blocks(count: int) -> Iterator[slice]:

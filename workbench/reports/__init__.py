@@ -1,11 +1,12 @@
 """Reports of runs: one HTML file, PDF, LaTeX, CSV tables, figures for print, and all of it in one ZIP file."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import files
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
 from workbench.workspace import Workspace
 
@@ -13,12 +14,6 @@ if TYPE_CHECKING:
     from workbench.reports.document import Made, Wish
 
 __all__ = ["BUNDLE", "FORMATS", "SECTIONS", "preview_pages", "wish_of", "write_bundle", "write_report"]
-
-Progress = Callable[[str, int, int], None]
-
-
-def quiet(text: str, done: int, total: int) -> None:
-    """Nobody is told."""
 
 
 def wish_of(

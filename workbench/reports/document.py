@@ -1,10 +1,10 @@
 """From a wish to a document: reads the runs and says every section, in order."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench.comparing.measures import BEST, At
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.reports import figures, group_figures
 from workbench.reports.blocks import Block, Document, Section
 from workbench.reports.content import Content, gather
@@ -19,7 +19,6 @@ from workbench.reports.words import moment
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
-Tell = Callable[[str, int, int], None]
 METRIC = "MAP@R"
 
 
@@ -60,7 +59,7 @@ class Made:
     notes: str  # the own text that it says, Markdown; empty without the section
 
 
-def make(workspace: Workspace, wish: Wish, tell: Tell) -> Made:
+def make(workspace: Workspace, wish: Wish, progress: Progress) -> Made:
     """Read and say it all. Takes seconds: not on the window's thread.
 
     Raises:
@@ -75,7 +74,7 @@ def make(workspace: Workspace, wish: Wish, tell: Tell) -> Made:
     drawn: dict[str, Drawing] = figures.draw(content)
     groups = None
     if of_groups:
-        groups = gather_groups(workspace, runs, of_groups, wish.metric, wish.at, tell)
+        groups = gather_groups(workspace, runs, of_groups, wish.metric, wish.at, progress)
         drawn |= group_figures.draw(groups.found, of_groups)
     notes = (wish.notes or (runs[0].note if len(runs) == 1 else "")) if "notes" in wish.sections else ""
     sections = []

@@ -8,18 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import files, reports, serving
-from workbench.serving import Message, Ops, Report, field
+from workbench.progress import Progress
+from workbench.serving import Message, Ops, field
 from workbench.workspace import Workspace
 
 if TYPE_CHECKING:
     from workbench.reports.document import Wish
 
 
-def preview(request: Message, report: Report) -> Message:
+def preview(request: Message, progress: Progress) -> Message:
     """Draw the first pages of a report as PNG files into `out`, at `dpi`; `total` is how many there are."""
     out = Path(field(request, "out", str))
     with Workspace(field(request, "workspace", str)) as workspace:
-        drawn, total = reports.preview_pages(workspace, _wish(request), field(request, "dpi", int), report)
+        drawn, total = reports.preview_pages(workspace, _wish(request), field(request, "dpi", int), progress)
     pages = []
     for number, page in enumerate(drawn, start=1):
         path = out / f"page-{number}.png"
@@ -29,7 +30,7 @@ def preview(request: Message, report: Report) -> Message:
     return {"pages": pages, "total": total}
 
 
-def write(request: Message, report: Report) -> Message:
+def write(request: Message, progress: Progress) -> Message:
     """Write a report into `out`, in the `formats`; "bundle" among them is all of it as report.zip."""
     wish, out = _wish(request), Path(field(request, "out", str))
     formats = list(field(request, "formats", list))
@@ -38,10 +39,10 @@ def write(request: Message, report: Report) -> Message:
     with Workspace(field(request, "workspace", str)) as workspace:
         if plain:
             written += reports.write_report(
-                workspace, wish.runs, out, plain, wish.sections, wish.title, wish.notes, report, wish.metric, wish.at
+                workspace, wish.runs, out, plain, wish.sections, wish.title, wish.notes, progress, wish.metric, wish.at
             )
         if reports.BUNDLE in formats:
-            reports.write_bundle(workspace, wish, out / "report.zip", report)
+            reports.write_bundle(workspace, wish, out / "report.zip", progress)
             written.append(out / "report.zip")
     return {"files": [str(path) for path in written]}
 

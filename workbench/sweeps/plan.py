@@ -4,7 +4,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import cast
 
 from workbench import protocols
 from workbench.catalog import Catalog
@@ -83,7 +82,7 @@ def planned(
             raise BadConfig("The sweep", {"trials": f"Must be 1 to {proposals.MOST:,}."})
         there = proposals.combinations(found)
         count = wanted if there is None else min(wanted, there)
-    plan = Plan(config, found, cast(How, how), count, metric, source)
+    plan = Plan(config, found, how, count, metric, source)
     for setting in plan.settings():
         configured(config, setting, known)
     return plan

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QVBo
 
 from workbench.exchange.formats import FORMATS, refusal
 from workbench.exchange.source import BEST, LAST, source_of
+from workbench.progress import Progress
 from workbench.ui.exchange_work import exchange_process
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.labels import ElidedLabel, label

@@ -19,8 +19,6 @@ from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
 from workbench.ui.words import counted
 from workbench.workspace.rows import Run
 
-ENDED_EARLY = ("stopped", "cancelled", "failed", "interrupted")
-
 
 class RunActions(QObject):
     """Actions on the shown run. `of_list` are those of the Runs list, `of_menu` those of the Run menu."""
@@ -69,7 +67,7 @@ class RunActions(QObject):
         self.pause.setText("Continue" if control is not None and control.paused else "Pause")
         self.stop.setEnabled(working and run is not None and run.status != "queued")
         self.end.setEnabled(working)
-        ended_early = run is not None and run.status in ENDED_EARLY and not in_trash
+        ended_early = run is not None and run.resumable and not in_trash
         self.resume.setEnabled(ended_early and run is not None and self._has_checkpoint(run))
         ones = (self.compare, self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder)
         for action in (*ones, self.exchange.export):

@@ -18,13 +18,14 @@ from workbench.catalog import Catalog
 from workbench.control import Control
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.activity import Activity
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.live import Follower
 from workbench.ui.page_turn import PageTurn
 from workbench.ui.preferences import Preferences
 from workbench.ui.run_queue import MakeJob, RunQueue, experiment_job
-from workbench.ui.tasks import Progress, Task
+from workbench.ui.tasks import Task
 from workbench.ui.theme import Theme
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.rows import Evaluation, Experiment, Run

@@ -9,10 +9,10 @@ from workbench.control import Control
 from workbench.events import Emit, Ended, Event
 from workbench.jobs import Job
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.activity import Activity, ActivityItem
 
 LOOK_EVERY = 20  # ms
-Progress = Callable[[str, int, int], None]  # (text, done, total); raises Cancelled when the person cancelled
 
 
 class Task(QObject):

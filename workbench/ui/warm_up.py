@@ -6,10 +6,10 @@ from PySide6.QtCore import QObject, QTimer
 
 from workbench.catalog import Catalog
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.garbage import Garbage
 from workbench.ui.main_window import MainWindow
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 
 SETTLED = 2000  # ms after the engine is there: forms and pages are made by then
 Loaded = tuple[Catalog, str]  # the catalog, and the name of the device that trains by default

@@ -45,7 +45,8 @@ def parsed(text: object, kind: type[T]) -> T:
     if not isinstance(found, kind):
         raise Unreadable(f"it is no {'object' if kind is dict else 'list'}")
     if "\\ud" in text.lower():  # halves of characters, which no file and no terminal takes
-        found = _writable(found)
+        written: T = _writable(found)
+        return written
     return found
 
 

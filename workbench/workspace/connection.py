@@ -13,7 +13,7 @@ from workbench.workspace import write_ahead
 from workbench.workspace.paths import regular
 
 if TYPE_CHECKING:
-    import sqlite3
+    import sqlite3 as sqlite3
 else:
     # The SQLite that sqlite-utils found (pysqlite3 where it is installed): two SQLite libraries in one process undo
     # each other's file locks, so everything takes it from here.

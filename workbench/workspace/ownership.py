@@ -64,7 +64,8 @@ class Owner:
                 return False
             if not isinstance(self.born, int | float):
                 return age(self.beat) < SILENT
-            return abs(process.create_time() - self.born) < SAME_START  # a number is given again to other processes
+            started = float(process.create_time())  # a number is given again to other processes
+            return abs(started - self.born) < SAME_START
         except (psutil.Error, OverflowError):
             return False
 
@@ -72,7 +73,7 @@ class Owner:
 @cache
 def _born(pid: int) -> float:
     """The start of this process, in seconds since 1970; by its number, which a forked child does not share."""
-    return psutil.Process(pid).create_time()
+    return float(psutil.Process(pid).create_time())
 
 
 def age(beat: object) -> float:

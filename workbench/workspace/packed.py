@@ -54,4 +54,5 @@ def unpacked(stored: bytes | str) -> list[int]:
         return list(integers_of(stored))
     if not isinstance(stored, bytes):
         raise Unreadable("it is neither a blob nor JSON")
-    return np.frombuffer(stored, NUMBER).tolist()
+    numbers: list[int] = np.frombuffer(stored, NUMBER).tolist()
+    return numbers

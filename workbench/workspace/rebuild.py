@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.config import RunConfig
-from workbench.events import Evaluated
+from workbench.events import CHECKPOINTS, Evaluated
 from workbench.problem import Problem
 from workbench.workspace import journal, ownership, sealing
 from workbench.workspace.connection import Connection, sqlite3
@@ -187,7 +187,7 @@ def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ())
     for epoch, facts in found.items():
         with _part(db, f"the evaluation of epoch {epoch}", missing):
             _evaluation(db, folder, run_id, facts, missing)
-    for name in ("best.pt", "last.pt"):
+    for name in CHECKPOINTS.values():
         with _part(db, name, missing):
             if regular(folder / name).exists():
                 add_artefact(db, folder, run_id, "checkpoint", folder / name, None)
@@ -222,7 +222,7 @@ def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> di
     untold = [epoch for epoch in stored if epoch.isdecimal() and int(epoch) not in seen]
     if untold:
         missing.append(f"the evaluations of epochs {', '.join(untold)}, which are not in the journal")
-    if not (folder / journal.NAME).exists() and (untold or (folder / "last.pt").exists()):
+    if not (folder / journal.NAME).exists() and (untold or (folder / CHECKPOINTS["last"]).exists()):
         missing.append("its journal")
     return found
 

@@ -360,7 +360,7 @@ class Recorder:
         alone = first[counts == 1]
         table = np.full(1 << BUCKET_BITS, -1, np.int32)
         table[buckets[alone]] = rows[alone]
-        found = table[_bucket(sample_ids)]
+        found: np.ndarray = table[_bucket(sample_ids)]
         rest = found < 0
         order = np.argsort(known)
         found[rest] = rows[order[np.searchsorted(known[order], sample_ids[rest])]]

@@ -10,6 +10,7 @@ import numpy as np
 
 RECALL = re.compile(r"recall@[0-9]{1,9}")
 LIVE = ("queued", "running", "waiting")
+RESUMABLE = ("stopped", "cancelled", "failed", "interrupted")  # it ended early: its checkpoint can be taken up
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,11 @@ class Run:
     @property
     def live(self) -> bool:
         return self.status in LIVE
+
+    @property
+    def resumable(self) -> bool:
+        """Whether it ended before its last epoch; it goes on where it has a checkpoint."""
+        return self.status in RESUMABLE
 
 
 @dataclass(frozen=True, slots=True)

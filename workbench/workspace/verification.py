@@ -7,12 +7,12 @@ from pathlib import Path
 
 from workbench import files
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.workspace import arrays, checksums, reading
 from workbench.workspace.connection import Connection, DatabaseError, explain, told
 from workbench.workspace.rows import LIVE
 from workbench.workspace.workspace import Workspace
 
-Progress = Callable[[str, int, int], None]
 REPAIR = "`workbench doctor --repair` rebuilds the database from the runs' folders"
 WHERE = {
     "embeddings": "select a.path, a.blake2b from evaluations e join artefacts a on a.id = e.embeddings_id",

@@ -27,7 +27,7 @@ def looked_at(build, draw, tmp_path, tmp_path_factory):
 
 
 def test_everything_is_counted(looked_at):
-    found = inspect(*looked_at, seed=0, tell=silent)
+    found = inspect(*looked_at, seed=0, progress=silent)
     assert (found.images, found.side, found.halves) == (12, 8, ("train", "test"))
     assert found.counts.tolist() == [[3, 0], [3, 0], [0, 3], [0, 3]]
     assert len(found.sheet) == 12
@@ -41,7 +41,7 @@ def test_everything_is_counted(looked_at):
 
 def test_a_look_can_be_given_up(looked_at):
     with pytest.raises(Cancelled):
-        inspect(*looked_at, seed=0, tell=give_up)
+        inspect(*looked_at, seed=0, progress=give_up)
 
 
 def test_copies_are_grouped_largest_first():

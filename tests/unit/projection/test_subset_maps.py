@@ -5,6 +5,7 @@ import pytest
 
 from tests.ui.small_run import blobs, store_run
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.projection.course import Wanted
 from workbench.projection.maps import make_map
 from workbench.projection.params import UmapParams
@@ -15,10 +16,6 @@ from workbench.workspace import Workspace
 from workbench.workspace.stored_maps import kept_neighbours
 
 LABELS = np.repeat(np.arange(3), 10)
-
-
-def quiet(text, done, total):
-    pass
 
 
 def test_a_mark_is_of_the_set_and_not_of_its_order():

@@ -5,6 +5,7 @@ import pytest
 
 from workbench.control import Cancelled
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.projection import tsne_map as module
 from workbench.projection.exact import Exact
 from workbench.projection.maps import make_map
@@ -20,10 +21,10 @@ def blobs():
     return (centres[labels] + 0.1 * rng.normal(size=(90, 8))).astype(np.float32), labels, centres.astype(np.float32)
 
 
-def quickly(vectors, proxies=None, metric="l2", seed=0, report=module.quiet):
+def quickly(vectors, proxies=None, metric="l2", seed=0, progress=quiet):
     params = TsneParams(metric=metric, perplexity=8)
     stars = None if proxies is None else prepared(proxies, metric)
-    return module.tsne_map(prepared(vectors, metric), stars, params, seed, report, iterations=(60, 60))
+    return module.tsne_map(prepared(vectors, metric), stars, params, seed, progress, iterations=(60, 60))
 
 
 @pytest.mark.parametrize("metric", ["cosine", "l2"])
@@ -61,7 +62,7 @@ def test_a_seed_gives_one_map_and_proxies_move_nothing(blobs):
 
 def test_every_stage_is_told_and_any_can_end_the_work(blobs):
     told = []
-    quickly(blobs[0], blobs[2], report=lambda *what: told.append(what))
+    quickly(blobs[0], blobs[2], progress=lambda *what: told.append(what))
     assert list(dict.fromkeys(text for text, _, _ in told)) == [
         "Searching neighbours", "Laying out points", "Placing proxies"
     ]  # fmt: skip
@@ -75,7 +76,7 @@ def test_every_stage_is_told_and_any_can_end_the_work(blobs):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        quickly(blobs[0], report=stop)
+        quickly(blobs[0], progress=stop)
 
 
 def test_neighbours_are_exact_and_never_the_point_itself():

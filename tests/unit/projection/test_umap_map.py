@@ -92,7 +92,7 @@ def test_places_that_are_missing_come_from_the_neighbours():
 
 def test_every_stage_is_told_and_any_can_end_the_work(blobs):
     told = []
-    make_map(blobs[0], blobs[2], "umap", {}, report=lambda *what: told.append(what))
+    make_map(blobs[0], blobs[2], "umap", {}, progress=lambda *what: told.append(what))
     stages = list(dict.fromkeys(text for text, _, _ in told))
     assert stages == [
         "Loading UMAP", "Searching neighbours", "Weighing neighbours", "Laying out points", "Placing proxies",
@@ -105,7 +105,7 @@ def test_every_stage_is_told_and_any_can_end_the_work(blobs):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        make_map(blobs[0], None, "umap", {}, report=stop)
+        make_map(blobs[0], None, "umap", {}, progress=stop)
 
 
 def test_neighbours_are_exact_and_start_with_the_point_itself():

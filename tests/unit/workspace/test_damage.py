@@ -13,16 +13,13 @@ from tests.unit.workspace.older import make_older
 from workbench import class_table, failed_queries
 from workbench.cli import cli
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.reports import write_report
 from workbench.workspace import Workspace
 from workbench.workspace.arrays import read_array, read_arrays
 from workbench.workspace.connection import Damaged, open_writer, sqlite3
 from workbench.workspace.ranking import read_ranking
 from workbench.workspace.verification import verify
-
-
-def quiet(text, done, total):
-    """Nobody watches."""
 
 
 @pytest.fixture

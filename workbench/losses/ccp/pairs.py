@@ -61,7 +61,8 @@ class CCPParams(Params):
 
 def bounded(vectors: Tensor) -> Tensor:
     """v / max(1, |v|) of every row of [n, d]: shorter ones stay as they are (Section 4.4)."""
-    return vectors / vectors.norm(dim=1, keepdim=True).clamp_min(1)
+    lengths: Tensor = vectors.norm(dim=1, keepdim=True)
+    return vectors / lengths.clamp_min(1)
 
 
 def pair_loss(params: CCPParams) -> PairLoss:

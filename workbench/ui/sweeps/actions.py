@@ -3,10 +3,10 @@
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
+from workbench.progress import Progress
 from workbench.ui.commands import Commands
 from workbench.ui.session import Session
 from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps
-from workbench.ui.tasks import Progress
 from workbench.workspace import sweeps as stored
 
 LOOKS_AFTER = 3000  # ms: the window comes first

@@ -10,6 +10,7 @@ from workbench import protocols
 from workbench.changed_config import changed
 from workbench.config import BadConfig, RunConfig
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.sweeps import objective, starting
 from workbench.sweeps.plan import DEFAULT_TRIALS, Plan, SweepPreset, planned, sweep_presets
 from workbench.sweeps.proposals import HOWS
@@ -18,7 +19,7 @@ from workbench.ui.session import Session
 from workbench.ui.sweeps.fixed_line import FixedLine
 from workbench.ui.sweeps.panel import show_sweeps
 from workbench.ui.sweeps.parameter_row import ParameterRow
-from workbench.ui.tasks import Progress, Task
+from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.editors import ChoiceEditor, LineEditor
 from workbench.ui.widgets.labels import ElidedLabel, label

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )  # fmt: skip
 
 from workbench.comparing.measures import BEST
+from workbench.progress import Progress
 from workbench.sweeps import starting
 from workbench.sweeps.objective import FLATTERS, TRAIN_SIDE
 from workbench.sweeps.objective import REPORTED as MAP_AT_R
@@ -27,7 +28,7 @@ from workbench.sweeps.progress import runs_in_all, seconds_left, standings, stat
 from workbench.sweeps.space import short, short_field
 from workbench.ui.report_offer import offer_report
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress, Task
+from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
+from workbench.progress import Progress
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader

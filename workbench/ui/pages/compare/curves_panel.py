@@ -9,10 +9,11 @@ from workbench.comparing.overview import Overview
 from workbench.comparing.training_curves import TrainingCurves, training_curves
 from workbench.comparing.words import scalar_title
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.pages.compare.curves import MOST_DRAWN, SeedCurves
 from workbench.ui.pages.compare.looks import Look
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress, Task
+from workbench.ui.tasks import Task
 from workbench.ui.widgets.labels import label
 
 METRIC = ""  # the choice of the page's metric; the others are names of scalars

@@ -10,11 +10,12 @@ from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
 
 from workbench.comparing.overlap import NeighbourOverlap, PairOfRuns, neighbour_overlap
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.compare.queries import Named
 from workbench.ui.pages.compare.tables import fit_columns, table_view
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress, Task
+from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader

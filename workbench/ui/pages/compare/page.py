@@ -14,6 +14,7 @@ from workbench.comparing.overlap import PairOfRuns
 from workbench.comparing.overview import Overview, overview
 from workbench.comparing.pairing import Comparison, compare
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.pages.compare.chooser import RunChooser
 from workbench.ui.pages.compare.cost import CostPanel
 from workbench.ui.pages.compare.curves_panel import CurvesPanel
@@ -27,7 +28,7 @@ from workbench.ui.pages.compare.sweep import SettingsPanel
 from workbench.ui.pages.compare.warnings_strip import WarningsStrip
 from workbench.ui.report_offer import offer_report
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress, Task
+from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
@@ -303,7 +304,7 @@ class ComparePage(QStackedWidget):
         workspace = self.session.workspace
 
         def work(progress: Progress) -> Pair:
-            made = compare(workspace, *pair, found.measured, found.metric, found.at, tell=progress)
+            made = compare(workspace, *pair, found.measured, found.metric, found.at, progress=progress)
             numbers = [run.dataset_id for run in pair[0].runs if run.dataset_id is not None]
             return Pair(made, named(workspace, numbers[0]) if numbers else {})
 

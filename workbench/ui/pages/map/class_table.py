@@ -12,9 +12,10 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QHeaderVie
 
 from workbench import class_table, files
 from workbench.class_table import ClassRow, ClassTable
+from workbench.progress import Progress
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress, Task
+from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.words import NO_VALUE, counted

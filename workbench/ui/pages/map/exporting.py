@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 from workbench.exchange.embeddings import write_projector
 from workbench.exchange.source import Source
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui import theme
 from workbench.ui.pages.map import export
 from workbench.ui.pages.map.beside import SecondMap, epoch_word
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 
 
 class MapExport(QObject):

@@ -8,11 +8,11 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPixmap, QShowEve
 from PySide6.QtWidgets import QAbstractButton, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui import theme
 from workbench.ui.pages.map.hover_card import fill_picture
 from workbench.ui.session import Session
 from workbench.ui.tab_order import follow
-from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.flow import FlowLayout

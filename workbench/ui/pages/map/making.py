@@ -5,13 +5,13 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.activity import ActivityItem
 from workbench.ui.analysis import Request
 from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.map_data import AT_ONCE, METHODS, MapData
 from workbench.ui.pages.map.settings import fits
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 from workbench.workspace.stored_maps import longest_chain, maps_of
 
 SETTLE = 400  # ms that an evaluation stands before a UMAP of it is asked for

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLineEdit, QSta
 
 from workbench.comparing.measures import common_epochs, metric_names, read_measures
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.pages.report.choices import FormatChoices, NumberChoices, SectionChoices
 from workbench.ui.pages.report.preview import Preview
 from workbench.ui.pages.report.run_dialog import RunDialog
@@ -17,7 +18,7 @@ from workbench.ui.pages.report.template_chooser import TemplateChooser
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.report_offer import ReportOffer
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress, Task
+from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.labels import ElidedLabel, label

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.reports.templates import Template, offered, templates
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import label
 from workbench.workspace import Workspace

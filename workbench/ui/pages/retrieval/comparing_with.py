@@ -6,10 +6,11 @@ from PySide6.QtCore import QObject, Signal
 
 from workbench.comparing.counterparts import Counterpart, counterparts
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.other_grid import OtherGrid
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress, Task
+from workbench.ui.tasks import Task
 from workbench.workspace.rows import Evaluation, Neighbour, Query
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from workbench import failed_queries, files
 from workbench.failed_queries import FailedQueries
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.spreadsheet import csv_text
 from workbench.ui.models.query_table import Listing
 from workbench.ui.pages.retrieval.causes import TITLES
-from workbench.ui.tasks import Progress
 from workbench.workspace import Workspace
 
 FACTS = ["sample_id", "path", "class", "ap", "first_hit", "r"]

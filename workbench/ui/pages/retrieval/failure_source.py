@@ -8,8 +8,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench import failed_queries
 from workbench.failed_queries import Changes, FailedQueries
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress, Task
+from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour
 

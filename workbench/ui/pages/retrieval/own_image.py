@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage
 from workbench import experiment
 from workbench.datasets.images import BadImage, load
 from workbench.problem import Problem
-from workbench.ui.tasks import Progress
+from workbench.progress import Progress
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour
 

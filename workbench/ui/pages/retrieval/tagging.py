@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QInputDialog, QMenu
 from workbench import failed_queries
 from workbench.failed_queries import LeftOut
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 from workbench.ui.words import percent
 from workbench.workspace.sample_tags import LONGEST, all_tags, tag_sample
 

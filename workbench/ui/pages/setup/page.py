@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QSc
 
 from workbench.config import Preset, RunConfig
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.pages.setup.config_files import ConfigFiles
 from workbench.ui.pages.setup.data_dialog import DataDialog
 from workbench.ui.pages.setup.data_finder import DataFinder
@@ -21,7 +22,6 @@ from workbench.ui.pages.setup.preset_chooser import PresetChooser
 from workbench.ui.session import Session
 from workbench.ui.sweeps.dialog import SweepDialog
 from workbench.ui.tab_order import order_regions
-from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.form import title_of
 from workbench.ui.widgets.labels import ElidedLabel, label

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox, QWidget
 from workbench import catalog as catalogs
 from workbench import plugins
 from workbench.catalog import Catalog
+from workbench.progress import Progress
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 from workbench.ui.widgets.labels import label
 
 

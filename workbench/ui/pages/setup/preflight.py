@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QListWidget, QWi
 
 from workbench.config import RunConfig
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.icons import icon
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress, Task
+from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.labels import label

@@ -15,7 +15,6 @@ from workbench.ui.words import STATES, THIN, duration, epoch_at_work, memory, st
 from workbench.workspace.rows import Run
 
 PARTS = 1000  # of the progress bar
-GOES_ON = ("stopped", "interrupted", "failed", "cancelled")  # states from which a checkpoint can be taken up
 ELSEWHERE = "This run works in another program: it is stopped there."
 IN_LINE = "It waits in line and has not begun."
 LEADS_ON = ("map", "retrieval", "report")  # pages of what an ended run found
@@ -111,7 +110,7 @@ class RunHeader(QWidget):
             each.setVisible(run.live)
             waits = run.status == "queued" and not each.isEnabled()
             each.setToolTip(ELSEWHERE if not steered else IN_LINE if waits else "")
-        self.resume.setVisible(run.status in GOES_ON and has_checkpoint)
+        self.resume.setVisible(run.resumable and has_checkpoint)
         self.resume.setToolTip("Go on from the last checkpoint")
         self.edit.setVisible(run.status == "failed")
         self.edit.setToolTip("Set up with the settings of this run")

@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 from workbench.workspace.selections import Selection, all_selections, checked, put
 
 Replace = Callable[["Keeping", Selection | None, Selection | None], None]

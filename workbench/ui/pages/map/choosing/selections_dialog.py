@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.exchange.selected_images import Written, safe, write_links, write_table
+from workbench.progress import Progress
 from workbench.ui.pages.map.choosing.selection_store import SelectionStore
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.words import counted

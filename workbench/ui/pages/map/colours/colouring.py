@@ -173,7 +173,8 @@ def ramp(count: int, dark: bool) -> np.ndarray:
     stops = np.array([[int(each[at : at + 2], 16) for at in (1, 3, 5)] for each in VIRIDIS], float)
     at = np.linspace(*(ON_DARK if dark else ON_LIGHT), count) * (len(stops) - 1)
     channels = [np.rint(np.interp(at, np.arange(len(stops)), stops[:, each])).astype(np.uint32) for each in range(3)]
-    return np.uint32(0xFF << 24) | channels[0] << np.uint32(16) | channels[1] << np.uint32(8) | channels[2]
+    whole: np.ndarray = np.uint32(0xFF << 24) | channels[0] << np.uint32(16) | channels[1] << np.uint32(8) | channels[2]
+    return whole
 
 
 def rgb(*colours: str) -> np.ndarray:

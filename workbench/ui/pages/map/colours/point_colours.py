@@ -6,13 +6,13 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.colouring import COLOURINGS, OWN, grouped
 from workbench.ui.pages.map.colours.columns import Column, read_column
 from workbench.ui.pages.map.map_data import Groups, MapData
 from workbench.ui.pages.map.settings import chooser
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 
 KEPT = 16  # columns, the newest
 Key = tuple[int, str]  # evaluation and colouring

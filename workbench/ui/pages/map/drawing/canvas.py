@@ -264,7 +264,8 @@ class MapCanvas(pg.GraphicsView):
 
     def _transform(self) -> QTransform:
         self.box.updateMatrix()  # put off by pyqtgraph until the next paint
-        return self.box.childGroup.sceneTransform()
+        transform: QTransform = self.box.childGroup.sceneTransform()
+        return transform
 
     def _outlined(self, outline: np.ndarray, keys: Qt.KeyboardModifier) -> None:
         if self.data is not None:

@@ -138,7 +138,8 @@ class Cloud(pg.GraphicsObject):
         """Rows [k] of the drawn points in a box of the map, in their order from bottom to top."""
         slots = self._slots_in(box)
         x, y = self.index.x[slots], self.index.y[slots]
-        return self.index.order[slots][(x >= box[0]) & (x <= box[2]) & (y >= box[1]) & (y <= box[3])]
+        rows: np.ndarray = self.index.order[slots][(x >= box[0]) & (x <= box[2]) & (y >= box[1]) & (y <= box[3])]
+        return rows
 
     def rows_inside(self, outline: np.ndarray) -> np.ndarray:
         """Rows [k] of the drawn points in a closed polygon [m, 2] of the map, ascending."""
@@ -319,7 +320,7 @@ def diameter(count: float) -> float:
 
 def polygon_of(points: np.ndarray) -> QPolygonF:
     """[n, 2] as Qt's own array, without a loop."""
-    polygon = pg.functions.create_qpolygonf(len(points))
+    polygon: QPolygonF = pg.functions.create_qpolygonf(len(points))
     if len(points):
         pg.functions.ndarray_from_qpolygonf(polygon)[:] = points
     return polygon

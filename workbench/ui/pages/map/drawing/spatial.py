@@ -67,7 +67,8 @@ class PointIndex:
         return np.concatenate([whole, near])
 
     def _along(self, values: np.ndarray, axis: int) -> np.ndarray:
-        return np.clip((values - self.low[axis]) / self._cell[axis], 0, SIDE - 1).astype(np.int64)
+        cells: np.ndarray = np.clip((values - self.low[axis]) / self._cell[axis], 0, SIDE - 1)
+        return cells.astype(np.int64)
 
     def _ranges(self, box: Box) -> list[tuple[int, int]]:
         """Runs of slots, one for each row of cells in the box."""

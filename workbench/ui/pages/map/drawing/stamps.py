@@ -87,7 +87,8 @@ def thinned(colours: np.ndarray, opacity: np.ndarray) -> np.ndarray:
     """Premultiplied ARGB [k] times an opacity [k] of 0..256, two channels at a time."""
     even = ((colours & 0x00FF00FF) * opacity >> np.uint32(8)) & np.uint32(0x00FF00FF)
     odd = ((colours >> np.uint32(8)) & np.uint32(0x00FF00FF)) * opacity & np.uint32(0xFF00FF00)
-    return even | odd
+    both: np.ndarray = even | odd
+    return both
 
 
 def _pixels(ink: Ink, size: tuple[int, int], margin: int) -> tuple[np.ndarray, slice | np.ndarray]:

@@ -4,11 +4,11 @@ import numpy as np
 from PySide6.QtCore import QObject
 
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.projection.trust import NEIGHBOURS
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 from workbench.workspace.ranking import read_ranking
 
 

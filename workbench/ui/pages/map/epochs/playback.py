@@ -6,6 +6,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QRectF, Signal
 
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.activity import ActivityItem
 from workbench.ui.analysis import Request
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
@@ -13,7 +14,6 @@ from workbench.ui.pages.map.epochs.course import Course, read_course
 from workbench.ui.pages.map.epochs.time_bar import TimeBar
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.session import Session
-from workbench.ui.tasks import Progress
 
 MOST_TRAILS = 300  # selected points; of more, the first
 
