@@ -101,12 +101,23 @@ class TrainingParams(Params):
         help="Each block of a transformer learns this much slower than the one after it; 1: all at one rate.",
     )  # fmt: skip
     momentum: float = param(0.9, ge=0, lt=1, help="Share of the last step that is kept; SGD only.")
+    beta2: float = param(
+        0.999, gt=0, lt=1, symbol="β₂", label="Second moment", help="Share of the squares kept; Adam and AdamW only."
+    )
     nesterov: bool = param(False, help="Look ahead along the momentum; SGD only, with momentum above 0.")
     weight_decay: float = param(0.0, ge=0, le=1, help="Pull of every weight towards zero.")
     decay_matrices_only: bool = param(
         True, label="Decay weights only", help="Leave biases and batch-norm out of the weight decay."
     )
     schedule: Literal["constant", "cosine"] = param("cosine", help="How the learning rate goes after the warm-up.")
+    head_epochs: int = param(
+        0, ge=0, le=100_000, label="Head alone", unit="epochs",
+        help="Epochs at the start in which only the embedding and the loss's own parameters learn, not the backbone.",
+    )  # fmt: skip
+    patience: int = param(
+        0, ge=0, le=100_000, unit="evaluations",
+        help="Evaluations without a better MAP@R of held-out classes that end the run; 0 trains all epochs.",
+    )  # fmt: skip
     warmup_steps: int = param(0, ge=0, le=1_000_000, label="Warm-up", unit="steps", help="Steps of linear rise.")
     clip_norm: float = param(0.0, ge=0, le=1e6, label="Clip gradients", help="Longest gradient allowed; 0 is off.")
     precision: Literal["auto", "float32", "bf16"] = param(
@@ -278,6 +289,10 @@ class RunConfig(BaseModel):
             return 0, 0
         return int(self.value(known, "split", "fold")), int(self.value(known, "split", "folds"))
 
+    def holds_out(self, known: Catalog) -> bool:
+        """Whether training classes are held out, on which the best epoch and the best setting can be chosen."""
+        return bool(self.fact(known, "split", "folds") or self.value(known, "split", "validation"))
+
     def check(self, known: Catalog, classes: int | None = None) -> dict[str, str]:
         """One sentence per bad field by dotted name, such as "loss.margin"; empty when the run can start.
 
@@ -300,6 +315,10 @@ class RunConfig(BaseModel):
         found: dict[str, str] = {}
         if self.training.nesterov and self.training.momentum == 0:
             found["training.nesterov"] = "Nesterov needs a momentum above 0."
+        if self.training.patience and not self.holds_out(known):
+            found["training.patience"] = (
+                "Early stopping needs training classes held out: take MLRC folds or set the share held out."
+            )
         if "loss.name" in errors or "sampler.name" in errors:
             return found
         if self.evaluation.linear_probe and self.fact(known, "split", "classes_disjoint"):

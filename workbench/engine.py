@@ -24,7 +24,7 @@ from workbench.evaluation.geometry import class_shape
 from workbench.evaluation.linear_probe import linear_probe
 from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import retrieve
-from workbench.events import Emit, Evaluated, Saved, Scalar, Status, score_of
+from workbench.events import Emit, Evaluated, Noted, Saved, Scalar, Status, score_of
 from workbench.losses import build_loss
 from workbench.losses.anatomy import spce
 from workbench.losses.anatomy_view import anatomy
@@ -89,6 +89,8 @@ def build_parts(config: RunConfig, data: Data, total_steps: int) -> Parts:
         where,
         precision=config.training.precision,
         clip_norm=config.training.clip_norm,
+        head_steps=config.training.head_epochs * (total_steps // config.training.epochs),
+        backbone=list(model.backbone.parameters()),
     )
 
 
@@ -130,7 +132,7 @@ class Engine:
         self.test_feed = Feed(data.pixels, test_rows, data.images.labels[test_rows], self.parts.device)
         self.test_ids = data.images.sample_ids[test_rows]
         self.held_out = data.split.validation
-        self.best = -1.0
+        self.best, self.unimproved = -1.0, 0  # evaluations since the best
         settings = config.evaluation
         model, feed = self.parts.model, self.feed
         around = Surroundings(
@@ -159,13 +161,18 @@ class Engine:
                     self.parts, batches, epochs=self.config.training.epochs,
                     steps_per_epoch=self.sampler.steps_per_epoch, control=self.control, emit=self.emit,
                     penalty=self.companion.penalty, after_step=self._after_step, after_epoch=self._after_epoch,
+                    enough=self._enough,
                 )  # fmt: skip
         except (RuntimeError, MemoryError) as error:
             if not device.is_out_of_memory(error):
                 raise
             raise self._out_of_memory() from None
+        epoch = self.parts.step // self.sampler.steps_per_epoch
         if self.control.interrupted:
-            self.save("last", self.parts.step // self.sampler.steps_per_epoch)
+            self.save("last", epoch)
+        elif self._enough() and self.parts.step < self.total:
+            why = f"MAP@R of held-out classes was not better for {self.unimproved} evaluations"
+            self.emit(Noted(f"Ended early, after epoch {epoch}: {why}."))
 
     def evaluate(self, epoch: int) -> dict[str, float]:
         """Embed the test half and measure retrieval; emits Evaluated and one scalar per metric. Fractions."""
@@ -238,6 +245,7 @@ class Engine:
             "step": parts.step,
             "epoch": epoch,
             "best": self.best,
+            "unimproved": self.unimproved,
             "first_losses": parts.first_losses,
             "config": self.config.to_toml(),
         }
@@ -265,6 +273,7 @@ class Engine:
         parts.go_to(int(state["step"]))
         parts.first_losses = list(state.get("first_losses", []))  # not in checkpoints of older versions
         self.best, self._resumed = float(state["best"]), True
+        self.unimproved = int(state.get("unimproved", 0))  # not in checkpoints of older versions
         checkpoint.set_rng_state(state["random"])
 
     def _embed(
@@ -320,10 +329,16 @@ class Engine:
         if last or epoch % self.config.evaluation.every == 0:
             metrics = self.evaluate(epoch)
             score = score_of(metrics)
+            self.unimproved += 1
             if score is not None and score > self.best:
-                self.best = score
+                self.best, self.unimproved = score, 0
                 self.save("best", epoch)
+            if self._enough():
+                self.probe.measure(self.parts.step)
         self.save("last", epoch)
+
+    def _enough(self) -> bool:
+        return 0 < self.config.training.patience <= self.unimproved
 
     def _proxies(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         proxies = self.parts.loss.class_proxies()

@@ -245,6 +245,8 @@ class Draft:
             found["sampler.name"] = (f"Use {title}", "sampler.name", others[0])
         if "training.nesterov" in errors:
             found["training.nesterov"] = ("Turn off", "training.nesterov", False)
+        if "training.patience" in errors:
+            found["training.patience"] = ("Turn off", "training.patience", 0)
         loss = self.values["loss"]
         rule = catalogs.fact(self.catalog, "loss", loss["name"], "dimensions")
         if "embedding.dim" in errors and rule and self.classes is not None:
