@@ -9,7 +9,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_serializer, model_validator
 
 from workbench import catalog as catalogs
-from workbench import dimensions, files
+from workbench import dimensions, files, preset_files
 from workbench.catalog import Catalog
 from workbench.facts import CHOSEN_AT_FIRST
 from workbench.params import Params, param
@@ -333,6 +333,9 @@ class RunConfig(BaseModel):
         if views > 1 and self.fact(known, "augmentation", "changes") is False:
             found["training.views"] = f"{views} views without an augmentation are the same image {views} times."
         images_of_class = self.fact(known, "sampler", "images_of_class")
+        in_batch = self.value(known, "sampler", images_of_class) if images_of_class else 0
+        if loss["facts"].get("needs_pairs") and views == 1 and in_batch == 1:
+            found[f"sampler.{images_of_class}"] = f"{loss['title']} compares images of one class: take 2 or more."
         if loss["facts"].get("needs_pairs") and not images_of_class and views == 1:
             found["sampler.name"] = (
                 f"{loss['title']} compares images of one class: choose the sampler of classes x images, or 2 views."
@@ -387,25 +390,14 @@ def presets() -> list[Preset]:
     """The presets by their `order`. Parameters are not checked against the catalog here."""
     found = []
     for path in (resources() / "presets").glob("*.toml"):
-        given = tomllib.loads(path.read_text("utf-8"))
+        given = preset_files.read(path)
         order, summary, sources = given.pop("order"), given.pop("summary"), given.pop("sources", {})
         unsaid = given.pop("unsaid", UNSAID)
         config = RunConfig.model_validate(given)
         if sources:  # a paper's recipe: what it sets without a source is said to have none
-            sources = dict.fromkeys(_fields_set(given), unsaid) | sources
+            sources = dict.fromkeys(preset_files.fields_set(given), unsaid) | sources
         found.append((order, Preset(path.stem, config.name, summary, config, sources)))
     return [preset for _, preset in sorted(found, key=lambda each: each[0])]
-
-
-def _fields_set(given: dict[str, Any]) -> list[str]:
-    """Dotted names of what a preset's file sets; the run's name belongs to no recipe."""
-    found: list[str] = []
-    for part, value in given.items():
-        if isinstance(value, dict):
-            found += [f"{part}.{field}" for field in value]
-        elif part != "name":
-            found.append(part)
-    return found
 
 
 def sections() -> dict[str, dict[str, Any]]:
