@@ -344,6 +344,15 @@ class RunConfig(BaseModel):
             found |= self._uneven(known, loss, images_of_class)
         return found
 
+    def warnings(self, known: Catalog, classes: int | None) -> dict[str, str]:
+        """One sentence by dotted name of a field that is allowed and that one may regret; of a checked config."""
+        rule = self.fact(known, "loss", "spans")
+        if rule is None or classes is None or not self.embedding.batch_norm:
+            return {}
+        params = catalogs.params_of(known, "loss", self.loss.name).model_validate(self.loss.params).model_dump()
+        said = dimensions.idle(rule, params, classes, self.embedding.dim)
+        return {"embedding.dim": said} if said else {}
+
     def _misfit(self, known: Catalog, classes: int | None) -> dict[str, str]:
         """An embedding whose size does not go with the loss and its classes; 0 is the backbone's own size."""
         rule = self.fact(known, "loss", "dimensions")

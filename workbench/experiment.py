@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import __version__, files, protocols
+from workbench import catalog as catalogs
 from workbench.config import KINDS, RunConfig
 from workbench.control import Cancelled, Control, wait_if_asked
 from workbench.events import Emit, Event, Noted, Status
@@ -74,12 +75,15 @@ def run(
         Cancelled: the person discarded it.
     """
     emit(Status("Loading the engine"))
-    from workbench.engine import Engine, load_data
+    from workbench.engine import Engine, load_data, training_classes
 
     config = RunConfig.from_toml_text(workspace.run(run_id).config)
     tell = _teller(control, emit)
     data = load_data(config, tell)
     recorder.dataset(workspace.register_dataset(data.images, data.cache))
+    if not resume:
+        for field, sentence in config.warnings(catalogs.current(), len(training_classes(data))).items():
+            emit(Noted(f"{field}: {sentence}"))
     engine = Engine(config, data, workspace.folder(run_id), control, emit, recorder.flush)
     facts = environment(engine, data, tell)
     before = workspace.run(run_id).environment.get("data", {}).get("fingerprint")

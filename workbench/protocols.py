@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from statistics import mean, stdev
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -129,7 +129,8 @@ def _concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[s
     from workbench.evaluation import retrieval_metrics
     from workbench.evaluation.stored import searched
 
-    parts, ids, labels, distance = [], None, None, evaluations[0].distance
+    parts, ids, labels = [], None, None
+    distance: Literal["cosine", "l2"] = "l2" if evaluations[0].distance == "l2" else "cosine"
     for evaluation in evaluations:
         found, labels, vectors = workspace.embeddings(evaluation.id)
         if ids is not None and not np.array_equal(ids, found):

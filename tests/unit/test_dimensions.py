@@ -39,6 +39,23 @@ def test_a_config_is_refused_once_its_classes_are_known():
     assert own.check(known, 6) == {}, "the backbone's own size is known when it is built"
 
 
+@pytest.mark.parametrize(
+    ("loss", "size", "warned"),
+    [("psce", 18, True), ("psce", 17, False), ("psce", 0, False), ("tsc", 100, True), ("ce", 100, False)],
+)
+def test_dimensions_that_learn_nothing_are_warned_of_under_batch_norm(loss, size, warned):
+    known = catalog.current()
+    config = RunConfig(loss=Choice(name=loss), embedding=EmbeddingParams(dim=size), training={"views": 1})
+    found = config.warnings(known, 10)
+    assert list(found) == (["embedding.dim"] if warned else [])
+    assert not warned or f"9 of these {size} dimensions tell 10 classes apart" in found["embedding.dim"]
+    assert config.warnings(known, None) == {}
+    plain = config.model_copy(update={"embedding": EmbeddingParams(dim=size, batch_norm=False)})
+    assert plain.warnings(known, 10) == {}
+    canonical = Choice(name="psce", params={"prototypes": "random"})
+    assert config.model_copy(update={"loss": canonical}).warnings(known, 10) == {}
+
+
 def test_preflight_counts_the_classes_before_it_builds_anything_and_names_the_field():
     counted = []
     config = RunConfig(device="cpu", loss=Choice(name="psce", params={"prototypes": "canonical"}))
