@@ -138,6 +138,10 @@ class EvaluationParams(Params):
         help="Epochs between evaluations; the last is always evaluated.",
     )
     distance: Literal["cosine", "l2"] = param("cosine", help="How near two embeddings are.")
+    other_distance: bool = param(
+        False, label="Other distance, too",
+        help="Also measure recall, P@R and MAP@R by the distance that is not chosen: l2/recall@1, or cosine/recall@1.",
+    )  # fmt: skip
     recall_at: str = param(
         "1 2 4 8", label="Recall at", symbol="k", help="Ranks of recall@k, with spaces between: SOP has 1 10 100 1000."
     )

@@ -40,6 +40,7 @@ from workbench.training.trainer import Parts, train, train_step
 Tell = Callable[[str, int, int], None]
 TIMED = 128  # images of the probe that preflight embeds, at least
 VALIDATED = 2048  # training images on which a companion's checks are made where no class is held out
+CLASSIFIED = 4096  # embeddings at a time
 COMPANION = "projections"  # its key in a checkpoint, which is as old as the first companion
 
 
@@ -191,6 +192,9 @@ class Engine:
             device=str(self.parts.device), is_query=self.data.split.is_query, between=self._stand_back,
         )  # fmt: skip
         found.metrics.update(quality(embeddings, labels, self.test_ids, found))
+        if settings.other_distance:
+            found.metrics.update(self._by_the_other_distance(embeddings, labels))
+        found.metrics.update(self._classified(embeddings, labels))
         if settings.nmi:
             self.emit(Status("Clustering"))
             where = str(self.parts.device)
@@ -294,6 +298,32 @@ class Engine:
             self._embed(feed), self.data.images.labels[rows], self.data.images.sample_ids[rows], k=1,
             distance=self.config.evaluation.distance, device=str(self.parts.device),
         ).metrics["MAP@R"]  # fmt: skip
+
+    def _by_the_other_distance(self, embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+        """Retrieval metrics by the distance that is not the run's, under its name: "l2/MAP@R"."""
+        settings = self.config.evaluation
+        other: Literal["cosine", "l2"] = "cosine" if settings.distance == "l2" else "l2"
+        metrics = retrieve(
+            embeddings, labels, self.test_ids, k=1, ks=settings.ks, distance=other, device=str(self.parts.device),
+            is_query=self.data.split.is_query, between=self._stand_back,
+        ).metrics  # fmt: skip
+        return {f"{other}/{name}": metrics[name] for name in (*(f"recall@{k}" for k in settings.ks), "P@R", "MAP@R")}
+
+    @torch.no_grad()
+    def _classified(self, embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+        """Share of the test half that the trained classifier names rightly, where its classes have been trained."""
+        if self.data.split.classes_disjoint:
+            return {}
+        loss, right, logits = self.parts.loss, 0, None
+        training = loss.training
+        loss.eval()
+        for some in np.array_split(np.arange(len(labels)), -(-len(labels) // CLASSIFIED)):
+            logits = loss.logits(torch.from_numpy(embeddings[some]).to(self.parts.device))
+            if logits is None:
+                break
+            right += int((self.classes[logits.argmax(1).cpu().numpy()] == labels[some]).sum())
+        loss.train(training)
+        return {} if logits is None else {"classifier/top-1": right / len(labels)}
 
     def _probed(self, test_labels: np.ndarray) -> dict[str, float]:
         """Stage 2: accuracies on the frozen features before the head."""

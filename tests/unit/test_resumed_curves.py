@@ -21,7 +21,10 @@ FEW_CLASSES = {
 }  # fmt: skip
 PROJECTED = {"proxies": 2, "pool": 4, "check_every": 3, "patience": 1, "penalty": 0.01}
 CASES = {
-    "ce": {"loss": Choice(name="ce", params={"dropout": 0.3}), "evaluation": OFTEN.model_copy(update={"nmi": True})},
+    "ce": {
+        "loss": Choice(name="ce", params={"dropout": 0.3}),
+        "evaluation": OFTEN.model_copy(update={"nmi": True, "other_distance": True}),
+    },
     "adam": {
         "loss": Choice(name="norm_ce"), "augmentation": Choice(name="shift"),
         "training": SHORT.model_copy(update={"optimiser": "adam", "views": 2, "batch_size": 32}),

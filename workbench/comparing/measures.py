@@ -16,7 +16,18 @@ from workbench.workspace.rows import Evaluation, Run, counting
 At = str | int  # "best", "last", or an epoch
 BEST, LAST = "best", "last"
 FIRST_SHOWN = ("MAP@R", "recall@1", "P@R")
-SHARES = ("recall@", "P@", "MAP@", "kNN", "NMI", "linear/", "validation/")  # fractions of which more is better
+SHARES = (
+    "recall@",
+    "P@",
+    "MAP@",
+    "kNN",
+    "NMI",
+    "linear/",
+    "classifier/",
+    "validation/",
+    "l2/",
+    "cosine/",
+)  # fractions of which more is better
 
 
 @dataclass(frozen=True, slots=True, eq=False)
