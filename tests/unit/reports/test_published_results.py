@@ -30,6 +30,7 @@ def test_every_table_is_whole_and_names_what_exists():
         for row in table.rows:
             assert len(row.values) == len(table.metrics)
             assert not row.loss or row.loss in known["loss"]
+            assert row.loss != "proxy_nca" or row.method.startswith("ProxyNCA++"), "the loss here is not ProxyNCA"
             assert all(isnan(value) or 5 < value <= 100 for value in row.values)
             recalls = [value for value, name in zip(row.values, table.metrics, strict=True) if "recall" in name]
             known_ones = [value for value in recalls if not isnan(value)]
