@@ -69,7 +69,7 @@ def test_a_run_that_was_warned_of_keeps_the_warning_in_its_note(tmp_path):
         make_job(workspace, run_id, Control(), heard.append).start().join()
         said = "embedding.dim: 9 of these 100 dimensions tell 10 classes apart"
         assert workspace.run(run_id).note.startswith(said)
-    assert [each.text for each in heard if isinstance(each, Noted)][0].startswith(said), (
+    assert next(each.text for each in heard if isinstance(each, Noted)).startswith(said), (
         "a terminal tells what is noted"
     )
 
