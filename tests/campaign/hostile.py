@@ -149,7 +149,7 @@ def make_space(space: Path) -> list[int]:
             reported=False, first=[point],
         )  # fmt: skip
         with workspace.writing() as db:
-            db.execute("insert into charts values (1, 1, '[]')")
+            db.execute("insert into charts (run_id, step, charts) values (1, 1, '[]')")
             db.execute("update runs set status = 'interrupted' where id = 2")
         for name in ("last.pt", "best.pt"):
             (workspace.folder(runs[1]) / name).write_bytes(b"weights")
@@ -376,7 +376,7 @@ def _resume(space: Path, runs: list[int]) -> None:
         try:
             writer(Status("Loading the engine"))
             RunConfig.from_toml_text(run.config)
-            experiment.last_checkpoint(workspace, run.id).read_bytes()
+            experiment.best_checkpoint(workspace, run.id).read_bytes()
             writer.forget_after(10)
         finally:
             writer.close()

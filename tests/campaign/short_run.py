@@ -132,10 +132,9 @@ def _faults(workspace: Workspace) -> list[str]:
         wrong = [f"integrity_check: {row[0]}" for row in db.execute("pragma integrity_check") if row[0] != "ok"]
         wrong += [f"foreign_key_check: {tuple(row)}" for row in db.execute("pragma foreign_key_check")]
     for run in workspace.runs():
-        for path in sorted(workspace.folder(run.id).glob("*.pt")):
-            state = checkpoint.load(path)
-            if path.name == "last.pt" and run.epoch > state["epoch"]:
-                wrong.append(f"run {run.id} says epoch {run.epoch}, its checkpoint {state['epoch']}")
+        saved = [checkpoint.load(path)["epoch"] for path in sorted(workspace.folder(run.id).glob("*.pt"))]
+        if saved and run.epoch > max(saved):  # the best is written before the last
+            wrong.append(f"run {run.id} says epoch {run.epoch}, its checkpoints {saved}")
         for evaluation in workspace.evaluations(run.id):
             ids, labels, vectors = workspace.embeddings(evaluation.id)
             if not len(ids) == len(labels) == len(vectors) or not np.isfinite(vectors).all():

@@ -199,9 +199,9 @@ class InPlace:
         self._path, self._looked, self._gone = path, monotonic(), False
         self._file = self._found(None)
 
-    def check(self) -> None:
-        """Raises Gone where another file, or none, has the database's name."""
-        if self._gone or monotonic() - self._looked >= LOOK_EVERY:
+    def check(self, at_once: bool = False) -> None:
+        """Raises Gone where another file, or none, has the database's name; `at_once` looks now in any case."""
+        if at_once or self._gone or monotonic() - self._looked >= LOOK_EVERY:
             self._looked, self._gone = monotonic(), self._found(self._file) != self._file
         if self._gone:
             raise Gone(self._path)

@@ -49,6 +49,9 @@ SIMILARITY_UNIT = 10_000  # similarities are stored as whole numbers of 1e-4
 log = logging.getLogger(__name__)
 
 
+BUCKET_BITS = 22
+
+
 class Recorder:
     """Call it with events. Used by one thread only, the run's, wherever it was made.
 
@@ -213,7 +216,7 @@ class Recorder:
         """One transaction, its lines in the journal before its commit. Raises Problem; what was not written is kept."""
         self._committed = monotonic()
         try:
-            self._in_place.check()
+            self._in_place.check(at_once=bool(self._changes.get("ended")))  # nobody looks after the last word
             with self._writing() as db:
                 self._write(db)
                 self._write_journal()
@@ -351,8 +354,17 @@ class Recorder:
         """Sample ids [n, k] as rows of the data set [n, k] int32, which take a third of the space."""
         known = np.fromiter(self._rows, np.int64, len(self._rows))
         rows = np.fromiter(self._rows.values(), np.int64, len(self._rows))
+        # Nearly every id has a bucket to itself: no search among sorted ids is needed for it.
+        buckets = _bucket(known)
+        _, first, counts = np.unique(buckets, return_index=True, return_counts=True)
+        alone = first[counts == 1]
+        table = np.full(1 << BUCKET_BITS, -1, np.int32)
+        table[buckets[alone]] = rows[alone]
+        found = table[_bucket(sample_ids)]
+        rest = found < 0
         order = np.argsort(known)
-        return rows[order[np.searchsorted(known[order], sample_ids)]].astype(np.int32)
+        found[rest] = rows[order[np.searchsorted(known[order], sample_ids[rest])]]
+        return found
 
     def _saved(self, kind: str, path: Path, step: int) -> None:
         with self._writing() as db:
@@ -367,6 +379,11 @@ def _unwritten(error: OSError) -> Problem:
         kept="Everything written before is kept.",
         todo="Free some space and go on.",
     )
+
+
+def _bucket(sample_ids: np.ndarray) -> np.ndarray:
+    """A number below 2 ** BUCKET_BITS for each sample id (Fibonacci hashing)."""
+    return (sample_ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - BUCKET_BITS)
 
 
 def store_evaluation(

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 import psutil
+from sqlite_utils import Database
 
 from workbench import files
 from workbench.problem import Problem
@@ -22,7 +23,7 @@ from workbench.workspace.connection import (
     has_size,
     open_reader,
 )
-from workbench.workspace.migrations import READABLE_UP_TO
+from workbench.workspace.migrations import READABLE_UP_TO, migration
 from workbench.workspace.paths import regular
 from workbench.workspace.rebuild import UNREADABLE, behind_journal, readable, reason, rebuild, shown
 from workbench.workspace.recorder import REPAIRED
@@ -75,7 +76,10 @@ def repair(folder: Path) -> tuple[str, list[str]]:
 
 
 def _can_be_opened(folder: Path) -> bool:
-    """Whether a newer schema takes every value of a database that SQLite calls whole."""
+    """Whether the schema of now takes every value of a database that SQLite calls whole."""
+    with closing(open_reader(folder / DATABASE)) as db:
+        if not migration.pending(Database(db)):
+            return True
     try:
         Workspace(folder).close()
     except Damaged:

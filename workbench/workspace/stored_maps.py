@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench import files
+from workbench import files, parts
 from workbench.workspace import reading
 from workbench.workspace.arrays import check_count, read_array
 from workbench.workspace.rows import Evaluation, Projection
@@ -50,8 +50,9 @@ def store_map(
         "start_id": start,
         "doubts": json.dumps(measured.doubts),
     }
+    run_id = workspace.evaluation(evaluation_id).run_id
+    parts.remove_dead(workspace.folder(run_id))  # maps have names of their own: none is written in another's place
     if measured.kept is not None:
-        run_id = workspace.evaluation(evaluation_id).run_id
         stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
         path = workspace.file(run_id, f"kept-{evaluation_id}-{method}-{stamp}.npy")
         with files.atomic_write(path) as file:

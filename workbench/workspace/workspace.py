@@ -434,7 +434,11 @@ def add_artefact(
     """One row for one whole file; a file written again keeps its number. It is hashed here unless `digest` is given."""
     stored = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
     stored = os.fsencode(stored).decode("utf-8", "backslashreplace")  # a name that is no UTF-8 as it is shown
-    values = (run_id, kind, stored, path.stat().st_size, files.digest(path) if digest is None else digest)
+    try:
+        values = (run_id, kind, stored, path.stat().st_size, files.digest(path) if digest is None else digest)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise Problem(f"{path} cannot be recorded ({reason}).", kept="The rest of the run is kept.") from None
     db.execute(
         "insert into artefacts (run_id, kind, path, bytes, blake2b, step, created) values (?, ?, ?, ?, ?, ?, ?) "
         "on conflict (run_id, path) do update set bytes = excluded.bytes, blake2b = excluded.blake2b, "

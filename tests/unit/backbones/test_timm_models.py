@@ -8,6 +8,7 @@ from safetensors.torch import save_file
 from workbench.backbones.lora import LoRALinear, add_lora
 from workbench.backbones.model import build_model
 from workbench.config import EmbeddingParams, TrainingParams
+from workbench.losses.contract import Loss
 from workbench.problem import Problem
 from workbench.training.optimisers import build_optimiser
 
@@ -77,7 +78,7 @@ def test_frozen_blocks_keep_what_stands_before_them():
 
 def test_each_block_learns_slower_than_the_one_after_it():
     model = made()
-    optimiser = build_optimiser(TrainingParams(lr=1.0, backbone_lr=0.5, layer_decay=0.1), model, torch.nn.Identity())
+    optimiser = build_optimiser(TrainingParams(lr=1.0, backbone_lr=0.5, layer_decay=0.1), model, Loss())
     rate = {id(weight): group["lr"] for group in optimiser.param_groups for weight in group["params"]}
     names = {name: rate[id(weight)] for name, weight in model.backbone.model.named_parameters()}
     assert rate.keys() == {id(weight) for weight in model.parameters()}
@@ -86,7 +87,7 @@ def test_each_block_learns_slower_than_the_one_after_it():
     for block in range(6):
         assert names[f"blocks.{block}.attn.qkv.weight"] == pytest.approx(0.5 * 0.1 ** (6 - block))
     with pytest.raises(Problem, match="no list of layers"):
-        build_optimiser(TrainingParams(layer_decay=0.5), build_model("conv4", {}, BARE, 3), torch.nn.Identity())
+        build_optimiser(TrainingParams(layer_decay=0.5), build_model("conv4", {}, BARE, 3), Loss())
 
 
 def test_gradient_checkpointing_gives_the_same_gradient():

@@ -51,11 +51,11 @@ class FakeRuns:
 
 def store(workspace, run_id, value):
     with workspace.writing() as db:
-        artefact = db.execute(
+        (artefact,) = db.execute(
             "insert into artefacts (run_id, kind, path, bytes, blake2b, created) "
-            "values (?, 'embeddings', 'e', 0, '', '')",
+            "values (?, 'embeddings', 'e', 0, '', '') on conflict (run_id, path) do update set bytes = 0 returning id",
             (run_id,),
-        ).lastrowid
+        ).fetchone()
         db.execute(
             "insert into evaluations (run_id, epoch, step, embeddings_id, distance, score, metrics, created) "
             "values (?, 1, 1, ?, 'cosine', ?, ?, '')",

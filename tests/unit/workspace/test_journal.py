@@ -155,6 +155,21 @@ def test_a_deleted_database_ends_an_unattended_run(workspace, at_once):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="an open database cannot be deleted there")
+def test_the_last_word_is_not_said_into_a_database_that_has_just_been_deleted(workspace):
+    recorder = Recorder(workspace, workspace.create_run(RunConfig()))
+    recorder(Scalar("batch/loss", 1, 0.5))
+    workspace.database.unlink()
+    with pytest.raises(Gone):
+        recorder(Ended("done"))
+
+
+def test_a_checkpoint_that_is_taken_away_before_it_is_recorded_is_a_sentence(workspace):
+    run_id = workspace.create_run(RunConfig())
+    with pytest.raises(Problem, match="cannot be recorded"):
+        workspace.add_artefact(run_id, "checkpoint", workspace.folder(run_id) / "last.pt")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open database cannot be deleted there")
 def test_a_run_of_the_command_line_says_that_its_database_is_gone(tmp_path, at_once, monkeypatch, capsys):
     def run(workspace, run_id, control, emit, recorder, *, resume):
         emit(Scalar("batch/loss", 1, 0.5))

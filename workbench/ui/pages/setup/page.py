@@ -218,9 +218,12 @@ class SetupPage(QWidget):
         self.sweep_dialog.open()
 
     def look_at_data(self) -> None:
-        """Show what is in the data set, off the window's thread."""
+        """Show what is in the data set, off the window's thread; data that is not there is said."""
         config = self._ready
         if config is None:
+            lacks = {} if self.draft is None else self.draft.missing()
+            if lacks:
+                self.session.notify(next(iter(lacks.values())))
             return
 
         def work(progress: Progress) -> "Inspection":
