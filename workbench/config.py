@@ -9,7 +9,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_serializer, model_validator
 
 from workbench import catalog as catalogs
-from workbench import dimensions, files
+from workbench import dimensions, files, preset_files
 from workbench.catalog import Catalog
 from workbench.facts import CHOSEN_AT_FIRST
 from workbench.params import Params, param
@@ -101,12 +101,23 @@ class TrainingParams(Params):
         help="Each block of a transformer learns this much slower than the one after it; 1: all at one rate.",
     )  # fmt: skip
     momentum: float = param(0.9, ge=0, lt=1, help="Share of the last step that is kept; SGD only.")
+    beta2: float = param(
+        0.999, gt=0, lt=1, symbol="β₂", label="Second moment", help="Share of the squares kept; Adam and AdamW only."
+    )
     nesterov: bool = param(False, help="Look ahead along the momentum; SGD only, with momentum above 0.")
     weight_decay: float = param(0.0, ge=0, le=1, help="Pull of every weight towards zero.")
     decay_matrices_only: bool = param(
         True, label="Decay weights only", help="Leave biases and batch-norm out of the weight decay."
     )
     schedule: Literal["constant", "cosine"] = param("cosine", help="How the learning rate goes after the warm-up.")
+    head_epochs: int = param(
+        0, ge=0, le=100_000, label="Head alone", unit="epochs",
+        help="Epochs at the start in which only the embedding and the loss's own parameters learn, not the backbone.",
+    )  # fmt: skip
+    patience: int = param(
+        0, ge=0, le=100_000, unit="evaluations",
+        help="Evaluations without a better MAP@R of held-out classes that end the run; 0 trains all epochs.",
+    )  # fmt: skip
     warmup_steps: int = param(0, ge=0, le=1_000_000, label="Warm-up", unit="steps", help="Steps of linear rise.")
     clip_norm: float = param(0.0, ge=0, le=1e6, label="Clip gradients", help="Longest gradient allowed; 0 is off.")
     precision: Literal["auto", "float32", "bf16"] = param(
@@ -127,6 +138,10 @@ class EvaluationParams(Params):
         help="Epochs between evaluations; the last is always evaluated.",
     )
     distance: Literal["cosine", "l2"] = param("cosine", help="How near two embeddings are.")
+    other_distance: bool = param(
+        False, label="Other distance, too",
+        help="Also measure recall, P@R and MAP@R by the distance that is not chosen: l2/recall@1, or cosine/recall@1.",
+    )  # fmt: skip
     recall_at: str = param(
         "1 2 4 8", label="Recall at", symbol="k", help="Ranks of recall@k, with spaces between: SOP has 1 10 100 1000."
     )
@@ -278,6 +293,10 @@ class RunConfig(BaseModel):
             return 0, 0
         return int(self.value(known, "split", "fold")), int(self.value(known, "split", "folds"))
 
+    def holds_out(self, known: Catalog) -> bool:
+        """Whether training classes are held out, on which the best epoch and the best setting can be chosen."""
+        return bool(self.fact(known, "split", "folds") or self.value(known, "split", "validation"))
+
     def check(self, known: Catalog, classes: int | None = None) -> dict[str, str]:
         """One sentence per bad field by dotted name, such as "loss.margin"; empty when the run can start.
 
@@ -300,6 +319,10 @@ class RunConfig(BaseModel):
         found: dict[str, str] = {}
         if self.training.nesterov and self.training.momentum == 0:
             found["training.nesterov"] = "Nesterov needs a momentum above 0."
+        if self.training.patience and not self.holds_out(known):
+            found["training.patience"] = (
+                "Early stopping needs training classes held out: take MLRC folds or set the share held out."
+            )
         if "loss.name" in errors or "sampler.name" in errors:
             return found
         if self.evaluation.linear_probe and self.fact(known, "split", "classes_disjoint"):
@@ -314,6 +337,9 @@ class RunConfig(BaseModel):
         if views > 1 and self.fact(known, "augmentation", "changes") is False:
             found["training.views"] = f"{views} views without an augmentation are the same image {views} times."
         images_of_class = self.fact(known, "sampler", "images_of_class")
+        in_batch = self.value(known, "sampler", images_of_class) if images_of_class else 0
+        if loss["facts"].get("needs_pairs") and views == 1 and in_batch == 1:
+            found[f"sampler.{images_of_class}"] = f"{loss['title']} compares images of one class: take 2 or more."
         if loss["facts"].get("needs_pairs") and not images_of_class and views == 1:
             found["sampler.name"] = (
                 f"{loss['title']} compares images of one class: choose the sampler of classes x images, or 2 views."
@@ -321,6 +347,15 @@ class RunConfig(BaseModel):
         if images_of_class and not any(field.startswith("sampler") for field in errors):
             found |= self._uneven(known, loss, images_of_class)
         return found
+
+    def warnings(self, known: Catalog, classes: int | None) -> dict[str, str]:
+        """One sentence by dotted name of a field that is allowed and that one may regret; of a checked config."""
+        rule = self.fact(known, "loss", "spans")
+        if rule is None or classes is None or not self.embedding.batch_norm:
+            return {}
+        params = catalogs.params_of(known, "loss", self.loss.name).model_validate(self.loss.params).model_dump()
+        said = dimensions.idle(rule, params, classes, self.embedding.dim)
+        return {"embedding.dim": said} if said else {}
 
     def _misfit(self, known: Catalog, classes: int | None) -> dict[str, str]:
         """An embedding whose size does not go with the loss and its classes; 0 is the backbone's own size."""
@@ -368,25 +403,14 @@ def presets() -> list[Preset]:
     """The presets by their `order`. Parameters are not checked against the catalog here."""
     found = []
     for path in (resources() / "presets").glob("*.toml"):
-        given = tomllib.loads(path.read_text("utf-8"))
+        given = preset_files.read(path)
         order, summary, sources = given.pop("order"), given.pop("summary"), given.pop("sources", {})
         unsaid = given.pop("unsaid", UNSAID)
         config = RunConfig.model_validate(given)
         if sources:  # a paper's recipe: what it sets without a source is said to have none
-            sources = dict.fromkeys(_fields_set(given), unsaid) | sources
+            sources = dict.fromkeys(preset_files.fields_set(given), unsaid) | sources
         found.append((order, Preset(path.stem, config.name, summary, config, sources)))
     return [preset for _, preset in sorted(found, key=lambda each: each[0])]
-
-
-def _fields_set(given: dict[str, Any]) -> list[str]:
-    """Dotted names of what a preset's file sets; the run's name belongs to no recipe."""
-    found: list[str] = []
-    for part, value in given.items():
-        if isinstance(value, dict):
-            found += [f"{part}.{field}" for field in value]
-        elif part != "name":
-            found.append(part)
-    return found
 
 
 def sections() -> dict[str, dict[str, Any]]:

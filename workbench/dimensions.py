@@ -2,6 +2,7 @@
 
 A rule (fact `dimensions` of a loss) names the parameter that it hangs on under "of", and for each value of that
 parameter that is bound the least and the greatest D - C; None is no limit. Values without a line take any size.
+Another (fact `spans`) names for such a value how many dimensions are used, less C; without "of" under "always".
 """
 
 from typing import Any
@@ -23,6 +24,21 @@ def nearest(rule: Rule, choice: str, classes: int, size: int) -> int:
     least, most = _limits(rule, choice, classes)
     found = max(size, least or 0)
     return max(0, found if most is None else min(found, most))
+
+
+def idle(rule: Rule, params: dict[str, Any], classes: int, size: int) -> str:
+    """What to know of an embedding of at least twice the dimensions that are used, under batch-norm; else empty.
+
+    Batch-norm gives every dimension the same variance, and so the same share of a cosine.
+    """
+    less = rule.get(params[rule["of"]] if "of" in rule else "always")
+    if less is None or size < 2 * max(1, classes + less):
+        return ""
+    used = classes + less
+    return (
+        f"{used} of these {size} dimensions tell {classes} classes apart. Batch-norm makes the others, "
+        f"which learn little or nothing, as large, and they drown the cosine. Take {classes}, or turn batch-norm off."
+    )
 
 
 def _limits(rule: Rule, choice: str, classes: int) -> tuple[int | None, int | None]:

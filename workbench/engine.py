@@ -24,7 +24,7 @@ from workbench.evaluation.geometry import class_shape
 from workbench.evaluation.linear_probe import linear_probe
 from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import retrieve
-from workbench.events import CHECKPOINTS, Emit, Evaluated, Saved, Scalar, Status, score_of
+from workbench.events import CHECKPOINTS, Emit, Evaluated, Noted, Saved, Scalar, Status, score_of
 from workbench.losses import build_loss
 from workbench.losses.anatomy import spce
 from workbench.losses.anatomy_view import anatomy
@@ -40,6 +40,7 @@ from workbench.training.trainer import Parts, train, train_step
 
 TIMED = 128  # images of the probe that preflight embeds, at least
 VALIDATED = 2048  # training images on which a companion's checks are made where no class is held out
+CLASSIFIED = 4096  # embeddings at a time
 COMPANION = "projections"  # its key in a checkpoint, which is as old as the first companion
 
 
@@ -89,6 +90,8 @@ def build_parts(config: RunConfig, data: Data, total_steps: int) -> Parts:
         where,
         precision=config.training.precision,
         clip_norm=config.training.clip_norm,
+        head_steps=config.training.head_epochs * (total_steps // config.training.epochs),
+        backbone=list(model.backbone.parameters()),
     )
 
 
@@ -130,7 +133,7 @@ class Engine:
         self.test_feed = Feed(data.pixels, test_rows, data.images.labels[test_rows], self.parts.device)
         self.test_ids = data.images.sample_ids[test_rows]
         self.held_out = data.split.validation
-        self.best = -1.0
+        self.best, self.unimproved = -1.0, 0  # evaluations since the best
         settings = config.evaluation
         model, feed = self.parts.model, self.feed
         around = Surroundings(
@@ -159,13 +162,18 @@ class Engine:
                     self.parts, batches, epochs=self.config.training.epochs,
                     steps_per_epoch=self.sampler.steps_per_epoch, control=self.control, emit=self.emit,
                     penalty=self.companion.penalty, after_step=self._after_step, after_epoch=self._after_epoch,
+                    enough=self._enough,
                 )  # fmt: skip
         except (RuntimeError, MemoryError) as error:
             if not device.is_out_of_memory(error):
                 raise
             raise self._out_of_memory() from None
+        epoch = self.parts.step // self.sampler.steps_per_epoch
         if self.control.interrupted:
-            self.save("last", self.parts.step // self.sampler.steps_per_epoch)
+            self.save("last", epoch)
+        elif self._enough() and self.parts.step < self.total:
+            why = f"MAP@R of held-out classes was not better for {self.unimproved} evaluations"
+            self.emit(Noted(f"Ended early, after epoch {epoch}: {why}."))
 
     def evaluate(self, epoch: int) -> dict[str, float]:
         """Embed the test half and measure retrieval; emits Evaluated and one scalar per metric. Fractions."""
@@ -184,6 +192,9 @@ class Engine:
             device=str(self.parts.device), is_query=self.data.split.is_query, between=self._stand_back,
         )  # fmt: skip
         found.metrics.update(quality(embeddings, labels, self.test_ids, found))
+        if settings.other_distance:
+            found.metrics.update(self._by_the_other_distance(embeddings, labels))
+        found.metrics.update(self._classified(embeddings, labels))
         if settings.nmi:
             self.emit(Status("Clustering"))
             where = str(self.parts.device)
@@ -238,6 +249,7 @@ class Engine:
             "step": parts.step,
             "epoch": epoch,
             "best": self.best,
+            "unimproved": self.unimproved,
             "first_losses": parts.first_losses,
             "config": self.config.to_toml(),
         }
@@ -265,6 +277,7 @@ class Engine:
         parts.go_to(int(state["step"]))
         parts.first_losses = list(state.get("first_losses", []))  # not in checkpoints of older versions
         self.best, self._resumed = float(state["best"]), True
+        self.unimproved = int(state.get("unimproved", 0))  # not in checkpoints of older versions
         checkpoint.set_rng_state(state["random"])
 
     def _embed(
@@ -285,6 +298,32 @@ class Engine:
             self._embed(feed), self.data.images.labels[rows], self.data.images.sample_ids[rows], k=1,
             distance=self.config.evaluation.distance, device=str(self.parts.device),
         ).metrics["MAP@R"]  # fmt: skip
+
+    def _by_the_other_distance(self, embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+        """Retrieval metrics by the distance that is not the run's, under its name: "l2/MAP@R"."""
+        settings = self.config.evaluation
+        other: Literal["cosine", "l2"] = "cosine" if settings.distance == "l2" else "l2"
+        metrics = retrieve(
+            embeddings, labels, self.test_ids, k=1, ks=settings.ks, distance=other, device=str(self.parts.device),
+            is_query=self.data.split.is_query, between=self._stand_back,
+        ).metrics  # fmt: skip
+        return {f"{other}/{name}": metrics[name] for name in (*(f"recall@{k}" for k in settings.ks), "P@R", "MAP@R")}
+
+    @torch.no_grad()
+    def _classified(self, embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+        """Share of the test half that the trained classifier names rightly, where its classes have been trained."""
+        if self.data.split.classes_disjoint:
+            return {}
+        loss, right, logits = self.parts.loss, 0, None
+        training = loss.training
+        loss.eval()
+        for some in np.array_split(np.arange(len(labels)), -(-len(labels) // CLASSIFIED)):
+            logits = loss.logits(torch.from_numpy(embeddings[some]).to(self.parts.device))
+            if logits is None:
+                break
+            right += int((self.classes[logits.argmax(1).cpu().numpy()] == labels[some]).sum())
+        loss.train(training)
+        return {} if logits is None else {"classifier/top-1": right / len(labels)}
 
     def _probed(self, test_labels: np.ndarray) -> dict[str, float]:
         """Stage 2: accuracies on the frozen features before the head."""
@@ -320,10 +359,16 @@ class Engine:
         if last or epoch % self.config.evaluation.every == 0:
             metrics = self.evaluate(epoch)
             score = score_of(metrics)
+            self.unimproved += 1
             if score is not None and score > self.best:
-                self.best = score
+                self.best, self.unimproved = score, 0
                 self.save("best", epoch)
+            if self._enough():
+                self.probe.measure(self.parts.step)
         self.save("last", epoch)
+
+    def _enough(self) -> bool:
+        return 0 < self.config.training.patience <= self.unimproved
 
     def _proxies(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         proxies = self.parts.loss.class_proxies()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import __version__, files, protocols
+from workbench import catalog as catalogs
 from workbench.config import KINDS, RunConfig
 from workbench.control import Cancelled, Control, wait_if_asked
 from workbench.events import CHECKPOINTS, Emit, Event, Noted, Status
@@ -75,12 +76,15 @@ def run(
         Cancelled: the person discarded it.
     """
     emit(Status("Loading the engine"))
-    from workbench.engine import Engine, load_data
+    from workbench.engine import Engine, load_data, training_classes
 
     config = RunConfig.from_toml_text(workspace.run(run_id).config)
     tell = _teller(control, emit)
     data = load_data(config, tell)
     recorder.dataset(workspace.register_dataset(data.images, data.cache))
+    if not resume:
+        for field, sentence in config.warnings(catalogs.current(), len(training_classes(data))).items():
+            emit(Noted(f"{field}: {sentence}"))
     engine = Engine(config, data, workspace.folder(run_id), control, emit, recorder.flush)
     facts = environment(engine, data, tell)
     before = workspace.run(run_id).environment.get("data", {}).get("fingerprint")
@@ -125,7 +129,7 @@ def _go_on(workspace: Workspace, run_id: int, engine: "Engine", recorder: Record
 
 def checkpoints(workspace: Workspace, run_id: int) -> list[Path]:
     """The run's checkpoints that are there, the one to go on from first."""
-    return [path for name in CHECKPOINTS.values() if (path := workspace.file(run_id, name)).exists()]
+    return [workspace.file(run_id, name) for name in CHECKPOINTS.values() if workspace.has_file(run_id, name)]
 
 
 def best_checkpoint(workspace: Workspace, run_id: int) -> Path:

@@ -59,6 +59,8 @@ class LossFacts(Facts):
     """What was found here, by data set; written like the defaults."""
     dimensions: dict[str, Any] | None = None
     """Which sizes of the embedding go with a choice and the number of classes (dimensions.py)."""
+    spans: dict[str, Any] | None = None
+    """How many dimensions of the embedding the loss uses, which goes with the number of classes (dimensions.py)."""
 
 
 CHOSEN_AT_FIRST = {

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from statistics import mean, stdev
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -130,18 +130,19 @@ def _concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[s
     from workbench.evaluation.stored import searched
 
     parts, ids, labels = [], None, None
+    distance: Literal["cosine", "l2"] = "l2" if evaluations[0].distance == "l2" else "cosine"
     for evaluation in evaluations:
         found, labels, vectors = workspace.embeddings(evaluation.id)
         if ids is not None and not np.array_equal(ids, found):
             raise Problem("The folds did not search the same images, so their embeddings cannot stand side by side.")
         ids = found
         norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-        parts.append(vectors / np.maximum(norms, 1e-12))
+        parts.append(vectors / np.maximum(norms, 1e-12) if distance == "cosine" else vectors)
     assert labels is not None  # there is at least one fold
     together, kept = np.concatenate(parts, axis=1), searched(labels, read_r(workspace, evaluations[0].id))
     gallery = None if kept.all() else (together[kept], labels[kept])
     asking = np.ones(len(labels), bool) if gallery is None else ~kept
-    metrics = retrieval_metrics(together[asking], labels[asking], distance="cosine", gallery=gallery)
+    metrics = retrieval_metrics(together[asking], labels[asking], distance=distance, gallery=gallery)
     return {name: metrics[name] for name in TOLD}
 
 

@@ -94,6 +94,14 @@ def test_errors_stand_under_their_field_and_go_away(form):
     assert row.widget.property("state") == ""
 
 
+def test_what_one_may_regret_is_no_error(form):
+    form.show_errors({"margin": "Must be more than 0."}, warnings={"margin": "Unusual.", "images": "Unusual."})
+    margin, images = form.row("margin"), form.row("images")
+    assert [each.error.text() for each in (margin, images)] == ["Must be more than 0.", "Unusual."]
+    assert [each.error.property("role") for each in (margin, images)] == ["error", "warning"]
+    assert [each.widget.property("state") for each in (margin, images)] == ["error", ""]
+
+
 def test_a_fix_is_one_click(form):
     done = []
     form.show_errors({"mine": "Impossible."}, {"mine": ("Turn off", lambda: done.append(1))})

@@ -1,9 +1,8 @@
 """A config says what is wrong, field by field, and comes back from TOML as it went in."""
 
-import tomllib
-
 import pytest
 
+from workbench import preset_files
 from workbench.catalog import params_of
 from workbench.config import UNSAID, BadConfig, Choice, RunConfig, TrainingParams, presets
 from workbench.problem import Problem
@@ -59,6 +58,7 @@ def test_toml_round_trip(tmp_path):
         ("[loss]\nname = 'pair'\nmargin = nan", "loss.margin", "number"),
         ("[backbone]\nname = 'conv4'\nkind = 'c'", "backbone.kind", "one of"),
         ("[loss]\nname = 'pair'", "sampler.name", "classes x images"),
+        ("[training]\npatience = 3", "training.patience", "classes held out"),
         ("[training]\nnesterov = true\nmomentum = 0.0", "training.nesterov", "momentum above 0"),
         ("[training\n", "TOML", ""),
     ],
@@ -104,7 +104,7 @@ def test_presets_are_read_in_order():
 
 def test_the_papers_recipes_say_where_their_fields_come_from():
     recipes = [preset for preset in presets() if preset.sources]
-    assert len(recipes) == sum(preset.title.startswith("Paper: ") for preset in presets()) == 20
+    assert len(recipes) == sum(preset.title.startswith("Paper: ") for preset in presets()) == 29
     for preset in recipes:
         values = {"seed": preset.config.seed, **preset.config.model_dump()}
         for path in preset.sources:
@@ -116,7 +116,7 @@ def test_the_papers_recipes_say_where_their_fields_come_from():
     "preset", [each for each in presets() if each.title.startswith("Paper: ")], ids=lambda it: it.key
 )
 def test_every_field_that_a_recipe_sets_has_a_source_or_says_that_it_has_none(preset):
-    given = tomllib.loads((resources() / "presets" / f"{preset.key}.toml").read_text("utf-8"))
+    given = preset_files.read(resources() / "presets" / f"{preset.key}.toml")
     cited, unsaid = given["sources"], given.get("unsaid", UNSAID)
     assert unsaid.endswith("Workbench's choice")
     assert all(any(word in source for word in ("Section", "Table", "settings")) for source in cited.values())
@@ -126,6 +126,25 @@ def test_every_field_that_a_recipe_sets_has_a_source_or_says_that_it_has_none(pr
     assert not set(cited) - asked, "a source of a field that the recipe leaves alone"
     for path in asked:
         assert preset.sources[path] == cited.get(path, unsaid), path
+
+
+def test_a_preset_lays_its_fields_over_those_of_its_base(tmp_path):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "paper.toml").write_text(
+        'seed = 1\n[loss]\nname = "a"\nscale = 2\n[training]\nlr = 0.1\nepochs = 3\n[sources]\n'
+        '"loss.name" = "Table 1"\n"loss.scale" = "Table 2"\n"training.lr" = "Table 3"\n"training.epochs" = "Table 4"\n'
+    )
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'base = "paper"\norder = 1\n[loss]\nname = "b"\n[training]\nlr = 0.2\n[sources]\n"loss.name" = "Eq. 1"\n'
+    )
+    assert preset_files.read(own) == {
+        "seed": 1, "order": 1, "loss": {"name": "b"}, "training": {"lr": 0.2, "epochs": 3},
+        "sources": {"training.epochs": "Table 4", "loss.name": "Eq. 1"},
+    }  # fmt: skip
+    own.write_text('base = "paper"\n[loss]\nname = "a"\nscale = 5\n')
+    assert preset_files.read(own)["loss"] == {"name": "a", "scale": 5}
+    assert "loss.scale" not in preset_files.read(own)["sources"]
 
 
 def test_frozen():

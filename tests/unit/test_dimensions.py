@@ -3,12 +3,15 @@
 import pytest
 
 from workbench import catalog
-from workbench.config import Choice, EmbeddingParams, RunConfig
+from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Control
 from workbench.dimensions import nearest, refusal
-from workbench.experiment import count_classes, preflight
+from workbench.events import Noted
+from workbench.experiment import count_classes, make_job, preflight, prepare_run
 from workbench.losses import build_loss
 from workbench.losses.psce import DIMENSIONS
 from workbench.problem import Problem
+from workbench.workspace import Workspace
 
 
 @pytest.mark.parametrize("choice", ["canonical", "simplex", "repelling", "random", "auto"])
@@ -37,6 +40,38 @@ def test_a_config_is_refused_once_its_classes_are_known():
     assert config.check(known, 6) == said
     own = config.model_copy(update={"embedding": EmbeddingParams(dim=0)})
     assert own.check(known, 6) == {}, "the backbone's own size is known when it is built"
+
+
+@pytest.mark.parametrize(
+    ("loss", "size", "warned"),
+    [("psce", 18, True), ("psce", 17, False), ("psce", 0, False), ("tsc", 100, True), ("ce", 100, False)],
+)
+def test_dimensions_that_learn_nothing_are_warned_of_under_batch_norm(loss, size, warned):
+    known = catalog.current()
+    config = RunConfig(loss=Choice(name=loss), embedding=EmbeddingParams(dim=size), training={"views": 1})
+    found = config.warnings(known, 10)
+    assert list(found) == (["embedding.dim"] if warned else [])
+    assert not warned or f"9 of these {size} dimensions tell 10 classes apart" in found["embedding.dim"]
+    assert config.warnings(known, None) == {}
+    plain = config.model_copy(update={"embedding": EmbeddingParams(dim=size, batch_norm=False)})
+    assert plain.warnings(known, 10) == {}
+    canonical = Choice(name="psce", params={"prototypes": "random"})
+    assert config.model_copy(update={"loss": canonical}).warnings(known, 10) == {}
+
+
+def test_a_run_that_was_warned_of_keeps_the_warning_in_its_note(tmp_path):
+    config = RunConfig(
+        device="cpu", loss=Choice(name="psce"), training=TrainingParams(epochs=1, batch_size=512),
+        evaluation=EvaluationParams(probe_size=0, untrained=False),
+    )  # fmt: skip
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id, heard = prepare_run(config, workspace), []
+        make_job(workspace, run_id, Control(), heard.append).start().join()
+        said = "embedding.dim: 9 of these 100 dimensions tell 10 classes apart"
+        assert workspace.run(run_id).note.startswith(said)
+    assert next(each.text for each in heard if isinstance(each, Noted)).startswith(said), (
+        "a terminal tells what is noted"
+    )
 
 
 def test_preflight_counts_the_classes_before_it_builds_anything_and_names_the_field():

@@ -150,14 +150,15 @@ def test_an_experiment_that_ended_in_a_fold_goes_on_to_the_same_result(tmp_path)
         assert wanted["concatenated"][0]["MAP@R"] == pytest.approx(both["MAP@R"], abs=1e-4)
 
 
-def test_concatenated_embeddings_of_queries_search_the_gallery_alone(monkeypatch):
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+def test_concatenated_embeddings_of_queries_search_the_gallery_alone(monkeypatch, distance):
     labels, ids = np.repeat(np.arange(6), 4), np.arange(24)
     vectors = np.random.default_rng(0).normal(size=(24, 3)).astype(np.float32)
     asks = np.tile([True, False, False, False], 6)
-    wanted = retrieve(vectors, labels, ids, is_query=asks)
+    wanted = retrieve(vectors, labels, ids, is_query=asks, distance=distance)
     monkeypatch.setattr(protocols, "read_r", lambda workspace, evaluation_id: wanted.r)
     workspace = SimpleNamespace(embeddings=lambda evaluation_id: (ids, labels, vectors))
-    found = protocols._concatenated(workspace, [SimpleNamespace(id=1), SimpleNamespace(id=2)])
+    found = protocols._concatenated(workspace, [SimpleNamespace(id=1, distance=distance), SimpleNamespace(id=2)])
     assert found == pytest.approx({name: wanted.metrics[name] for name in protocols.TOLD}, abs=1e-6)
 
 

@@ -21,7 +21,10 @@ FEW_CLASSES = {
 }  # fmt: skip
 PROJECTED = {"proxies": 2, "pool": 4, "check_every": 3, "patience": 1, "penalty": 0.01}
 CASES = {
-    "ce": {"loss": Choice(name="ce", params={"dropout": 0.3}), "evaluation": OFTEN.model_copy(update={"nmi": True})},
+    "ce": {
+        "loss": Choice(name="ce", params={"dropout": 0.3}),
+        "evaluation": OFTEN.model_copy(update={"nmi": True, "other_distance": True}),
+    },
     "adam": {
         "loss": Choice(name="norm_ce"), "augmentation": Choice(name="shift"),
         "training": SHORT.model_copy(update={"optimiser": "adam", "views": 2, "batch_size": 32}),
@@ -34,6 +37,16 @@ CASES = {
     "tsc": {
         "loss": Choice(name="tsc"), "augmentation": Choice(name="shift"),
         "training": SHORT.model_copy(update={"views": 2}),
+    },
+    "head": {
+        "loss": Choice(name="proxy_anchor"),
+        "training": SHORT.model_copy(update={"optimiser": "adam", "beta2": 0.9, "head_epochs": 1}),
+    },
+    "patience": {  # the one class held out has a MAP@R of 1 in every epoch
+        **FEW_CLASSES, "loss": Choice(name="margin"),
+        "sampler": Choice(name="classes_images", params={"images_per_class": 16}),
+        "evaluation": OFTEN.model_copy(update={"every": 1}),
+        "training": SHORT.model_copy(update={"epochs": 6, "patience": 3}),
     },
     "ccp": {"loss": Choice(name="ccp", params=PROJECTED), **FEW_CLASSES},
     "samples": {"loss": Choice(name="ccp", params=PROJECTED | {"variant": "samples"}), "sampler": IN_CLASSES},
@@ -141,6 +154,16 @@ def test_ended_again_and_again_every_method_tells_the_same(case, workspace, left
     ended_at(workspace, run_id, 37, kill=False, resume=True)
     go(workspace, run_id, resume=True)
     assert told(workspace) == left_alone(case)
+
+
+def test_early_stopping_ends_a_run_as_done_and_says_so(workspace):
+    run_id = experiment.prepare_run(config("patience"), workspace)
+    go(workspace, run_id)
+    assert [each.epoch for each in workspace.evaluations(run_id)] == [0, 1, 2, 3, 4]
+    assert "Ended early, after epoch 4" in workspace.run(run_id).note
+    at_the_end = workspace.scalars(run_id, "probe/spce")[0].tolist(), told(workspace)
+    go(workspace, run_id, resume=True)  # killed before it was told to be done: nothing is trained any more
+    assert (workspace.scalars(run_id, "probe/spce")[0].tolist(), told(workspace)) == at_the_end
 
 
 @pytest.mark.parametrize("harm", ["cut", "flipped", "gone"])

@@ -1,10 +1,12 @@
 """Two stages on a long-tailed half: the linear probe learns from what the encoder saw, and from nothing else."""
 
 import numpy as np
+import pytest
 
 from workbench import engine as engines
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
+from workbench.evaluation import retrieval_metrics
 from workbench.events import Evaluated
 
 
@@ -33,3 +35,30 @@ def test_the_probe_of_a_long_tailed_half_sees_the_kept_images_only(monkeypatch, 
     (evaluated,) = [event for event in heard if isinstance(event, Evaluated)]
     assert 0.3 < evaluated.metrics["linear/top-1"] <= evaluated.metrics["linear/top-5"] <= 1
     assert 0.2 < evaluated.metrics["NMI"] <= 1
+
+
+@pytest.mark.parametrize(("distance", "other"), [("cosine", "l2"), ("l2", "cosine")])
+@pytest.mark.parametrize(
+    ("loss", "split", "classifies"), [("ce", "random", True), ("ce", "classes", False), ("supcon", "random", False)]
+)
+def test_one_evaluation_has_both_distances_and_the_classifier_s_accuracy(
+    distance, other, loss, split, classifies, tmp_path
+):  # fmt: skip
+    config = RunConfig(
+        device="cpu", split=Choice(name=split), loss=Choice(name=loss), sampler=Choice(name="classes_images"),
+        training=TrainingParams(epochs=1, batch_size=16), evaluation=EvaluationParams(
+            distance=distance, other_distance=True, probe_size=0, untrained=False)
+    )  # fmt: skip
+    heard = []
+    engine = engines.Engine(config, engines.load_data(config, lambda *words: None), tmp_path, Control(), heard.append)
+    metrics = engine.evaluate(0)
+    (found,) = [event for event in heard if isinstance(event, Evaluated)]
+    for name, prefix in ((distance, ""), (other, f"{other}/")):
+        wanted = retrieval_metrics(found.embeddings, found.labels, distance=name)
+        for metric in ("recall@1", "recall@8", "P@R", "MAP@R"):
+            assert metrics[f"{prefix}{metric}"] == pytest.approx(wanted[metric], abs=1e-3)
+    assert ("classifier/top-1" in metrics) == classifies
+    if classifies:
+        weight, bias = (each.detach().numpy() for each in engine.parts.loss.parameters())
+        named = (found.embeddings @ weight.T + bias).argmax(1)
+        assert metrics["classifier/top-1"] == pytest.approx((named == found.labels).mean())

@@ -16,7 +16,9 @@ from workbench.workspace.rows import Evaluation, Run, counting
 At = str | int  # "best", "last", or an epoch
 BEST, LAST = "best", "last"
 FIRST_SHOWN = ("MAP@R", "recall@1", "P@R")
-SHARES = ("recall@", "P@", "MAP@", "kNN", "NMI", "linear/", "validation/")  # fractions of which more is better
+SHARES = (  # fractions of which more is better
+    "recall@", "P@", "MAP@", "kNN", "NMI", "linear/", "classifier/", "validation/", "l2/", "cosine/",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

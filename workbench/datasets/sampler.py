@@ -75,7 +75,7 @@ class LongTailedSampler:
 class ClassesImagesParams(Params):
     images_per_class: int = param(
         4,
-        ge=2,
+        ge=1,
         le=1000,
         symbol="N_c",
         unit="images",
@@ -91,8 +91,8 @@ class ClassesImagesParams(Params):
 class ClassesImagesSampler:
     """Batches of some classes with the same number of images each, so that every anchor has positives.
 
-    A class with fewer images than asked is filled by drawing again; classes with one image are left out (their number
-    is `left_out`).
+    A class with fewer images than asked is filled by drawing again; where two or more are asked, classes with one
+    image are left out (their number is `left_out`).
 
     Raises:
         Problem: the batch is no multiple of the images per class, or needs more classes than there are.
@@ -101,7 +101,7 @@ class ClassesImagesSampler:
     def __init__(self, params: ClassesImagesParams, *, labels: np.ndarray, batch_size: int, seed: int) -> None:
         per_class = params.images_per_class
         every = rows_by_class(labels)
-        self._rows = [rows for rows in every if len(rows) >= 2]
+        self._rows = [rows for rows in every if len(rows) >= min(2, per_class)]
         self.left_out = len(every) - len(self._rows)
         self._classes, rest = divmod(batch_size, per_class)
         if rest:

@@ -48,6 +48,7 @@ DIMENSIONS = {  # least and greatest D - C; from D = C - 1 on the simplex is wha
     "loss", "psce", title="Prototype softmax cross-entropy (PSCE)", params=PSCEParams,
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 4 and Section 4; prototypes of Section 4.3",
     batch="any; the paper: two views of each image", dimensions=DIMENSIONS,
+    spans={"of": "prototypes", "auto": -1, "simplex": -1},
     defaults={"cifar10": TWO_VIEWS | {"embedding.dim": 10}, "cifar100": TWO_VIEWS | {"embedding.dim": 100}},
     defaults_source=f"{PSCE_PAPER}; D = C in Section 4.5, where auto takes the simplex of PSCE_s",
 )  # fmt: skip

@@ -23,10 +23,14 @@ C2_MARGINS = {  # of positives and of negatives; CCP's supplement, Section 2.1
 
 CCP_TRAINING: Values = {
     "training.optimiser": "adam", "training.lr": 1e-5, "training.weight_decay": 1e-4,
-    "training.batch_size": 32, "embedding.dim": 128,
+    "training.beta2": 0.99, "training.batch_size": 32, "embedding.dim": 128, "embedding.bounded": True,
+    "evaluation.distance": "l2",
 }  # fmt: skip
 CCP_PAIRS = CCP_TRAINING | {"sampler.name": "classes_images", "sampler.images_per_class": 4}
-CCP_PROXIES = CCP_TRAINING | {"loss.proxy_lr": 100.0}
+CCP_PROXIES = CCP_TRAINING | {
+    "loss.proxy_lr": 100.0, "training.head_epochs": 1,
+    "sampler.name": "classes_images", "sampler.images_per_class": 1,
+}  # fmt: skip
 TWO_VIEWS: Values = {"training.batch_size": 32, "training.views": 2, "training.epochs": 300}
 
 # A classifier moves even a slow backbone away from what ImageNet taught it (docs/results.md): its head learns alone.

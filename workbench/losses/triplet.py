@@ -1,10 +1,14 @@
-"""Triplet loss with semi-hard negatives.
+"""Triplet loss with semi-hard negatives, or with all of them.
 
-Not pytorch-metric-learning's TripletMarginLoss and miner: their semi-hard triplets are all those within the margin, on
-distances that are not squared; the paper's one negative for each pair takes 0.10 to 0.41 of their time.
+All are pytorch-metric-learning's TripletMarginLoss. Semi-hard ones are not its loss and miner: their semi-hard triplets
+are all those within the margin, on distances that are not squared; the paper's one negative for each pair takes 0.10 to
+0.41 of their time.
 """
 
+from typing import Literal
+
 import torch
+from pytorch_metric_learning.losses import TripletMarginLoss
 from torch import Tensor
 
 from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, on_sphere, pair_masks
@@ -16,37 +20,42 @@ from workbench.registry import register
 
 class TripletParams(Params):
     margin: float = param(0.2, gt=0, le=2, symbol="α", help="How much farther than the positive a negative must be.")
+    triplets: Literal["semi_hard", "all"] = param(
+        "semi_hard", help="semi_hard: one negative for each pair, squared distances. all: CCP's tables, not squared."
+    )
 
 
 @register(
-    "loss", "triplet", title="Triplet, semi-hard", params=TripletParams, needs_pairs=True,
+    "loss", "triplet", title="Triplet", params=TripletParams, needs_pairs=True,
     source="Schroff et al. 2015 (FaceNet), Eq. 3 with the semi-hard negatives of Section 3.2",
     batch="classes × images, two or more of each",
     defaults=in_ccp(
         {
-            "cub": {"margin": 0.0961},
-            "cars": {"margin": 0.119},
-            "inshop": {"margin": 0.0451},
-            "sop": {"margin": 0.0451},
+            dataset: {"triplets": "all", "margin": margin}
+            for dataset, margin in {"cub": 0.0961, "cars": 0.119, "inshop": 0.0451, "sop": 0.0451}.items()
         },
         CCP_PAIRS,
     ),
-    defaults_source=CCP_PAPER,
+    defaults_source=f"{CCP_PAPER}; which triplets: the authors' code",
 )  # fmt: skip
 class Triplet(Loss):
-    """Mean over positive pairs of max(0, D_ap^2 - D_an^2 + margin), on the unit sphere.
+    """Mean over positive pairs of max(0, D_ap^2 - D_an^2 + margin), on the unit sphere; or over all triplets.
 
     The negative of a pair is the nearest one that is farther than the positive, or the farthest of all where none is.
-    A pair without a negative is left out; a batch without a pair has the value 0.
+    A pair without a negative is left out; a batch without a pair has the value 0. With all triplets it is the mean of
+    D_ap - D_an + margin over those where it is positive.
     """
 
     def __init__(self, params: TripletParams, *, num_classes: int, embedding_dim: int) -> None:
         super().__init__()
         self.margin, self.num_classes = params.margin, num_classes
+        self.all = TripletMarginLoss(params.margin) if params.triplets == "all" else None
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
+            if self.all is not None:
+                return keep_nan(self.all(embeddings, labels), embeddings)
             apart = distances(on_sphere(embeddings)).square()  # [n, n]
             positive, negative = pair_masks(labels)
             return keep_nan(semi_hard(apart, positive, negative, self.margin), embeddings)

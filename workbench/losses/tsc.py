@@ -25,7 +25,7 @@ class TSCParams(KCLParams):
 @register(
     "loss", "tsc", title="Targeted supervised contrastive (TSC)", params=TSCParams, needs_pairs=True,
     source="Prototype softmax cross entropy, Eq. 3, after Li et al. 2022",
-    batch="two views, or classes × images",
+    batch="two views, or classes × images", spans={"always": -1},
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
 )  # fmt: skip
 class TSC(Loss):

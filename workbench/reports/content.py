@@ -28,7 +28,8 @@ from workbench.workspace.numbers import words_of
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls
 
 SHOWN_METRICS = (  # recall@k stands before them
-    "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "NMI", "linear/top-1", "linear/top-5", "kNN",
+    "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "NMI", "classifier/top-1", "linear/top-1", "linear/top-5", "kNN",
+    "l2/recall@1", "l2/MAP@R", "cosine/recall@1", "cosine/MAP@R",
 )  # fmt: skip
 CURVES = (
     "probe/ce",

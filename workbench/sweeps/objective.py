@@ -15,18 +15,13 @@ REPORTED_NAMES = re.compile(r"MAP@R|P@R|P@1|NMI|recall@[1-9]\d*")
 FLATTERS = "The objective is measured on the half that is reported, which flatters the setting chosen by it."
 
 
-def holds_out(config: RunConfig, known: Catalog) -> bool:
-    """Whether training classes are held out, on which the best epoch and the best setting can be chosen."""
-    return bool(config.fact(known, "split", "folds") or config.value(known, "split", "validation"))
-
-
 def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
     """The name of the objective; "" asks for the best there is: held-out classes, else MAP@R of the reported half.
 
     Raises:
         BadConfig: a metric that the runs will not have, or one of the reported half where classes are held out.
     """
-    held_out = holds_out(config, known)
+    held_out = config.holds_out(known)
     if not metric:
         return HELD_OUT if held_out else REPORTED
     if metric == HELD_OUT and not held_out:

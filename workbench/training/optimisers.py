@@ -48,9 +48,9 @@ def build_optimiser(params: TrainingParams, model: nn.Module, loss: Loss) -> Opt
         case "sgd":
             return torch.optim.SGD(groups, lr=params.lr, momentum=params.momentum, nesterov=params.nesterov)
         case "adam":
-            return torch.optim.Adam(groups, lr=params.lr)
+            return torch.optim.Adam(groups, lr=params.lr, betas=(0.9, params.beta2))
         case "adamw":
-            return torch.optim.AdamW(groups, lr=params.lr)
+            return torch.optim.AdamW(groups, lr=params.lr, betas=(0.9, params.beta2))
 
 
 def _layers(backbone: Any, params: TrainingParams) -> list[list[nn.Parameter]]:

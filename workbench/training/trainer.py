@@ -26,6 +26,8 @@ class Parts:
     device: torch.device
     precision: str = "auto"
     clip_norm: float = 0.0
+    head_steps: int = 0  # first steps in which `backbone` stays as it is
+    backbone: list[Tensor] = field(default_factory=list)
     step: int = 0
     first_losses: list[float] = field(default_factory=list)  # sizes of the first ones: the scale of an ordinary loss
     weights: list[Tensor] = field(init=False)
@@ -52,6 +54,7 @@ def train(
     penalty: Callable[[], Tensor | None] = lambda: None,
     after_step: Callable[[int], None] = lambda step: None,
     after_epoch: Callable[[int], None] = lambda epoch: None,
+    enough: Callable[[], bool] = lambda: False,
 ) -> None:
     """Train model and loss together from `parts.step` on, until the last epoch, a stop or an interruption.
 
@@ -65,12 +68,15 @@ def train(
         penalty: added to the loss where it gives a scalar.
         after_step: called with the number of steps done (probe curves).
         after_epoch: called with the epoch (evaluation, checkpoints).
+        enough: asked before each epoch; True ends training.
 
     Raises:
         Problem: the loss is not finite or explodes and nobody is there to choose.
     """
     meter = Meter(parts, control, emit, total=epochs * steps_per_epoch)
     for epoch in range(parts.step // steps_per_epoch + 1, epochs + 1):
+        if enough():
+            return
         for images, labels in batches(epoch, parts.step - (epoch - 1) * steps_per_epoch):
             stand_still(control, emit, meter)
             if control.interrupted:
@@ -97,6 +103,9 @@ def train_step(parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[
             value = value + pull
     parts.optimiser.zero_grad(set_to_none=True)
     value.backward()
+    if parts.step < parts.head_steps:
+        for weight in parts.backbone:
+            weight.grad = None  # the optimiser passes over it, weight decay and moments included
     if parts.clip_norm:
         nn.utils.clip_grad_norm_(parts.weights, parts.clip_norm)
     parts.optimiser.step()

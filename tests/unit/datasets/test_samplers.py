@@ -46,6 +46,13 @@ def test_classes_with_one_image_are_left_out_and_counted():
     assert {int(row) for epoch in range(20) for batch in found.batches(epoch) for row in batch} == {1, 2, 4, 5, 6}
 
 
+def test_one_image_of_each_class_leaves_none_out():
+    found = sampler("classes_images", [0, 1, 1, 2, 3, 3, 3], 4, images_per_class=1)
+    assert found.left_out == 0
+    labels = np.array([0, 1, 1, 2, 3, 3, 3])
+    assert all(set(labels[batch]) == {0, 1, 2, 3} for epoch in range(9) for batch in found.batches(epoch))
+
+
 def test_a_small_class_shows_all_its_images_before_any_twice():
     found = sampler("classes_images", [0, 0, 0, 1, 1, 1, 1, 1], 8, images_per_class=4)
     for epoch in range(10):

@@ -57,6 +57,18 @@ def test_triplet_takes_the_semi_hard_negative(batch):
     agree(loss_of("triplet", margin=0.2), reference, batch)
 
 
+def test_triplets_of_ccp_s_tables_are_all_that_are_not_far_enough_unsquared(batch):
+    def reference(z, y):
+        u, terms = unit(z), []
+        for a in range(N):
+            for p, n in [(p, n) for p in positives(y, a) for n in negatives(y, a)]:
+                term = (u[a] - u[p]).norm() - (u[a] - u[n]).norm() + 0.2
+                terms += [term] if term > 0 else []
+        return torch.stack(terms).mean()
+
+    agree(loss_of("triplet", margin=0.2, triplets="all"), reference, batch)
+
+
 def test_lifted_is_eq_8(batch):
     def reference(z, y):
         u, terms = unit(z), []

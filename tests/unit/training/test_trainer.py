@@ -86,6 +86,34 @@ def test_stop_finishes_the_epoch(feed):
     assert ended == [1]
 
 
+def test_enough_is_asked_before_each_epoch(feed):
+    parts, ended = make_parts(), []
+    run(parts, feed, after_epoch=ended.append, enough=lambda: len(ended) == 2)
+    assert (ended, parts.step) == ([1, 2], 2 * STEPS)
+    run(parts, feed, enough=lambda: True)
+    assert parts.step == 2 * STEPS
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "adam", "adamw"])
+def test_the_backbone_stays_as_it_is_while_the_head_learns_alone(feed, optimiser):
+    parts, seen = make_parts(optimiser=optimiser, weight_decay=0.1, momentum=0.9), []
+    head, parts.backbone, parts.head_steps = parts.loss.weight, list(parts.model.parameters()), STEPS
+    first = [weight.detach().clone() for weight in parts.backbone]
+
+    def look(epoch):
+        same = [torch.equal(*pair) for pair in zip(first, parts.backbone, strict=True)]
+        seen.append((all(same), any(same), torch.equal(head, torch.ones(3))))
+
+    run(parts, feed, after_epoch=look)
+    assert seen == [(True, True, False)] + [(False, False, False)] * (EPOCHS - 1)
+
+
+@pytest.mark.parametrize("optimiser", ["adam", "adamw"])
+def test_the_second_moment_is_the_optimisers(optimiser):
+    assert make_parts(optimiser=optimiser, beta2=0.99).optimiser.defaults["betas"] == (0.9, 0.99)
+    assert make_parts(optimiser=optimiser).optimiser.defaults["betas"] == (0.9, 0.999)
+
+
 def test_cancel_is_heard_while_paused(feed):
     control, events = Control(), []
     control.pause()

@@ -79,8 +79,8 @@ def test_process_start_and_heartbeat_decide(host, later, silent, alive, status, 
 @pytest.mark.parametrize(
     "row",
     [
-        (None, None, None, None), ("pid", HERE, 1.0, "now"), (-1, HERE, 1.0, "2026"), (2**70 // 2**8, HERE, 1.0, ""),
-        (1, ELSEWHERE, "x", "yesterday"), (0, "", 0, "2026-01-01"),
+        (None, None, None, None), (-1, HERE, 1.0, "2026"), (2**70 // 2**8, HERE, 1.0, ""),
+        (1, ELSEWHERE, 0.0, "yesterday"), (0, "", 0, "2026-01-01"),
     ],
 )  # fmt: skip
 def test_a_row_that_says_nothing_is_a_dead_run(row, workspace):

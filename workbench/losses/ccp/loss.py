@@ -40,7 +40,7 @@ PUBLISHED: ByData = {
     "loss", "ccp", title="Chance-constrained proxies (CCP)", params=CCPParams, needs_pairs=True,
     source="Gürbüz et al. 2023 (CCP), Eq. 4.11, Algorithms 1 and 2; pytorch-metric-learning for the pair losses",
     batch="classes × images; the paper: 8 × 4",
-    defaults=in_ccp(PUBLISHED, CCP_PAIRS | {"embedding.bounded": True})
+    defaults=in_ccp(PUBLISHED, CCP_PAIRS)
     | {"mnist": {"proxies": 4, "pool": 16, "embedding.dim": 2}},
     defaults_source=f"{CCP_PAPER}; MNIST: Section 5, proof of concept",
     measured=measured_on(

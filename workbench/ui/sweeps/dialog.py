@@ -77,7 +77,7 @@ class SweepDialog(QDialog):
         self.trials.set_value(DEFAULT_TRIALS)
         self.seeds = LineEditor("integer")
         self.seeds.set_value(self._config.seeds)
-        held_out = objective.holds_out(self._config, self._session.catalog)
+        held_out = self._config.holds_out(self._session.catalog)
         names = [*((objective.HELD_OUT,) if held_out else REPORTED), *objective.TRAIN_SIDE]
         self.figure = ChoiceEditor(names, names)
         self.add = button("Add a parameter", "plus", "quiet")

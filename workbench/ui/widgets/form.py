@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
@@ -81,10 +81,16 @@ class ParamsForm(QWidget):
         for name, row in self._rows.items():
             row.show_base(base.get(name, row.field.get("default")))
 
-    def show_errors(self, errors: Mapping[str, str], fixes: Mapping[str, Fix] | None = None) -> None:
-        """One sentence under each bad field, with a button where one click repairs it."""
+    def show_errors(
+        self,
+        errors: Mapping[str, str],
+        fixes: Mapping[str, Fix] | None = None,
+        warnings: Mapping[str, str] | None = None,
+    ) -> None:
+        """One sentence under each bad field, or each that one may regret, with a button where one click repairs it."""
         for name, row in self._rows.items():
-            row.show_error(errors.get(name, ""), (fixes or {}).get(name))
+            warning = "" if name in errors else (warnings or {}).get(name, "")
+            row.show_error(errors.get(name, warning), (fixes or {}).get(name), "warning" if warning else "error")
 
     def _new_row(self, name: str, field: Field) -> "FieldRow":
         row = FieldRow(name, field, self._recents, self)
@@ -186,8 +192,8 @@ class FieldRow(QWidget):
         self.reset.setToolTip(_wrapped([f"Back to the preset: {_shown(base)}"]))
         self._title.setAccessibleName(self._spoken_name() + (", changed from the preset" if changed else ""))
 
-    def show_error(self, sentence: str, fix: Fix | None = None) -> None:
-        """Say what is wrong under the editor; an empty sentence takes it away."""
+    def show_error(self, sentence: str, fix: Fix | None = None, role: Literal["error", "warning"] = "error") -> None:
+        """Say what is wrong under the editor, or what one may regret; an empty sentence takes it away."""
         self._fix_action = fix[1] if fix else None
         self.fix.setText(fix[0] if fix else "")
         self.fix.setVisible(fix is not None)
@@ -196,7 +202,9 @@ class FieldRow(QWidget):
         self._error_text = sentence
         self.error.setText(sentence)
         self._trouble.setVisible(bool(sentence))
-        self.widget.setProperty("state", "error" if sentence else "")
+        self.error.setProperty("role", role)
+        restyle(self.error)
+        self.widget.setProperty("state", role if sentence and role == "error" else "")
         restyle(self.widget)
 
     def error_text(self) -> str:

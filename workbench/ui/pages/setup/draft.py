@@ -219,6 +219,11 @@ class Draft:
                 errors = self._choice_errors(kind) | errors
         return config, errors
 
+    def warnings(self) -> dict[str, str]:
+        """What one may regret, a sentence by path; empty while the config cannot start."""
+        config, _ = self.check()
+        return {} if config is None else config.warnings(self.catalog, self.classes)
+
     def missing(self) -> dict[str, str]:
         """A sentence by path for every place of the data set that is not chosen or not there."""
         data = self.values["dataset"]
@@ -236,7 +241,7 @@ class Draft:
         return found
 
     def fixes(self, errors: dict[str, str]) -> dict[str, tuple[str, str, Any]]:
-        """One-click repairs of impossible combinations: by path, (words of the button, path to set, value)."""
+        """One-click repairs of errors and warnings: by path, (words of the button, path to set, value)."""
         found: dict[str, tuple[str, str, Any]] = {}
         samplers = catalogs.names(self.catalog, "sampler")
         others = [name for name in samplers if catalogs.fact(self.catalog, "sampler", name, "images_of_class")]
@@ -245,13 +250,20 @@ class Draft:
             found["sampler.name"] = (f"Use {title}", "sampler.name", others[0])
         if "training.nesterov" in errors:
             found["training.nesterov"] = ("Turn off", "training.nesterov", False)
-        loss = self.values["loss"]
-        rule = catalogs.fact(self.catalog, "loss", loss["name"], "dimensions")
-        if "embedding.dim" in errors and rule and self.classes is not None:
-            fits = dimensions.nearest(rule, loss[rule["of"]], self.classes, self.values["embedding"]["dim"])
-            if fits:
-                found["embedding.dim"] = (f"Use {fits}", "embedding.dim", fits)
+        if "training.patience" in errors:
+            found["training.patience"] = ("Turn off", "training.patience", 0)
+        if "embedding.dim" in errors and (size := self._fitting_size()):
+            found["embedding.dim"] = (f"Use {size}", "embedding.dim", size)
         return found
+
+    def _fitting_size(self) -> int:
+        """The size of the embedding nearest to the one that is set that goes with loss and classes; 0 for none."""
+        loss, size, classes = self.values["loss"], self.values["embedding"]["dim"], self.classes
+        rule, spans = (catalogs.fact(self.catalog, "loss", loss["name"], of) for of in ("dimensions", "spans"))
+        if classes is None or not isinstance(size, int):
+            return 0
+        fits = dimensions.nearest(rule, loss[rule["of"]], classes, size) if rule else size
+        return fits if fits != size else classes if spans and classes < size else 0
 
     def _full(self, config: RunConfig) -> Values:
         values = config.model_dump()

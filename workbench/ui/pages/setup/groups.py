@@ -65,9 +65,10 @@ class FormGroups(QScrollArea):
 
     def show_draft(self, draft: Draft, errors: dict[str, str]) -> bool:
         """Fields, values, changes, errors and repairs as they are in the draft; whether some of the rows are new."""
+        warnings = draft.warnings()
         fixes: dict[str, Fix] = {
             path: (words, partial(self.edited.emit, target, value))
-            for path, (words, target, value) in draft.fixes(errors).items()
+            for path, (words, target, value) in draft.fixes(warnings | errors).items()
         }
         new = False
         for heading, form in self.forms.items():
@@ -75,7 +76,7 @@ class FormGroups(QScrollArea):
             new |= form.set_fields(fields)
             form.set_values({path: draft.value(path) for path in fields})
             form.mark_changed({path: draft.base_value(path) for path in fields})
-            form.show_errors(errors, fixes)
+            form.show_errors(errors, fixes, warnings)
         self._show_defaults(draft)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self._inside.show()

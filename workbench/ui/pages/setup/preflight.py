@@ -104,7 +104,7 @@ class PreflightRunner(QObject):
         self._look_at(self._config)
 
     def _size_hangs_on_classes(self, config: RunConfig) -> bool:
-        return bool(config.fact(self._session.catalog, "loss", "dimensions"))
+        return any(config.fact(self._session.catalog, "loss", of) for of in ("dimensions", "spans"))
 
     def _count_classes(self, config: RunConfig) -> None:
         def work(progress: Progress) -> int:

@@ -11,7 +11,10 @@ from workbench.ui.words import percent
 from workbench.workspace.rows import Evaluation, recalls
 
 Index = QModelIndex | QPersistentModelIndex
-BEHIND = ("P@R", "MAP@R", "validation/MAP@R", "NMI", "linear/top-1", "linear/top-5", "kNN")  # behind the recalls
+BEHIND = (  # behind the recalls
+    "P@R", "MAP@R", "validation/MAP@R", "NMI", "classifier/top-1", "linear/top-1", "linear/top-5", "kNN",
+    "l2/recall@1", "l2/MAP@R", "cosine/recall@1", "cosine/MAP@R",
+)  # fmt: skip
 USUAL = ("recall@1", "recall@2", "recall@4", "recall@8", "P@R", "MAP@R")
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 NO_CELL = QModelIndex()
@@ -20,6 +23,12 @@ MEANING = {
     "MAP@R": "Mean average precision at R: as P@R, with more weight on what stands first",
     "validation/MAP@R": "MAP@R of the classes held out of training; the best epoch has the highest",
     "NMI": "Normalised mutual information of the classes and as many clusters found by k-means",
+    "classifier/top-1": "Share of test images that the classifier that was trained names rightly",
+    **{
+        f"{name}/{metric}": f"{metric} by {words}, not by the distance of this run"
+        for name, words in (("l2", "L2 distance"), ("cosine", "cosine"))
+        for metric in ("recall@1", "MAP@R")
+    },
     "linear/top-1": "Share of test images that a linear classifier on the frozen embeddings names rightly",
     "linear/top-5": "Share of test images whose class is among the first five of a linear classifier",
     "kNN": "Share of test images that the 20 nearest training images name rightly by their votes",
