@@ -233,10 +233,11 @@ def _run_folders() -> list[Files]:
     import tempfile
 
     with tempfile.TemporaryDirectory() as made:
+        given, space_folder = Path(made) / "given", Path(made) / "space"
+        given.mkdir()
         for name, data in corpus()["tables"][0].items():
-            (Path(made) / name).write_bytes(data)
-        _table(Path(made))
-        space_folder = Path(made).parent / "space"
+            (given / name).write_bytes(data)
+        _table(given)
         return [
             {each.relative_to(space_folder).as_posix(): each.read_bytes() for each in space_folder.rglob("runs/*/*")}
         ]
