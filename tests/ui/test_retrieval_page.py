@@ -86,7 +86,7 @@ def test_sorting(page, session):
 
 def test_pictures_arrive_and_a_lost_one_is_said(page, session, qtbot):
     qtbot.waitUntil(lambda: page.result.cards[0]._pixmap is not None)
-    for cache in session.workspace.path.parent.glob("cache/*.npy"):
+    for cache in session.workspace.path.glob("cache/*.npy"):
         cache.unlink()
     shared_loader(session).forget()
     said = []

@@ -249,6 +249,8 @@ def sums_of_samples(rows: list[Any]) -> tuple[np.ndarray, np.ndarray]:
 
 def _compare(db: Connection, stored: bytes, places: np.ndarray, sums: np.ndarray, every: bool, what: str) -> None:
     """Raises Damaged when sums [m] differ from those stored for their places [m]."""
+    if not isinstance(stored, bytes):
+        raise damaged(db, f"{what}; their checksums")
     known = np.frombuffer(stored[: len(stored) // SUMS.itemsize * SUMS.itemsize], SUMS)
     if (every and len(known) != len(places)) or ((places < 0) | (places >= len(known))).any():
         raise damaged(db, f"{what}; their number")

@@ -51,7 +51,7 @@ def open_writer(path: Path, *, create: bool = False) -> Connection:
         _set_pragmas(connection)
         connection.execute("pragma journal_size_limit = 67108864")
         connection.execute(f"pragma cache_size = {-CACHE_KIB}")
-        if create:
+        if not connection.execute("select count(*) from sqlite_master").fetchone()[0]:  # new, or killed while new
             connection.execute(f"pragma application_id = {APPLICATION_ID}")
     except sqlite3.DatabaseError as error:
         connection.close()

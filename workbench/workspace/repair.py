@@ -14,6 +14,7 @@ from sqlite_utils import Database
 
 from workbench import files
 from workbench.problem import Problem
+from workbench.workspace import write_ahead
 from workbench.workspace.connection import (
     APPLICATION_ID,
     Connection,
@@ -53,6 +54,10 @@ def repair(folder: Path) -> tuple[str, list[str]]:
             program, locked, not readable); or one that cannot be written. Nothing was changed then.
     """
     database, runs = folder / DATABASE, folder / "runs"
+    for ending in ("", *BESIDE):
+        regular(database.with_name(f"{DATABASE}{ending}"))
+    log = write_ahead.set_aside(database)
+    cut = f" Its last changes could not be read; the log is kept as {log.name}." if log is not None else ""
     found = state(database)
     if found == "whole" and not _can_be_opened(folder):
         found = "damaged"
@@ -72,7 +77,7 @@ def repair(folder: Path) -> tuple[str, list[str]]:
             with Workspace(folder) as workspace:
                 said = f"The database of {folder} is whole, but lacked what folders of runs hold. {rebuild(workspace)}"
     with closing(open_reader(database)) as db:
-        return said, missing(db, folder)
+        return said + cut, missing(db, folder)
 
 
 def _can_be_opened(folder: Path) -> bool:

@@ -77,6 +77,17 @@ def done(workspace):
     return workspace, run_id, images
 
 
+def test_a_database_whose_making_was_killed_is_ours_when_it_is_made(tmp_path):
+    space = tmp_path / "space"
+    (space / "runs").mkdir(parents=True)
+    killed = sqlite3.connect(space / "workspace.db")
+    killed.execute("pragma journal_mode = wal")
+    killed.close()
+    for _ in range(2):
+        with Workspace(space, create=True) as workspace:
+            assert workspace.runs() == []
+
+
 def test_a_run_tells_its_progress_and_its_best_and_last_scores(done):
     workspace, run_id, _ = done
     run = workspace.run(run_id)
