@@ -66,7 +66,10 @@ def killed_run(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         last.update(short_run.held(space))
 
     for _ in range(MOST):
-        resume = ["--resume"] if 1 in short_run.held(space) else []
+        found = short_run.held(space).get(1)
+        if found is not None and found.status == "done":  # killed when all was done but its end
+            break
+        resume = ["--resume"] if found is not None else []
         part = "run --resume" if resume else "run"
 
         def start(resume: list[str] = resume, **how: Any) -> Program:
