@@ -65,7 +65,7 @@ class Workspace:
         if self.read_only:
             self._db = open_reader(self.database)
         else:
-            self._db = open_writer(self.database, create=create and not os.path.exists(self.database))
+            self._db = open_writer(self.database, create=create)
         try:
             with told(self._db):
                 check_schema(self._db, self.database)

@@ -77,11 +77,14 @@ def done(workspace):
     return workspace, run_id, images
 
 
-def test_a_database_whose_making_was_killed_is_ours_when_it_is_made(tmp_path):
+@pytest.mark.parametrize("begun", [(), ("pragma journal_mode = wal",)], ids=["nothing", "header"])
+def test_a_database_whose_making_was_killed_is_made(begun, tmp_path):
     space = tmp_path / "space"
     (space / "runs").mkdir(parents=True)
+    (space / "workspace.db").touch()
     killed = sqlite3.connect(space / "workspace.db")
-    killed.execute("pragma journal_mode = wal")
+    for statement in begun:
+        killed.execute(statement)
     killed.close()
     for _ in range(2):
         with Workspace(space, create=True) as workspace:
