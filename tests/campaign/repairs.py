@@ -292,10 +292,17 @@ def _hurt(rng: Rng, place: Path, damage: Damage, words: str) -> Path:
     return place / "runs" / str(run_id)
 
 
+def _gone(path: Path) -> None:
+    """Remove what an earlier damage of the same round may have put there."""
+    if path.is_dir() and not path.is_symlink():
+        path.rmdir()
+    path.unlink(missing_ok=True)
+
+
 def spoil_config(rng: Rng, place: Path, damage: Damage) -> None:
     path = _hurt(rng, place, damage, "config") / "config.toml"
     how = rng.randrange(5)
-    path.unlink(missing_ok=True)
+    _gone(path)
     if how == 1:
         path.mkdir()
     elif how:
@@ -305,7 +312,7 @@ def spoil_config(rng: Rng, place: Path, damage: Damage) -> None:
 def spoil_journal(rng: Rng, place: Path, damage: Damage) -> None:
     path = _hurt(rng, place, damage, "journal") / "journal.jsonl"
     data = path.read_bytes() if path.is_file() else b""
-    path.unlink(missing_ok=True)
+    _gone(path)
     match rng.choice(("cut", "garbled", "pipe", "link", "folder", "keys", "gone")):
         case "cut":
             path.write_bytes(data[: rng.randrange(max(1, len(data)))])
