@@ -253,9 +253,8 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
 
 
 def _unfinished(workspace: Workspace, config: RunConfig) -> int:
-    text = config.to_toml()
     for each in workspace.runs():
-        if each.config == text and each.status not in ("done", "cancelled"):
+        if each.status not in ("done", "cancelled") and config.is_recorded_as(each.config):
             return each.id  # one that still works is refused when it is taken over, with the name of its owner
     raise Problem(
         f"There is no unfinished run of this config in {workspace.path}.", todo="Leave --resume out to start one."

@@ -238,6 +238,13 @@ class RunConfig(BaseModel):
         """The config of a run that is looked at, not started: entries may be unknown. Raises BadConfig for bad TOML."""
         return cls._of_text(text, "The config")
 
+    def is_recorded_as(self, text: str) -> bool:
+        """Whether a run's config is this one; a field that is newer than the run has its default there."""
+        try:
+            return self.recorded(text) == self
+        except BadConfig:
+            return False
+
     @classmethod
     def _of_text(cls, text: str, source: str) -> "RunConfig":
         with refusing(lambda why: BadConfig(source, {"TOML": f"{why}."}), ValidationError):

@@ -65,9 +65,8 @@ def unfinished(workspace: Workspace, config: RunConfig) -> tuple[int, list[int]]
     Raises:
         Problem: there is none.
     """
-    text = config.to_toml()
     for experiment in stored.every(workspace):
-        if experiment.config == text and not experiment.result:
+        if not experiment.result and config.is_recorded_as(experiment.config):
             runs = stored.runs_of(workspace, experiment.id)
             return experiment.id, [run.id for run in runs if run.status != "done"]
     raise Problem(

@@ -147,6 +147,17 @@ def test_a_preset_lays_its_fields_over_those_of_its_base(tmp_path):
     assert "loss.scale" not in preset_files.read(own)["sources"]
 
 
+def test_a_run_of_before_a_field_was_added_is_still_of_its_config():
+    config = RunConfig(name="one", loss=Choice(name="pair", params={"margin": 0.25}))
+    text = config.to_toml()
+    older = "\n".join(line for line in text.splitlines() if not line.startswith(("beta2", "layer_decay")))
+    assert older != text
+    assert config.is_recorded_as(text)
+    assert config.is_recorded_as(older)
+    assert not RunConfig(name="two").is_recorded_as(older)
+    assert not config.is_recorded_as("name = [")
+
+
 def test_frozen():
     with pytest.raises(ValueError, match="frozen"):
         TrainingParams().lr = 1.0  # type: ignore[misc]
