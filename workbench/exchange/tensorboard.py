@@ -8,6 +8,7 @@ from pathlib import Path
 from workbench import files
 from workbench.exchange.source import Source
 from workbench.progress import Progress
+from workbench.workspace.paths import inside
 
 POLYNOMIAL = 0x82F63B78  # CRC-32C (Castagnoli), reflected
 MASK_DELTA = 0xA282EAD8  # TFRecord's masking of checksums
@@ -68,7 +69,7 @@ def write(source: Source, out: Path, progress: Progress) -> list[Path]:
     """
     run = source.run
     made = datetime.fromisoformat(run.created).timestamp()
-    folder = out / "tensorboard"
+    folder = inside(out, "tensorboard")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"events.out.tfevents.{made:.0f}.run-{run.id}"
     points = list(_points(source))

@@ -9,6 +9,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
 from workbench.workspace import Workspace
+from workbench.workspace.paths import inside
 
 if TYPE_CHECKING:
     from workbench.reports.document import Made, Wish
@@ -73,7 +74,7 @@ def write_report(
     for done, kind in enumerate(wanted, start=1):
         progress(f"Writing {kind}", done, len(wanted) + 1)
         for name, data in _encoded(kind, made, workspace).items():
-            path = out / name
+            path = inside(out, name)  # a folder of a run may hold links that lead elsewhere
             files.make_folder(path.parent)
             with files.atomic_write(path) as file:
                 file.write(data)

@@ -70,6 +70,14 @@ def test_a_link_in_a_run_is_neither_read_nor_written_through(space, tmp_path, na
     assert list((tmp_path / "victim" / "runs").iterdir()) == []
 
 
+def test_a_report_is_not_written_through_a_link_in_its_folder(space, tmp_path):
+    figures = space / "runs" / "2" / "report" / "figures"
+    figures.parent.mkdir()
+    figures.symlink_to(tmp_path / "victim" / "runs")
+    assert main(["report", "2", "-w", str(space), "--format=csv"]) == 1
+    assert list((tmp_path / "victim" / "runs").iterdir()) == []
+
+
 @pytest.mark.parametrize("name", ["", ".", "..", "../../../victim/secret.npy", "/etc/hosts", "a\0b", "a/../../b"])
 def test_a_name_that_leads_out_of_the_folder_is_refused(space, tmp_path, name):
     in_sql(space, ("update or ignore artefacts set path = ? where id = 1", (name,)))
