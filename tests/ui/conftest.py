@@ -40,6 +40,18 @@ def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORKBENCH_SETTINGS", str(tmp_path / "window.ini"))
 
 
+@pytest.fixture(autouse=True)
+def _disk_without_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read of a run is there when `show_run` returns, as on a disk without delay; test_slow_disk.py has one."""
+    show_run = Session.show_run
+
+    def show_and_look(session: Session, run_id: int | None) -> None:
+        show_run(session, run_id)
+        session.follower.look()
+
+    monkeypatch.setattr(Session, "show_run", show_and_look)
+
+
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     """An empty workspace; the session that takes it closes it."""

@@ -19,6 +19,7 @@ from workbench.ui.activity import OFTEN
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
+from workbench.workspace.news import Watch, watched
 from workbench.workspace.recorder import Recorder
 
 
@@ -74,7 +75,7 @@ def test_a_run_shown_later_is_told_from_its_first_point(qtbot, session, config):
 
 
 def test_long_curves_come_whole_in_chunks(qtbot, session, config, monkeypatch):
-    monkeypatch.setattr("workbench.ui.live.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("workbench.workspace.news.ROWS_AT_ONCE", 100)
     run_id = session.workspace.create_run(config)
     with Workspace(session.workspace.path) as other:
         recorder = Recorder(other, run_id)
@@ -339,7 +340,7 @@ def test_another_workspace_forgets_the_run_and_closes_the_first(qtbot, session, 
     session.show_run(session.workspace.create_run(config))
     before = session.workspace
     with qtbot.waitSignals([session.workspace_changed, session.run_changed]):
-        session.open_workspace(Workspace(tmp_path / "other", create=True))
+        session.open_workspace(watched(tmp_path / "other"))
     assert session.run_id is None
     assert session.runs() == []
     with pytest.raises(Exception, match="closed"):
@@ -351,7 +352,7 @@ def test_another_workspace_forgets_the_run_and_closes_the_first(qtbot, session, 
 def test_a_workspace_stays_while_a_run_works(counting_session, config, tmp_path):
     counting_session.start(config)
     with pytest.raises(Problem, match="still working"), Workspace(tmp_path / "other", create=True) as other:
-        counting_session.open_workspace(other)
+        counting_session.open_workspace(Watch(other))
 
 
 def test_five_thousand_signals(session):

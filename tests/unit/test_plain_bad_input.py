@@ -20,7 +20,7 @@ from workbench.problem import Problem
 from workbench.reports.templates import offered, templates
 from workbench.sweeps import space
 from workbench.workspace import Workspace
-from workbench.workspace.workspace import add_artefact
+from workbench.workspace.artefacts import add_artefact
 
 FOLDS = "[split]\nname = 'mlrc'\nfold = {}\n"
 DEEP = "d/" * 1900

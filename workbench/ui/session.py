@@ -1,6 +1,7 @@
 """The one state that all pages share: workspace, shown run, evaluation, selection, query, and the work in progress.
 
-Pages change it and listen to it, and never call each other. Everything here is used on the window's thread.
+Pages change it and listen to it, and never call each other. Everything here is used on the window's thread, and nothing
+here reads the disk on it: what is asked was read by the follower, and what must be read first comes with a signal.
 """
 
 import logging
@@ -27,12 +28,12 @@ from workbench.ui.preferences import Preferences
 from workbench.ui.run_queue import MakeJob, RunQueue, experiment_job
 from workbench.ui.tasks import Task
 from workbench.ui.theme import Theme
-from workbench.workspace import Workspace, experiments
-from workbench.workspace.rows import Evaluation, Experiment, Run
+from workbench.workspace import Workspace
+from workbench.workspace.news import Watch
+from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
-    from workbench.datasets.pictures import Pictures
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -93,24 +94,22 @@ class Session(QObject):
         self._look_for_dead_runs = QTimer(self, interval=DEAD_EVERY)
         self._look_for_dead_runs.timeout.connect(self._mark_dead_runs)
         self._look_for_dead_runs.start()
-        self._adopt(workspace)
+        self._adopt(Watch(workspace))
 
-    def _adopt(self, workspace: Workspace) -> None:
-        self.workspace = workspace
+    def _adopt(self, watch: Watch) -> None:
+        self.workspace = workspace = watch.workspace
         self.run_id: int | None = None
         self.evaluation_id: int | None = None
         self.selection: np.ndarray = np.empty(0, np.int64)  # sample ids
         self.query: int | None = None
-        self._evaluation_chosen = False
+        self._chosen: int | None = None  # evaluation that the person chose; None follows the best
         self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
-        self._runs: list[Run] | None = None
-        self._pictures: tuple[int, Pictures] | None = None
         self.queue = RunQueue(workspace, self._make_job, self)
         self.queue.ended.connect(self._queue_ended)
         self._turning = PageTurn(self.queue, self.queue)
         self._turning.turned.connect(self.page_asked)
-        self.follower = Follower(workspace, self)
-        self.follower.runs_changed.connect(self._hear_runs)
+        self.follower = Follower(watch, self)
+        self.follower.runs_changed.connect(self.runs_changed)
         self.follower.status_changed.connect(self.status_changed)
         self.follower.scalars_arrived.connect(self.scalars_arrived)
         self.follower.evaluations_changed.connect(self._hear_evaluations)
@@ -119,13 +118,17 @@ class Session(QObject):
 
     # Workspace and catalog
 
-    def open_workspace(self, workspace: Workspace) -> None:
-        """Show another workspace and close the one before. Raises Problem while a run of this window works."""
+    def open_workspace(self, watch: Watch) -> None:
+        """Show another workspace, which is being watched, and close the one before.
+
+        Raises:
+            Problem: while a run of this window works; the caller closes what it opened.
+        """
         if self.queue.busy:
             raise Problem("A run is still working in this workspace.", todo="Stop or cancel it first.")
         self._wait_for_tasks()
         before, follower, queue = self.workspace, self.follower, self.queue
-        self._adopt(workspace)
+        self._adopt(watch)
         follower.close()
         follower.deleteLater()
         queue.deleteLater()
@@ -146,39 +149,61 @@ class Session(QObject):
     # What is shown
 
     def runs(self) -> list[Run]:
-        """All runs that are not in the trash, newest first; read once per change of the workspace."""
-        if self._runs is None:
-            self._runs = self.workspace.runs()
-        return self._runs
+        """All runs that are not in the trash, newest first, as they were read last."""
+        return self.follower.runs
 
-    def run(self) -> Run | None:
-        """The shown run as it is now, or None."""
-        if self.run_id is None:
-            return None
-        return next((run for run in self.runs() if run.id == self.run_id), None) or self.workspace.run(self.run_id)
+    def trashed_runs(self) -> list[Run]:
+        """The runs in the trash, newest first, as they were read last."""
+        return self.follower.trashed
+
+    def run(self, run_id: int | None = None) -> Run | None:
+        """The shown run, or that of a number, in the trash or not; None before it was read and where it is gone."""
+        number = self.run_id if run_id is None else run_id
+        return next((run for run in (*self.runs(), *self.trashed_runs()) if run.id == number), None)
+
+    def evaluations(self) -> list[Evaluation]:
+        """The evaluations of the shown run by epoch; none before they were read: `evaluations_changed` follows."""
+        return list(self.follower.followed.evaluations)
 
     def evaluation(self) -> Evaluation | None:
         """The shown evaluation, or None."""
-        return None if self.evaluation_id is None else self.workspace.evaluation(self.evaluation_id)
+        return next((one for one in self.evaluations() if one.id == self.evaluation_id), None)
+
+    def dataset(self) -> Dataset | None:
+        """The data set of the shown run; None before it was read, and where its row cannot be read."""
+        return self.follower.followed.dataset
+
+    def chart_steps(self) -> list[int]:
+        """The steps at which the method of the shown run drew charts, rising."""
+        return list(self.follower.followed.chart_steps)
+
+    def can_resume(self) -> bool:
+        """Whether the shown run ended before its last epoch and has a checkpoint to go on from."""
+        run = self.run()
+        return run is not None and run.resumable and self.follower.followed.has_checkpoint
 
     def show_run(self, run_id: int | None) -> None:
-        """Show a run with its best evaluation, or none; selection and query are cleared."""
+        """Show a run, or none; selection and query are cleared. Its best evaluation follows as soon as it is read."""
         if run_id == self.run_id:
             return
-        self._evaluation_chosen = False
+        self._chosen = None
         self.run_id = run_id
-        self.evaluation_id = self._best_evaluation()
         self.follower.follow(run_id)
+        before, self.evaluation_id = self.evaluation_id, None
         self.run_changed.emit(run_id)
-        self.evaluation_changed.emit(self.evaluation_id)
+        if before is not None:
+            self.evaluation_changed.emit(None)
         self.show_query(None)
         self.select(np.empty(0, np.int64))
 
     def show_evaluation(self, evaluation_id: int | None) -> None:
-        """Show an evaluation of the shown run and stay with it; the best, or None, follows the best from then on."""
-        best = self._best_evaluation()
-        self._evaluation_chosen = evaluation_id not in (None, best)
-        self._set_evaluation(best if evaluation_id is None else evaluation_id)
+        """Show an evaluation of the shown run and stay with it; the best, or None, follows the best from then on.
+
+        Before the evaluations of the run were read it is remembered, and shown when they are.
+        """
+        self._chosen = evaluation_id
+        if self.evaluations():
+            self._follow_choice()
 
     def show_earlier(self) -> None:
         """The evaluation before the shown one, if there is one."""
@@ -189,10 +214,10 @@ class Session(QObject):
         self._step_evaluation(1)
 
     def _step_evaluation(self, by: int) -> None:
-        every = [] if self.run_id is None else [each.id for each in self.workspace.evaluations(self.run_id)]
-        place = every.index(self.evaluation_id) + by if self.evaluation_id in every else -1
-        if 0 <= place < len(every):
-            self.show_evaluation(every[place])
+        numbers = [evaluation.id for evaluation in self.evaluations()]
+        row = numbers.index(self.evaluation_id) + by if self.evaluation_id in numbers else -1
+        if 0 <= row < len(numbers):
+            self.show_evaluation(numbers[row])
 
     def select(self, sample_ids: np.ndarray) -> None:
         """Select samples by id; [n] int64."""
@@ -213,15 +238,6 @@ class Session(QObject):
             raise ValueError(name)
         self.page = name
         self._turning.turn(name)
-
-    def pictures(self) -> "Pictures | None":
-        """Images of the shown run's data set; None before the run has read its data."""
-        run = self.run()
-        if run is None or run.dataset_id is None:
-            return None
-        if self._pictures is None or self._pictures[0] != run.dataset_id:
-            self._pictures = (run.dataset_id, self.workspace.pictures(run.dataset_id))
-        return self._pictures[1]
 
     # Runs of this window
 
@@ -247,7 +263,7 @@ class Session(QObject):
 
     def experiments(self) -> list[Experiment]:
         """Runs that belong together, newest first."""
-        return experiments.every(self.workspace)
+        return self.follower.experiments
 
     def resume_run(self, run_id: int) -> None:
         """Go on with a run from its last whole checkpoint. Raises Problem when it still works, anywhere."""
@@ -274,7 +290,8 @@ class Session(QObject):
         if run_id not in self._discarded:
             return
         self._discarded.remove(run_id)
-        name = self.workspace.run(run_id).name
+        run = self.run(run_id)
+        name = f"Run {run_id}" if run is None else f"“{run.name}”"
         try:
             self.workspace.trash(run_id)
         except Problem as problem:
@@ -282,7 +299,7 @@ class Session(QObject):
             return
         if self.run_id == run_id:
             self.show_run(None)
-        self.notify(f"“{name}” is in the trash. The Runs list can show and restore it.")
+        self.notify(f"{name} is in the trash. The Runs list can show and restore it.")
 
     # Work off the window's thread
 
@@ -370,8 +387,9 @@ class Session(QObject):
             self.notify(Problem(problem or "The run failed. See the log."))
         self.run_ended.emit(run_id, status)
         self._trash_discarded(run_id)
-        experiment = self.workspace.run(run_id).experiment_id
-        if status == "done" and experiment is not None:
+        run = self.run(run_id)
+        if status == "done" and run is not None and run.experiment_id is not None:
+            experiment = run.experiment_id
             conclude = partial(protocols.conclude, self.workspace, experiment)
             self.run_in_thread("Result of the experiment", lambda progress: conclude(), self._concluded)
 
@@ -381,27 +399,23 @@ class Session(QObject):
 
     # What the follower says
 
-    def _hear_runs(self, runs: list[Run]) -> None:
-        self._runs = runs
-        self.runs_changed.emit()
-
     def _hear_evaluations(self) -> None:
-        if not self._evaluation_chosen:
-            try:
-                self._set_evaluation(self._best_evaluation())
-            except Problem as problem:  # the database was damaged since the look that told of them
-                self.notify(problem)
-                return
+        self._follow_choice()
         self.evaluations_changed.emit()
 
-    def _best_evaluation(self) -> int | None:
-        """That of the epoch which the run list and the reports call the best."""
-        if self.run_id is None:
-            return None
-        best, found = self.workspace.run(self.run_id).best_epoch, self.workspace.evaluations(self.run_id)
-        return next((each.id for each in reversed(found) if each.epoch == best), found[-1].id if found else None)
+    def _follow_choice(self) -> None:
+        """Show the evaluation that the person chose, or the best; the best is followed from then on."""
+        best = self._best_evaluation()
+        if self._chosen == best or self._chosen not in {evaluation.id for evaluation in self.evaluations()}:
+            self._chosen = None
+        shown = best if self._chosen is None else self._chosen
+        if shown != self.evaluation_id:
+            self.evaluation_id = shown
+            self.evaluation_changed.emit(shown)
 
-    def _set_evaluation(self, evaluation_id: int | None) -> None:
-        if evaluation_id != self.evaluation_id:
-            self.evaluation_id = evaluation_id
-            self.evaluation_changed.emit(evaluation_id)
+    def _best_evaluation(self) -> int | None:
+        """That of the epoch which the run list and the reports call the best; the last where the run has no best."""
+        evaluations, run = self.evaluations(), self.run()
+        of_best = [one.id for one in evaluations if run is not None and one.epoch == run.best_epoch]
+        last = [one.id for one in evaluations][-1:]
+        return next(reversed(of_best or last), None)

@@ -15,25 +15,23 @@ from pathlib import Path
 import numpy as np
 
 from workbench.config import RunConfig
-from workbench.events import CHECKPOINTS, Evaluated
+from workbench.events import CHECKPOINTS, LIVE, Evaluated
 from workbench.problem import Problem
-from workbench.workspace import journal, ownership, sealing
+from workbench.workspace import journal, sealing
+from workbench.workspace.artefacts import add_artefact
+from workbench.workspace.behind import HAS_POINT, behind_journal
 from workbench.workspace.connection import Connection, sqlite3
 from workbench.workspace.dataset_copy import restore_dataset, restore_experiment
 from workbench.workspace.paths import regular
-from workbench.workspace.recorder import REPAIRED, store_evaluation
-from workbench.workspace.rows import LIVE
+from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.run_folders import run_number, without_row
-from workbench.workspace.workspace import Workspace, add_artefact, now
+from workbench.workspace.stored_evaluation import Arrays, store
+from workbench.workspace.times import now
+from workbench.workspace.workspace import Workspace
 
 LARGEST_CONFIG = 1 << 20  # bytes
 COLUMNS = {"sample_ids": "iu", "labels": "iu", "ap": "f", "first_hit": "iu", "r": "iu"}  # of a ranking: [n] and kinds
 TABLES = {"neighbours": "iu", "similarities": "iu"}  # [n, k]
-HAS_POINT = (
-    "exists (select 1 from scalar_points where run_id = ? and metric_id = (select id from metrics where name = ?) "
-    "and step = ?)"
-)
-NOT_ENDED = (*LIVE, "interrupted")
 UNTOLD = "Brought back by a repair; its journal does not say how it ended."
 # What damaged files raise. What the new database raises (a full disk) is none of them and ends the repair.
 UNREADABLE = (
@@ -108,50 +106,6 @@ def readable(folder: Path) -> tuple[int, RunConfig, str]:
         raise ValueError("its config is too large")
     text = (folder / "config.toml").read_text("utf-8")
     return run_id, RunConfig.model_validate(tomllib.loads(text)), text
-
-
-def behind_journal(db: Connection, runs: Path) -> list[int]:
-    """Runs with a row that lacks what their journal says, and that no living process of this machine works on.
-
-    A journal that cannot be read says nothing.
-    """
-    behind = []
-    for run_id, status in db.execute("select id, status from runs order by id").fetchall():
-        try:
-            if not _at_work(db, run_id, status) and _lacks(db, runs / str(run_id), run_id, status):
-                behind.append(run_id)
-        except (Problem, OSError):
-            continue
-    return behind
-
-
-def _at_work(db: Connection, run_id: int, status: str) -> bool:
-    try:
-        owner = ownership.owner_of(db, "runs", run_id)
-    except sqlite3.OperationalError:  # of an older version, without the columns; it writes its journal last
-        return False
-    return status in LIVE and owner is not None and owner.alive
-
-
-def _lacks(db: Connection, folder: Path, run_id: int, status: str) -> bool:
-    counted, said, evaluations = 0, status, set()
-    for entry in filter(None, journal.entries(folder)):
-        counted += len(entry.scalars)
-        if entry.evaluation is not None:
-            evaluations.add((entry.evaluation.epoch, entry.evaluation.distance))
-        if entry.run is not None and "status" in entry.run.model_fields_set:
-            said = entry.run.status
-    stored = set(db.execute("select epoch, distance from evaluations where run_id = ?", (run_id,)))
-    if evaluations - stored or (status in NOT_ENDED and said not in NOT_ENDED):
-        return True
-    if counted <= db.execute("select count(*) from scalar_points where run_id = ?", (run_id,)).fetchone()[0]:
-        return False
-    sql = f"select {HAS_POINT}"
-    return not all(
-        db.execute(sql, (run_id, name, step)).fetchone()[0]
-        for entry in filter(None, journal.entries(folder))
-        for name, step, _ in entry.scalars
-    )
 
 
 def shown(name: str) -> str:
@@ -242,7 +196,7 @@ def _entry(db: Connection, run_id: int, entry: journal.Entry) -> None:
         db.execute("update runs set started = ifnull(started, ?) where id = ?", (entry.started, run_id))
     if entry.run is not None and entry.run.model_fields_set:
         known = entry.run.model_dump(exclude_unset=True)
-        columns = ", ".join(f'"{column}" = ?' for column in known)  # of journal.RunState, whatever the file names
+        columns = ", ".join(f'"{column}" = ?' for column in known)  # of journal.RunColumns, whatever the file names
         db.execute(f"update runs set {columns} where id = ?", (*known.values(), run_id))
     if entry.environment is not None:
         db.execute("update runs set environment = ? where id = ?", (json.dumps(entry.environment), run_id))
@@ -269,8 +223,7 @@ def _evaluation(db: Connection, folder: Path, run_id: int, facts: journal.Evalua
             if kept["vectors"].ndim != 2 or kept["labels"].shape != kept["vectors"].shape[:1]:
                 raise ValueError("vectors and labels have other lengths")
             proxies = path
-    near, similarities = columns["neighbours"], columns["similarities"]
-    store_evaluation(db, folder, run_id, event, near, similarities, embeddings, proxies)
+    store(db, folder, run_id, event, Arrays(embeddings, proxies, columns["neighbours"], columns["similarities"]))
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:

@@ -15,6 +15,7 @@ from sqlite_utils import Database
 from workbench import files
 from workbench.problem import Problem
 from workbench.workspace import write_ahead
+from workbench.workspace.behind import behind_journal
 from workbench.workspace.connection import (
     APPLICATION_ID,
     Connection,
@@ -26,13 +27,14 @@ from workbench.workspace.connection import (
 )
 from workbench.workspace.migrations import READABLE_UP_TO, migration
 from workbench.workspace.paths import regular
-from workbench.workspace.rebuild import UNREADABLE, behind_journal, readable, reason, rebuild, shown
+from workbench.workspace.rebuild import UNREADABLE, readable, reason, rebuild, shown
 from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.run_folders import folder_names, without_row
 from workbench.workspace.salvage import salvage
 from workbench.workspace.schema import check_schema
+from workbench.workspace.store import DATABASE
 from workbench.workspace.verification import damaged_rows
-from workbench.workspace.workspace import DATABASE, Workspace
+from workbench.workspace.workspace import Workspace
 
 BESIDE = ("-wal", "-shm")
 UNCHANGED = "It was not changed."

@@ -5,7 +5,8 @@ import logging
 from typing import Any
 
 from workbench.workspace.columns import Unreadable, parsed
-from workbench.workspace.workspace import Workspace, now
+from workbench.workspace.times import now
+from workbench.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
 Arrangement = dict[str, Any]

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from workbench.events import LIVE, RESUMABLE
+
 RECALL = re.compile(r"recall@[0-9]{1,9}")
-LIVE = ("queued", "running", "waiting")
-RESUMABLE = ("stopped", "cancelled", "failed", "interrupted")  # it ended early: its checkpoint can be taken up
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ class Run:
 
     @property
     def live(self) -> bool:
+        """Whether it works or is going to."""
         return self.status in LIVE
 
     @property

@@ -3,7 +3,8 @@
 import json
 
 from workbench.problem import Problem
-from workbench.workspace.workspace import Workspace, now
+from workbench.workspace.times import now
+from workbench.workspace.workspace import Workspace
 
 LONGEST = 80  # characters of a tag
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench import files, parts
-from workbench.workspace import reading
+from workbench.workspace import projections
 from workbench.workspace.arrays import check_count, read_array
 from workbench.workspace.rows import Evaluation, Projection
 from workbench.workspace.workspace import Workspace
@@ -101,7 +101,7 @@ def maps_of(workspace: Workspace, run_id: int) -> list[Projection]:
     """All maps of a run, in the order in which they were made."""
     with workspace.reading() as db:
         where = "evaluation_id in (select id from evaluations where run_id = ?)"
-        return reading.projections_where(db, where, (run_id,))
+        return projections.read_projections(db, where, (run_id,))
 
 
 def longest_chain(maps: list[Projection], fits: Callable[[Projection], bool]) -> list[Projection]:

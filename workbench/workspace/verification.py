@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 
 from workbench import files
+from workbench.events import LIVE
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.workspace import arrays, checksums, reading
+from workbench.workspace import arrays, checksums, curves, evaluations, samples
 from workbench.workspace.connection import Connection, DatabaseError, explain, told
-from workbench.workspace.rows import LIVE
 from workbench.workspace.workspace import Workspace
 
 REPAIR = "`workbench doctor --repair` rebuilds the database from the runs' folders"
@@ -76,17 +76,17 @@ def damaged_rows(db: Connection, progress: Progress) -> list[Damage]:
         rows = checksums.damaged_rows(db) + checksums.damaged_rows(db, checksums.LATER)
         found = [Damage("Database", f"{each} is not as it was written; {REPAIR}.") for each in rows]
         for (number,) in db.execute("select id from datasets").fetchall():
-            checks.append((f"data set {number}", partial(reading.samples, dataset_id=number)))
+            checks.append((f"data set {number}", partial(samples.read_samples, dataset_id=number)))
         sql = "select id, id in (select evaluation_id from evaluation_sums) from evaluations"
         for number, known in db.execute(sql).fetchall():
             checks.append((f"evaluation {number}", partial(_evaluation, evaluation_id=number)))
             unchecked += [] if known else [f"evaluation {number}"]
         sql = "select run_id, name from curve_sums join metrics on id = metric_id order by run_id, name"
-        curves = db.execute(sql).fetchall()
-        for number in sorted({run for run, _ in curves}):
-            checks.append((f"curves of run {number}", partial(reading.scalar_names, run_id=number)))
-        for number, name in curves:
-            checks.append((f"{name} of run {number}", partial(reading.scalars, run_id=number, name=name)))
+        stored = db.execute(sql).fetchall()
+        for number in sorted({run for run, _ in stored}):
+            checks.append((f"curves of run {number}", partial(curves.scalar_names, run_id=number)))
+        for number, name in stored:
+            checks.append((f"{name} of run {number}", partial(curves.scalars, run_id=number, name=name)))
         sql = (
             f"select id from runs where status not in {LIVE} and id not in (select run_id from curve_sums) "
             "and exists (select 1 from scalar_points where run_id = runs.id)"
@@ -106,7 +106,7 @@ def damaged_rows(db: Connection, progress: Progress) -> list[Damage]:
 
 
 def _evaluation(db: Connection, evaluation_id: int) -> None:
-    reading.queries(db, evaluation_id)
+    evaluations.read_queries(db, evaluation_id)
     checksums.check_queries(db, evaluation_id)
 
 

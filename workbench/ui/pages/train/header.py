@@ -77,7 +77,7 @@ class RunHeader(QWidget):
         column.addLayout(second)
         column.addWidget(self.bar)
 
-    def show_run(self, run: Run, control: Control | None, has_checkpoint: bool) -> None:
+    def show_run(self, run: Run, control: Control | None, can_resume: bool) -> None:
         """The run as it is; `control` is None where this window cannot steer it."""
         word, picture, role = STATES.get(run.status, (state_word(run.status), "circle", "muted"))
         if run.status == "waiting" and run.problem:
@@ -94,9 +94,9 @@ class RunHeader(QWidget):
         self.facts["Speed"].setText(f"{digits}{THIN}img/s" if pace else "")
         self.facts["Memory"].setText(memory(run.memory_bytes) if run.memory_bytes else "")
         self.bar.setValue(round(PARTS * min(max(run.done / run.total, 0), 1)) if run.total else 0)
-        self._enable(run, control, has_checkpoint)
+        self._enable(run, control, can_resume)
 
-    def _enable(self, run: Run, control: Control | None, has_checkpoint: bool) -> None:
+    def _enable(self, run: Run, control: Control | None, can_resume: bool) -> None:
         steered = control is not None
         paused = control is not None and control.paused
         self.pause.setText("Continue" if paused else "Pause")
@@ -110,7 +110,7 @@ class RunHeader(QWidget):
             each.setVisible(run.live)
             waits = run.status == "queued" and not each.isEnabled()
             each.setToolTip(ELSEWHERE if not steered else IN_LINE if waits else "")
-        self.resume.setVisible(run.resumable and has_checkpoint)
+        self.resume.setVisible(can_resume)
         self.resume.setToolTip("Go on from the last checkpoint")
         self.edit.setVisible(run.status == "failed")
         self.edit.setToolTip("Set up with the settings of this run")
