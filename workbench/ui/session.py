@@ -253,13 +253,10 @@ class Session(QObject):
         self.show_run(numbers[0])
         return numbers[0]
 
-    def place_for(self, run_id: int, name: str) -> str:
-        """Where files made of a run go unless a person says otherwise; nowhere, and told, where it would be a link."""
-        try:
-            return str(self.workspace.file(run_id, name))
-        except Problem as problem:
-            self.notify(problem)
-            return ""
+    def find_place(self, run_id: int, name: str, then: Callable[[str], None]) -> Task:
+        """Tell `then` where files made of a run go unless a person says otherwise; a link is told as a Problem."""
+        workspace = self.workspace
+        return self.read(lambda: str(workspace.file(run_id, name)), then)
 
     def experiments(self) -> list[Experiment]:
         """Runs that belong together, newest first."""
@@ -331,6 +328,20 @@ class Session(QObject):
         self._tasks.add(task)
         task.over.connect(self._task_over)
         return task.start()
+
+    def read(
+        self,
+        work: Callable[[], Result],
+        then: Callable[[Result], None],
+        failed: Callable[[Problem], None] | None = None,
+    ) -> Task:
+        """Read what takes well under a second, on a thread, without a line in the Activity panel.
+
+        Args:
+            work: reads. then: called with what it read, on the window's thread.
+            failed: called with the Problem; by default it is shown in the message bar.
+        """
+        return self.run_in_thread("Reading", lambda progress: work(), then, failed, quiet=True)
 
     def notify(self, what: Problem | str) -> None:
         """One sentence in the window's message bar."""

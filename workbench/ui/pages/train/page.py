@@ -164,7 +164,7 @@ class TrainPage(QStackedWidget):
             if (self.session.run_id, self.method.step) == (run_id, step):  # unless another is looked at since
                 self.method.show_charts(charts)
 
-        self.session.run_in_thread("Charts", lambda progress: workspace.charts(run_id, step), show, quiet=True)
+        self.session.read(lambda: workspace.charts(run_id, step), show)
 
     # What the person does
 
