@@ -23,6 +23,7 @@ from workbench.events import (
     Status,
     Waiting,
 )
+from workbench.files import parts
 from workbench.problem import Problem, RunTaken
 from workbench.workspace import ownership, stored_evaluation
 from workbench.workspace.artefacts import add_artefact
@@ -67,6 +68,7 @@ class Recorder:
         self._folder = workspace.folder(run_id)
         with workspace.reading() as db:
             self._token = ownership.hold(db, run_id)
+        parts.remove_dead(self._folder)  # of a program that was killed before the run had an owner
         self._journal, self._in_place = Journal(self._folder), InPlace(workspace.database)
         self._new = Uncommitted(run_id)
         self._rows: dict[int, int] = {}

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from workbench import files, parts
+from workbench import files
 from workbench.events import RunState
+from workbench.files import parts
 from workbench.workspace import ownership, sealing
 from workbench.workspace.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
 from workbench.workspace.connection import Connection

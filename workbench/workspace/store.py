@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
+from workbench.files.unreadable import refusing
 from workbench.problem import Problem
-from workbench.unreadable import refusing
 from workbench.workspace import checksums
 from workbench.workspace.connection import Connection, open_reader, open_writer, told, writing
 from workbench.workspace.migrations import migrate

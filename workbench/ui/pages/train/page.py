@@ -12,9 +12,9 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.charts import Chart
+from workbench.comparing.smoothing import AT_FIRST
 from workbench.control import Control
 from workbench.problem import Problem
-from workbench.smoothing import AT_FIRST
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
