@@ -28,6 +28,7 @@ class Follower(QObject):
         watch: of the workspace; it is closed with the follower.
     """
 
+    read = Signal()  # what can be asked is new; before all that follows
     runs_changed = Signal()  # some run's row, or the list of runs
     status_changed = Signal(str)  # of the followed run
     scalars_arrived = Signal(list)  # [(name, step, value), ...] of the followed run, in the order written; NaN is NaN
@@ -129,7 +130,7 @@ class Follower(QObject):
             return [partial(self._rest, 0)]
         self._place = after = news.after
         self.runs, self.trashed, self.experiments = news.runs, news.trashed, news.experiments
-        steps: list[Callable[[], None]] = []
+        steps: list[Callable[[], None]] = [self.read.emit]
         if news.scalars:
             steps.append(partial(self._tell_of_run, after, self.scalars_arrived, news.scalars))
         if after.status != news.before.status:

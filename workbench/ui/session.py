@@ -103,12 +103,14 @@ class Session(QObject):
         self.selection: np.ndarray = np.empty(0, np.int64)  # sample ids
         self.query: int | None = None
         self._chosen: int | None = None  # evaluation that the person chose; None follows the best
+        self._told = True  # that the shown run is another one
         self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
         self.queue = RunQueue(workspace, self._make_job, self)
         self.queue.ended.connect(self._queue_ended)
         self._turning = PageTurn(self.queue, self.queue)
         self._turning.turned.connect(self.page_asked)
         self.follower = Follower(watch, self)
+        self.follower.read.connect(self._hear_read)
         self.follower.runs_changed.connect(self.runs_changed)
         self.follower.status_changed.connect(self.status_changed)
         self.follower.scalars_arrived.connect(self.scalars_arrived)
@@ -189,8 +191,10 @@ class Session(QObject):
         self._chosen = None
         self.run_id = run_id
         self.follower.follow(run_id)
+        self._told = run_id is None or self.run() is not None  # a run that was just made is told when it is read
         before, self.evaluation_id = self.evaluation_id, None
-        self.run_changed.emit(run_id)
+        if self._told:
+            self.run_changed.emit(run_id)
         if before is not None:
             self.evaluation_changed.emit(None)
         self.show_query(None)
@@ -409,6 +413,11 @@ class Session(QObject):
             self.runs_changed.emit()
 
     # What the follower says
+
+    def _hear_read(self) -> None:
+        if not self._told and self.follower.followed.run_id == self.run_id:
+            self._told = True
+            self.run_changed.emit(self.run_id)
 
     def _hear_evaluations(self) -> None:
         self._follow_choice()
