@@ -17,7 +17,7 @@ from workbench.ui.pages.map import MapPage
 from workbench.ui.pages.map.colours.legend import Legend
 from workbench.ui.pages.map.map_data import Groups
 from workbench.ui.session import Session
-from workbench.workspace.news import watched
+from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(4), 15)
@@ -246,7 +246,7 @@ def test_embeddings_with_nan_are_told(qtbot, session, analysis, workspace):
 
 
 def test_another_workspace_empties_the_page(qtbot, corners, session, tmp_path):
-    session.open_workspace(watched(tmp_path / "other"))
+    session.open_workspace(Workspace(tmp_path / "other", create=True))
     assert corners.currentWidget() is corners.hint
     assert corners._data is None
 

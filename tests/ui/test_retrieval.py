@@ -17,7 +17,7 @@ from workbench.running import launch
 from workbench.ui.pages.retrieval import RetrievalPage, own_image
 from workbench.ui.pages.retrieval.history import History
 from workbench.ui.widgets.pictures import shared_loader
-from workbench.workspace.news import watched
+from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(5), 12)
@@ -312,7 +312,7 @@ def test_a_page_that_is_not_looked_at_reads_nothing(qtbot, session, run, monkeyp
 
 
 def test_another_workspace_empties_the_page(page, session, tmp_path):
-    session.open_workspace(watched(tmp_path / "other"))
+    session.open_workspace(Workspace(tmp_path / "other", create=True))
     assert page.currentWidget() is page.hint
 
 

@@ -9,6 +9,7 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QObject
 
+from tests.ui.started import started
 from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.control import Cancelled
@@ -19,7 +20,6 @@ from workbench.ui.activity import OFTEN
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
-from workbench.workspace.news import Watch, watched
 from workbench.workspace.recorder import Recorder
 
 
@@ -117,7 +117,7 @@ def test_points_of_a_resumed_run_arrive_although_their_numbers_are_used_again(qt
 
 def test_runs_work_one_after_the_other(qtbot, counting_session, config):
     session = counting_session
-    first, second = session.start(config), session.start(config)
+    first, second = started(session, config), started(session, config)
     qtbot.waitUntil(lambda: status_of(session, first) == "running")
     assert status_of(session, second) == "queued"
     assert session.run_id == second, "the newest started is shown"
@@ -131,7 +131,7 @@ def test_runs_work_one_after_the_other(qtbot, counting_session, config):
 
 
 def test_a_waiting_run_is_withdrawn_at_once(qtbot, counting_session, config):
-    first, second = counting_session.start(config), counting_session.start(config)
+    first, second = started(counting_session, config), started(counting_session, config)
     counting_session.end_run(second)
     assert status_of(counting_session, second) == "cancelled"
     assert counting_session.queue.waiting == []
@@ -139,7 +139,7 @@ def test_a_waiting_run_is_withdrawn_at_once(qtbot, counting_session, config):
 
 
 def test_a_paused_run_stands_still(qtbot, counting_session, config):
-    run_id = counting_session.start(config)
+    run_id = started(counting_session, config)
     qtbot.waitUntil(lambda: counting_session.control(run_id) is not None)
     control, standing, passed = counting_session.control(run_id), threading.Event(), []
     gate = control.gate
@@ -164,7 +164,7 @@ def test_a_paused_run_stands_still(qtbot, counting_session, config):
 @pytest.mark.parametrize("status", ["queued", "running"])
 def test_closing_the_session_ends_what_works(qtbot, tmp_path, config, make_counting_job, status):
     session = Session(Workspace(tmp_path / "w", create=True), make_job=make_counting_job)
-    run_id = session.start(config)
+    run_id = started(session, config)
     qtbot.waitUntil(lambda: status in ("queued", session.workspace.run(run_id).status))
     session.close()
     with Workspace(tmp_path / "w") as reopened:
@@ -173,7 +173,7 @@ def test_closing_the_session_ends_what_works(qtbot, tmp_path, config, make_count
 
 def test_a_discarded_run_goes_to_the_trash_when_it_has_ended(qtbot, counting_session, config):
     session = counting_session
-    first, second = session.start(config), session.start(config)
+    first, second = started(session, config), started(session, config)
     session.discard_run(second)
     assert session.workspace.run(second).trashed, "it waited in line"
     session.show_run(first)
@@ -190,7 +190,7 @@ def test_a_job_that_cannot_be_made_fails_with_its_sentence(qtbot, workspace, con
 
     session = Session(workspace, make_job=broken)
     noticed = Heard(session.noticed)
-    run_id = session.start(config)
+    run_id = started(session, config)
     qtbot.waitUntil(lambda: status_of(session, run_id) == "failed")
     qtbot.waitUntil(lambda: bool(noticed.values))
     assert "The disk is gone." in str(noticed.values[0])
@@ -340,7 +340,7 @@ def test_another_workspace_forgets_the_run_and_closes_the_first(qtbot, session, 
     session.show_run(session.workspace.create_run(config))
     before = session.workspace
     with qtbot.waitSignals([session.workspace_changed, session.run_changed]):
-        session.open_workspace(watched(tmp_path / "other"))
+        session.open_workspace(Workspace(tmp_path / "other", create=True))
     assert session.run_id is None
     assert session.runs() == []
     with pytest.raises(Exception, match="closed"):
@@ -352,7 +352,7 @@ def test_another_workspace_forgets_the_run_and_closes_the_first(qtbot, session, 
 def test_a_workspace_stays_while_a_run_works(counting_session, config, tmp_path):
     counting_session.start(config)
     with pytest.raises(Problem, match="still working"), Workspace(tmp_path / "other", create=True) as other:
-        counting_session.open_workspace(Watch(other))
+        counting_session.open_workspace(other)
 
 
 def test_five_thousand_signals(session):
@@ -450,7 +450,7 @@ def test_a_cancelled_request_is_silent_even_when_its_answer_was_on_its_way(qtbot
 def test_a_workspace_that_was_opened_too_late_is_dropped(qtbot, tmp_path, config, make_counting_job):
     """The answer of the thread that opens it may still be on its way when the session closes."""
     session = Session(Workspace(tmp_path / "w", create=True), make_job=make_counting_job)
-    run_id = session.start(config)
+    run_id = started(session, config)
     assert session.queue._opening.join(HANG)
     session.close()
     qtbot.deliver()

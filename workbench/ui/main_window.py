@@ -1,5 +1,6 @@
 """The window: menus, rail, pages, docks, status bar. What is behind them lives in the session."""
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, Qt, QTimer, Signal
@@ -234,7 +235,7 @@ class MainWindow(QMainWindow):
 
     def _show_workspace(self, watch: Watch) -> None:
         try:
-            self.session.open_workspace(watch)
+            self.session.open_workspace(watch.workspace, watch)
         except Problem as problem:
             watch.close()
             watch.workspace.close()
@@ -285,12 +286,7 @@ class MainWindow(QMainWindow):
             self.offer(path)
 
     def _start_sample(self) -> None:
-        try:
-            self.session.start(offering.sample_config())
-        except Problem as problem:
-            self.session.notify(problem)
-            return
-        self.session.show_page("train")
+        self.session.start(offering.sample_config(), partial(self.session.show_page, "train"))
 
     def _workspace_shown(self) -> None:
         workspace = self.session.workspace

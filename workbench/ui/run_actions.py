@@ -98,7 +98,7 @@ class RunActions(QObject):
     def _resume(self) -> None:
         run = self._session.run()
         if run is not None:
-            self._try(self._session.resume_run, run.id)
+            self._session.resume_run(run.id)
 
     def _duplicate(self) -> None:
         run = self._session.run()
@@ -116,7 +116,7 @@ class RunActions(QObject):
             return
         name, agreed = QInputDialog.getText(self._window, "Rename the run", "Name", text=run.name)
         if agreed and name.strip():
-            self._try(self._session.workspace.rename, run.id, name.strip()[:200])
+            self._change(self._session.workspace.rename, run.id, name.strip()[:200])
 
     def _tags(self) -> None:
         run = self._session.run()
@@ -126,7 +126,7 @@ class RunActions(QObject):
             self._window, "Tags of the run", "Words, separated by commas", text=", ".join(run.tags)
         )
         if agreed:
-            self._try(self._session.workspace.set_tags, run.id, text.split(","))
+            self._change(self._session.workspace.set_tags, run.id, text.split(","))
 
     def _note(self) -> None:
         run = self._session.run()
@@ -134,7 +134,7 @@ class RunActions(QObject):
             return
         text, agreed = QInputDialog.getMultiLineText(self._window, "Note on the run", "Note", run.note)
         if agreed:
-            self._try(self._session.workspace.set_note, run.id, text)
+            self._change(self._session.workspace.set_note, run.id, text)
 
     def _colours(self) -> QMenu:
         menu = QMenu(self._window)
@@ -146,7 +146,7 @@ class RunActions(QObject):
 
     def _paint(self, index: int) -> None:
         if self._session.run_id is not None:
-            self._try(self._session.workspace.set_colour, self._session.run_id, index)
+            self._change(self._session.workspace.set_colour, self._session.run_id, index)
 
     def _folder(self) -> None:
         if self._session.run_id is not None:
@@ -157,13 +157,12 @@ class RunActions(QObject):
 
     def _trash(self) -> None:
         run = self._session.run()
-        if run is not None and self._try(self._session.workspace.trash, run.id):
-            self._session.show_run(None)
-            self._session.notify(f"“{run.name}” is in the trash. The Runs list can show and restore it.")
+        if run is not None:
+            self._session.trash_run(run.id)
 
     def _restore(self) -> None:
         if self._session.run_id is not None:
-            self._try(self._session.workspace.restore, self._session.run_id)
+            self._change(self._session.workspace.restore, self._session.run_id)
 
     def _delete(self) -> None:
         run = self._session.run()
@@ -172,7 +171,7 @@ class RunActions(QObject):
         text = "Its curves, evaluations, maps and checkpoints are deleted. This cannot be undone."
         if self._sure(f"Delete “{run.name}” for ever?", text, "Delete"):
             self._session.show_run(None)
-            self._try(self._session.workspace.delete, run.id)
+            self._change(self._session.workspace.delete, run.id)
 
     def _empty_trash(self) -> None:
         count = len(self._session.trashed_runs())
@@ -181,7 +180,7 @@ class RunActions(QObject):
             return
         if self._sure(f"Delete {counted(count, 'run')} for ever?", "This cannot be undone.", "Delete"):
             self._session.show_run(None)
-            self._try(self._session.workspace.empty_trash)
+            self._change(self._session.workspace.empty_trash)
 
     def _sure(self, question: str, text: str, verb: str) -> bool:
         box = QMessageBox(QMessageBox.Icon.Warning, "Workbench", question, parent=self._window)
@@ -191,6 +190,9 @@ class RunActions(QObject):
         box.setDefaultButton(box.addButton("Keep", QMessageBox.ButtonRole.RejectRole))
         box.exec()
         return box.clickedButton() is yes
+
+    def _change(self, change: Callable[..., object], *values: object) -> None:
+        self._session.change(partial(change, *values))
 
     def _try(self, change: Callable[..., object], *values: object) -> bool:
         """Do it, or say why not."""

@@ -120,8 +120,11 @@ class Session(QObject):
 
     # Workspace and catalog
 
-    def open_workspace(self, watch: Watch) -> None:
-        """Show another workspace, which is being watched, and close the one before.
+    def open_workspace(self, workspace: Workspace, watch: Watch | None = None) -> None:
+        """Show another workspace and close the one before.
+
+        Args:
+            watch: on it, made where it was opened; else it is made here, which reads the disk.
 
         Raises:
             Problem: while a run of this window works; the caller closes what it opened.
@@ -130,7 +133,7 @@ class Session(QObject):
             raise Problem("A run is still working in this workspace.", todo="Stop or cancel it first.")
         self._wait_for_tasks()
         before, follower, queue = self.workspace, self.follower, self.queue
-        self._adopt(watch)
+        self._adopt(watch or Watch(workspace))
         follower.close()
         follower.deleteLater()
         queue.deleteLater()
@@ -245,17 +248,21 @@ class Session(QObject):
 
     # Runs of this window
 
-    def start(self, config: "RunConfig") -> int:
+    def start(self, config: "RunConfig", then: Callable[[], None] | None = None) -> None:
         """Make all runs of a config and start them, in line behind the one that works; the first becomes the shown run.
 
-        Raises:
-            Problem: when the workspace cannot be written.
+        They are made on a thread; `then` is called when the first is shown. Where the workspace cannot be written, the
+        message bar says so.
         """
-        numbers = folds_and_seeds.prepare(config, self.workspace)
+        prepare = partial(folds_and_seeds.prepare, config, self.workspace)
+        self.change(prepare, partial(self._started, then))
+
+    def _started(self, then: Callable[[], None] | None, numbers: list[int]) -> None:
         for run_id in numbers:
             self.queue.add(run_id)
         self.show_run(numbers[0])
-        return numbers[0]
+        if then is not None:
+            then()
 
     def find_place(self, run_id: int, name: str, then: Callable[[str], None]) -> Task:
         """Tell `then` where files made of a run go unless a person says otherwise; a link is told as a Problem."""
@@ -267,8 +274,10 @@ class Session(QObject):
         return self.follower.experiments
 
     def resume_run(self, run_id: int) -> None:
-        """Go on with a run from its last whole checkpoint. Raises Problem when it still works, anywhere."""
-        self.workspace.take_over(run_id)
+        """Go on with a run from its last whole checkpoint; the message bar says so when it still works, anywhere."""
+        self.change(partial(self.workspace.take_over, run_id), partial(self._resumed, run_id))
+
+    def _resumed(self, run_id: int, _: None) -> None:
         self.queue.add(run_id, resume=True)
         self.show_run(run_id)
 
@@ -291,13 +300,15 @@ class Session(QObject):
         if run_id not in self._discarded:
             return
         self._discarded.remove(run_id)
+        self.trash_run(run_id)
+
+    def trash_run(self, run_id: int) -> None:
+        """Put a run into the trash; a run that works stays where it is, and the message bar says so."""
         run = self.run(run_id)
         name = f"Run {run_id}" if run is None else f"“{run.name}”"
-        try:
-            self.workspace.trash(run_id)
-        except Problem as problem:
-            self.notify(problem)
-            return
+        self.change(partial(self.workspace.trash, run_id), partial(self._trashed, run_id, name))
+
+    def _trashed(self, run_id: int, name: str, _: None) -> None:
         if self.run_id == run_id:
             self.show_run(None)
         self.notify(f"{name} is in the trash. The Runs list can show and restore it.")
@@ -346,6 +357,10 @@ class Session(QObject):
             failed: called with the Problem; by default it is shown in the message bar.
         """
         return self.run_in_thread("Reading", lambda progress: work(), then, failed, quiet=True)
+
+    def change(self, work: Callable[[], Result], then: Callable[[Result], None] | None = None) -> Task:
+        """Write what takes well under a second, on a thread; a Problem is shown in the message bar."""
+        return self.run_in_thread("Writing", lambda progress: work(), then, quiet=True)
 
     def notify(self, what: Problem | str) -> None:
         """One sentence in the window's message bar."""

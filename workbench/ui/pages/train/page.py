@@ -216,10 +216,7 @@ class TrainPage(QStackedWidget):
         run = self.session.run()
         if run is None:
             return
-        try:
-            self.session.resume_run(run.id)
-        except Problem as problem:
-            self.session.notify(problem)
+        self.session.resume_run(run.id)
 
     def _show_epoch(self, index: object) -> None:
         row = self.table.currentIndex().row()
