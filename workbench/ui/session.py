@@ -8,9 +8,8 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.control import Control
@@ -18,31 +17,27 @@ from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
-from workbench.progress import Progress
 from workbench.running import folds_and_seeds
-from workbench.ui.activity import Activity
 from workbench.ui.analysis import AnalysisClient
-from workbench.ui.live import Follower
 from workbench.ui.page_turn import PageTurn
 from workbench.ui.preferences import Preferences
 from workbench.ui.run_queue import MakeJob, RunQueue, experiment_job
+from workbench.ui.shown import Shown
 from workbench.ui.tasks import Task
 from workbench.ui.theme import Theme
+from workbench.ui.work import GRACE
 from workbench.workspace import Workspace
 from workbench.workspace.news import Watch
-from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
 
 log = logging.getLogger(__name__)
-Result = TypeVar("Result")
 PAGES = ("setup", "train", "map", "retrieval", "compare", "report")
 DEAD_EVERY = 30_000  # ms between two looks for runs whose owner is gone
-GRACE = 30.0  # seconds that work off the window's thread gets to hear of its end
 
 
-class Session(QObject):
+class Session(Shown):
     """State shared by pages; see docs/architecture.md, "Window".
 
     Args:
@@ -53,25 +48,13 @@ class Session(QObject):
 
     workspace_changed = Signal()
     catalog_changed = Signal()  # the catalog was made: it is empty at the very first start
-    run_changed = Signal(object)  # run id or None
-    evaluation_changed = Signal(object)  # evaluation id or None
-    selection_changed = Signal()
-    query_changed = Signal(object)  # sample id or None
     page_asked = Signal(str)  # one of PAGES
     config_offered = Signal(object)  # RunConfig for the Set up page: from a file, a folder of images or a run
     comparison_offered = Signal(object)  # run ids for the Compare page, which is there: ask for the page first
     report_offered = Signal(object)  # ReportOffer for the Report page, which is there: see ui/report_offer.py
     images_located = Signal(int)  # data set whose images were looked for in another folder: pictures are read again
-    noticed = Signal(object)  # Problem or str for the message bar
     end_asked = Signal(int)  # the person wants this run of this window to end: how is asked by the window
     run_ended = Signal(int, str)  # run of this window, its status
-
-    # As the follower says them; `scalars_arrived` tells the shown run from its first point on after `run_changed`.
-    runs_changed = Signal()
-    status_changed = Signal(str)
-    scalars_arrived = Signal(list)  # [(name, step, value), ...]
-    evaluations_changed = Signal()
-    charts_changed = Signal()
 
     def __init__(
         self,
@@ -80,43 +63,26 @@ class Session(QObject):
         make_job: MakeJob = experiment_job,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(Watch(workspace), parent)
         self.preferences = preferences or Preferences(parent=self)
         self.theme = Theme(self.preferences, self)
-        self.activity = Activity(self)
         self.analysis = AnalysisClient(self)
         self.drawing = AnalysisClient(self, partial(AnalysisProcess, module="workbench.reports.server"))
         self.catalog: Catalog = catalogs.read() or {}
         self.page = "setup"
         self._make_job = make_job
-        self._tasks: set[Task] = set()
-        self._closed = False
         self._look_for_dead_runs = QTimer(self, interval=DEAD_EVERY)
         self._look_for_dead_runs.timeout.connect(self._mark_dead_runs)
         self._look_for_dead_runs.start()
-        self._adopt(Watch(workspace))
+        self._begin_line()
 
-    def _adopt(self, watch: Watch) -> None:
-        self.workspace = workspace = watch.workspace
-        self.run_id: int | None = None
-        self.evaluation_id: int | None = None
-        self.selection: np.ndarray = np.empty(0, np.int64)  # sample ids
-        self.query: int | None = None
-        self._chosen: int | None = None  # evaluation that the person chose; None follows the best
-        self._told = True  # that the shown run is another one
+    def _begin_line(self) -> None:
+        """No run of this window works or waits in the workspace yet."""
         self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
-        self.queue = RunQueue(workspace, self._make_job, self)
+        self.queue = RunQueue(self.workspace, self._make_job, self)
         self.queue.ended.connect(self._queue_ended)
         self._turning = PageTurn(self.queue, self.queue)
         self._turning.turned.connect(self.page_asked)
-        self.follower = Follower(watch, self)
-        self.follower.read.connect(self._hear_read)
-        self.follower.runs_changed.connect(self.runs_changed)
-        self.follower.status_changed.connect(self.status_changed)
-        self.follower.scalars_arrived.connect(self.scalars_arrived)
-        self.follower.evaluations_changed.connect(self._hear_evaluations)
-        self.follower.charts_changed.connect(self.charts_changed)
-        self.follower.failed.connect(self.notify)
 
     # Workspace and catalog
 
@@ -134,6 +100,7 @@ class Session(QObject):
         self._wait_for_tasks()
         before, follower, queue = self.workspace, self.follower, self.queue
         self._adopt(watch or Watch(workspace))
+        self._begin_line()
         follower.close()
         follower.deleteLater()
         queue.deleteLater()
@@ -150,94 +117,6 @@ class Session(QObject):
         if catalog != self.catalog:
             self.catalog = catalog
             self.catalog_changed.emit()
-
-    # What is shown
-
-    def runs(self) -> list[Run]:
-        """All runs that are not in the trash, newest first, as they were read last."""
-        return self.follower.runs
-
-    def trashed_runs(self) -> list[Run]:
-        """The runs in the trash, newest first, as they were read last."""
-        return self.follower.trashed
-
-    def run(self, run_id: int | None = None) -> Run | None:
-        """The shown run, or that of a number, in the trash or not; None before it was read and where it is gone."""
-        number = self.run_id if run_id is None else run_id
-        return next((run for run in (*self.runs(), *self.trashed_runs()) if run.id == number), None)
-
-    def evaluations(self) -> list[Evaluation]:
-        """The evaluations of the shown run by epoch; none before they were read: `evaluations_changed` follows."""
-        return list(self.follower.followed.evaluations)
-
-    def evaluation(self) -> Evaluation | None:
-        """The shown evaluation, or None."""
-        return next((one for one in self.evaluations() if one.id == self.evaluation_id), None)
-
-    def dataset(self) -> Dataset | None:
-        """The data set of the shown run; None before it was read, and where its row cannot be read."""
-        return self.follower.followed.dataset
-
-    def chart_steps(self) -> list[int]:
-        """The steps at which the method of the shown run drew charts, rising."""
-        return list(self.follower.followed.chart_steps)
-
-    def can_resume(self) -> bool:
-        """Whether the shown run ended before its last epoch and has a checkpoint to go on from."""
-        run = self.run()
-        return run is not None and run.resumable and self.follower.followed.has_checkpoint
-
-    def show_run(self, run_id: int | None) -> None:
-        """Show a run, or none; selection and query are cleared. Its best evaluation follows as soon as it is read."""
-        if run_id == self.run_id:
-            return
-        self._chosen = None
-        self.run_id = run_id
-        self.follower.follow(run_id)
-        self._told = run_id is None or self.run() is not None  # a run that was just made is told when it is read
-        before, self.evaluation_id = self.evaluation_id, None
-        if self._told:
-            self.run_changed.emit(run_id)
-        if before is not None:
-            self.evaluation_changed.emit(None)
-        self.show_query(None)
-        self.select(np.empty(0, np.int64))
-
-    def show_evaluation(self, evaluation_id: int | None) -> None:
-        """Show an evaluation of the shown run and stay with it; the best, or None, follows the best from then on.
-
-        Before the evaluations of the run were read it is remembered, and shown when they are.
-        """
-        self._chosen = evaluation_id
-        if self.evaluations():
-            self._follow_choice()
-
-    def show_earlier(self) -> None:
-        """The evaluation before the shown one, if there is one."""
-        self._step_evaluation(-1)
-
-    def show_later(self) -> None:
-        """The evaluation after the shown one, if there is one."""
-        self._step_evaluation(1)
-
-    def _step_evaluation(self, by: int) -> None:
-        numbers = [evaluation.id for evaluation in self.evaluations()]
-        row = numbers.index(self.evaluation_id) + by if self.evaluation_id in numbers else -1
-        if 0 <= row < len(numbers):
-            self.show_evaluation(numbers[row])
-
-    def select(self, sample_ids: np.ndarray) -> None:
-        """Select samples by id; [n] int64."""
-        new = np.asarray(sample_ids, np.int64)
-        if not np.array_equal(new, self.selection):
-            self.selection = new
-            self.selection_changed.emit()
-
-    def show_query(self, sample_id: int | None) -> None:
-        """Show one sample as the query."""
-        if sample_id != self.query:
-            self.query = sample_id
-            self.query_changed.emit(sample_id)
 
     def show_page(self, name: str) -> None:
         """Bring a page to the front: one of PAGES."""
@@ -268,10 +147,6 @@ class Session(QObject):
         """Tell `then` where files made of a run go unless a person says otherwise; a link is told as a Problem."""
         workspace = self.workspace
         return self.read(lambda: str(workspace.file(run_id, name)), then)
-
-    def experiments(self) -> list[Experiment]:
-        """Runs that belong together, newest first."""
-        return self.follower.experiments
 
     def resume_run(self, run_id: int) -> None:
         """Go on with a run from its last whole checkpoint; the message bar says so when it still works, anywhere."""
@@ -313,65 +188,6 @@ class Session(QObject):
             self.show_run(None)
         self.notify(f"{name} is in the trash. The Runs list can show and restore it.")
 
-    # Work off the window's thread
-
-    def run_in_thread(
-        self,
-        title: str,
-        work: Callable[[Progress], Result],
-        then: Callable[[Result], None] | None = None,
-        failed: Callable[[Problem], None] | None = None,
-        *,
-        quiet: bool = False,
-    ) -> Task:
-        """Do `work(progress)` on a thread; `then(result)` or `failed(problem)` follow on the window's thread.
-
-        Args:
-            title: the line in the Activity panel.
-            work: gets `progress(text, done, total)`, which raises Cancelled once the person cancelled.
-            then: called with the result; not when cancelled.
-            failed: called with the Problem; by default it is shown in the message bar.
-            quiet: for work well under a second: no line in the Activity panel.
-
-        After `close` nothing is done any more: the task is cancelled before it begins.
-        """
-        activity = None if quiet else self.activity
-        task = Task(title, work, then, failed or self.notify, activity, self)
-        if self._closed:  # a timer of a page that is on its way out
-            task.cancel()
-            return task
-        self._tasks.add(task)
-        task.over.connect(self._task_over)
-        return task.start()
-
-    def read(
-        self,
-        work: Callable[[], Result],
-        then: Callable[[Result], None],
-        failed: Callable[[Problem], None] | None = None,
-    ) -> Task:
-        """Read what takes well under a second, on a thread, without a line in the Activity panel.
-
-        Args:
-            work: reads. then: called with what it read, on the window's thread.
-            failed: called with the Problem; by default it is shown in the message bar.
-        """
-        return self.run_in_thread("Reading", lambda progress: work(), then, failed, quiet=True)
-
-    def change(self, work: Callable[[], Result], then: Callable[[Result], None] | None = None) -> Task:
-        """Write what takes well under a second, on a thread; a Problem is shown in the message bar."""
-        return self.run_in_thread("Writing", lambda progress: work(), then, quiet=True)
-
-    def notify(self, what: Problem | str) -> None:
-        """One sentence in the window's message bar."""
-        log.info("notice: %s", what)
-        self.noticed.emit(what)
-
-    @property
-    def closed(self) -> bool:
-        """Whether `close` was called: a page on its way out may still ask."""
-        return self._closed
-
     @property
     def busy(self) -> bool:
         """Whether a run of this window works or waits in line."""
@@ -397,16 +213,6 @@ class Session(QObject):
         self.preferences.keep()
         self.workspace.close()
 
-    def _wait_for_tasks(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        for task in self._tasks:
-            task.join(GRACE)
-
-    def _task_over(self, task: Task) -> None:
-        self._tasks.discard(task)
-        task.deleteLater()
-
     def _mark_dead_runs(self) -> None:
         """What changes is heard from the follower; a workspace that cannot be written now is looked at again."""
         mark, not_now = self.workspace.sweep_dead_runs, partial(log.info, "dead runs: %s")
@@ -426,31 +232,3 @@ class Session(QObject):
     def _concluded(self, result: dict[str, Any] | None) -> None:
         if result is not None:
             self.runs_changed.emit()
-
-    # What the follower says
-
-    def _hear_read(self) -> None:
-        if not self._told and self.follower.followed.run_id == self.run_id:
-            self._told = True
-            self.run_changed.emit(self.run_id)
-
-    def _hear_evaluations(self) -> None:
-        self._follow_choice()
-        self.evaluations_changed.emit()
-
-    def _follow_choice(self) -> None:
-        """Show the evaluation that the person chose, or the best; the best is followed from then on."""
-        best = self._best_evaluation()
-        if self._chosen == best or self._chosen not in {evaluation.id for evaluation in self.evaluations()}:
-            self._chosen = None
-        shown = best if self._chosen is None else self._chosen
-        if shown != self.evaluation_id:
-            self.evaluation_id = shown
-            self.evaluation_changed.emit(shown)
-
-    def _best_evaluation(self) -> int | None:
-        """That of the epoch which the run list and the reports call the best; the last where the run has no best."""
-        evaluations, run = self.evaluations(), self.run()
-        of_best = [one.id for one in evaluations if run is not None and one.epoch == run.best_epoch]
-        last = [one.id for one in evaluations][-1:]
-        return next(reversed(of_best or last), None)
