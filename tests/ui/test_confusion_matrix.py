@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
 from tests.ui.pointing import choose, click_cell, click_head
-from workbench.failed_queries import ConfusedPair
+from workbench.results.explanations import ConfusedPair
 from workbench.ui.pages.retrieval.confusion_matrix import SHARE, TIMES, ConfusionMatrix, most_confused, told
 
 NAMES = ("ant", "<b>bee</b>", "cat", "dog")

@@ -10,8 +10,9 @@ from small_run import blobs, store_run
 
 from tests.ui.pointing import choose as pick
 from tests.ui.pointing import click_cell
-from workbench import failed_queries
-from workbench.failed_queries import Explanation
+from workbench.results.explanations import Explanation, explain_failures
+from workbench.results.leaving_out import without_samples
+from workbench.results.mistakes import read_changes
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.causes import TIPS, TITLES, before_first_hit, changed, sentence
 from workbench.ui.pages.retrieval.result import LINES
@@ -59,7 +60,7 @@ def listed(page):
 
 
 def found_of(session):
-    return failed_queries.find(session.workspace, session.evaluation_id, lambda text, done, total: None)
+    return explain_failures(session.workspace, session.evaluation_id, lambda text, done, total: None)
 
 
 def test_each_cause_lists_its_queries_and_counts_them(page, session):
@@ -144,7 +145,7 @@ def test_missed_neighbours_stand_below_with_their_ranks(page, session, run, qtbo
 
 def test_won_and_lost_since_another_epoch(page, session, run, qtbot):
     why = page.queries.why
-    expected = failed_queries.compare(session.workspace, *run.evaluations)
+    expected = read_changes(session.workspace, *run.evaluations)
     assert why.differences.isHidden()
     assert why.compare.findData(run.evaluations[1]) < 0, "not with itself"
     choose(why.compare, run.evaluations[0])
@@ -232,7 +233,7 @@ def test_a_person_who_cancels_is_not_left_waiting(qtbot, session, run, monkeypat
             progress("Looking for causes", 1, 4)
             sleep(0.005)
 
-    monkeypatch.setattr(failed_queries, "find", endless)
+    monkeypatch.setattr("workbench.ui.pages.retrieval.failure_source.explain_failures", endless)
     monkeypatch.setattr("workbench.ui.pages.retrieval.failure_source.QUIET", -1)
     session.show_run(run.run_id)
     made = RetrievalPage(session)
@@ -255,7 +256,7 @@ def test_filters_that_leave_nothing_say_so(page):
 
 
 def test_every_cause_has_words():
-    from workbench.evaluation.failures import CAUSES
+    from workbench.results.failures import CAUSES
 
     assert tuple(TITLES) == tuple(TIPS) == CAUSES
     facts = {
@@ -332,7 +333,7 @@ def test_map_at_r_if_the_tagged_were_left_out_stands_beside_and_changes_nothing(
     choose(why.causes, "tag:label wrong")
     why.left_out.click()
     qtbot.waitUntil(lambda: "if the 1 tagged “label wrong”" in why.left_out_said.text())
-    expected = failed_queries.without_samples(session.workspace, run.evaluations[1], run.ids[30:31], lambda *told: None)
+    expected = without_samples(session.workspace, run.evaluations[1], run.ids[30:31], lambda *told: None)
     assert f"it would be {100 * expected.without:.2f} %" in why.left_out_said.text()
     assert f"MAP@R {100 * before['MAP@R']:.2f} %" in why.left_out_said.text()
     assert session.workspace.evaluation(run.evaluations[1]).metrics == before

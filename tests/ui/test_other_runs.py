@@ -7,8 +7,8 @@ import pytest
 from small_run import blobs, store_run
 
 from tests.ui.pointing import choose as pick
-from workbench import failed_queries
 from workbench.comparing.counterparts import counterparts
+from workbench.results.mistakes import read_changes
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.causes import TITLES
 
@@ -61,7 +61,7 @@ def test_the_same_query_stands_side_by_side_with_another_run(page, session, runs
     assert result.other.isHidden()
     choose(why.compare, there)
     qtbot.waitUntil(why.differences.isVisible)
-    expected = failed_queries.compare(session.workspace, there, runs[0].evaluations[-1])
+    expected = read_changes(session.workspace, there, runs[0].evaluations[-1])
     assert why.differences.text().startswith(
         f"Against epoch 2 of run {runs[1].run_id}: {len(expected.won)} won, {len(expected.lost)} lost"
     )

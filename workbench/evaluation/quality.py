@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from workbench.evaluation.conventions import VOTERS
 from workbench.evaluation.geometry import alignment_uniformity, class_distances, covering_radius, effective_rank
 from workbench.evaluation.retrieval import Retrieval
 
-VOTERS = 10  # neighbours
 SAMPLED, CLASSES = 3000, 300  # embeddings, and classes, of which distances of all pairs are taken
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import torch
 
 from workbench.evaluation.all_pairs import AllPairs, pairs_up
+from workbench.evaluation.conventions import Between
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.evaluation.neighbours import Distance, Gallery
 from workbench.evaluation.two_pass import TwoPass, pays
 from workbench.problem import Problem
 
 LAST = torch.iinfo(torch.int64).max
-Between = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,7 @@
 from collections import Counter
 from math import isfinite
 
-from workbench.failed_queries import Explanation
+from workbench.results.explanations import Explanation
 from workbench.ui.words import NO_VALUE, counted
 from workbench.workspace.rows import Neighbour
 

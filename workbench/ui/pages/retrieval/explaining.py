@@ -2,7 +2,8 @@
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from workbench.failed_queries import Changes, ConfusedPair, FailedQueries
+from workbench.results.explanations import ConfusedPair, FailedQueries
+from workbench.results.mistakes import Changes
 from workbench.ui.pages.retrieval.causes import before_first_hit, changed, sentence
 from workbench.ui.pages.retrieval.comparing_with import ComparingWith
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from workbench import failed_queries, files
-from workbench.failed_queries import FailedQueries
+from workbench import files
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.results.explanations import FailedQueries, explain_failures
 from workbench.spreadsheet import csv_text
 from workbench.ui.models.query_table import Listing
 from workbench.ui.pages.retrieval.causes import TITLES
@@ -31,7 +31,7 @@ def written(
         causes, without = found, ""
         if causes is None:
             try:
-                causes = failed_queries.find(workspace, listing.evaluation_id, progress)
+                causes = explain_failures(workspace, listing.evaluation_id, progress)
             except Problem as problem:
                 without = f" It has no causes: {problem}"
         with files.atomic_write(path) as file:

@@ -4,7 +4,7 @@ import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from workbench.failed_queries import ConfusedPair, FailedQueries
+from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.ui.pages.retrieval.causes import TIPS, TITLES
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label, plain_tip

@@ -5,10 +5,10 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from workbench import failed_queries
-from workbench.failed_queries import Changes, FailedQueries
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.results.explanations import FailedQueries, explain_failures
+from workbench.results.mistakes import Changes, read_changes
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
@@ -47,7 +47,7 @@ class FailureSource(QObject):
         if self._wanted in self._kept:
             self._take(self._wanted, self._kept[self._wanted])
             return
-        work = partial(failed_queries.find, workspace, evaluation.id)
+        work = partial(explain_failures, workspace, evaluation.id)
         take = partial(self._take, self._wanted)
         quiet = evaluation.metrics.get("queries", 0) <= QUIET
         self._start("find", "Explain the failed queries", work, take, quiet=quiet)
@@ -59,7 +59,7 @@ class FailureSource(QObject):
         workspace = self._session.workspace
 
         def work(progress: Progress) -> Changes:
-            return failed_queries.compare(workspace, before, after)
+            return read_changes(workspace, before, after)
 
         self._start("compare", "Compare two evaluations", work, partial(self._tell_changes, before), quiet=True)
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.failed_queries import ConfusedPair, FailedQueries, Hub
+from workbench.results.explanations import ConfusedPair, FailedQueries, Hub
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.confusion_matrix import ConfusionMatrix
 from workbench.ui.widgets.labels import label

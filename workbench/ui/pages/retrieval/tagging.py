@@ -6,10 +6,9 @@ import numpy as np
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QInputDialog, QMenu
 
-from workbench import failed_queries
-from workbench.failed_queries import LeftOut
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.results.leaving_out import LeftOut, without_samples
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.session import Session
@@ -63,7 +62,7 @@ class Tagging(QObject):
         gone = np.array(self._tags[tag], np.int64)
 
         def work(progress: Progress) -> LeftOut:
-            return failed_queries.without_samples(workspace, evaluation_id, gone, progress)
+            return without_samples(workspace, evaluation_id, gone, progress)
 
         self._filters.show_left_out("Being worked out…")
         told = partial(self._tell, evaluation_id, tag)
