@@ -14,7 +14,7 @@ from small_run import store_run
 
 from tests.ui.pointing import choose
 from workbench import experiment
-from workbench.ui.pages.retrieval import RetrievalPage, own_image
+from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.history import History
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace import Workspace
@@ -365,14 +365,18 @@ def embedder(monkeypatch, workspace, run):
     folder = workspace.folder(run.run_id)
     (folder / "best.pt").write_bytes(b"weights")
     step = workspace.evaluation(run.evaluations[0]).step
-    workspace.add_artefact(run.run_id, "checkpoint", folder / "best.pt", step)
     seen = []
 
-    def embed(space, run_id, images):
-        seen.append(images[0])
-        return np.asarray(space.embeddings(run.evaluations[0])[2][17:18])
+    class Network:
+        dataset = workspace.dataset(workspace.run(run.run_id).dataset_id)
+        epoch = 1
 
-    monkeypatch.setattr(experiment, "embed_images", embed)
+        def embed(self, images):
+            seen.append(images[0])
+            return np.asarray(workspace.embeddings(run.evaluations[0])[2][17:18])
+
+    Network.step = step
+    monkeypatch.setattr(experiment, "trained", lambda *where: Network())
     return seen
 
 
@@ -478,20 +482,6 @@ def test_a_run_without_a_checkpoint_is_told(qtbot, page, session, tmp_path):
     page.search_file(tmp_path / "mine.png")
     qtbot.waitUntil(lambda: bool(told))
     assert "checkpoint" in str(told[0])
-
-
-@pytest.mark.parametrize("distance", ["cosine", "l2"])
-def test_similarities_of_one_query(distance):
-    rng = np.random.default_rng(0)
-    query, table = rng.normal(size=5), rng.normal(size=(20, 5))
-    for row, found in enumerate(own_image.similarities(query, table, distance)):
-        apart = np.sqrt(((table[row] - query) ** 2).sum())
-        cosine = (table[row] * query).sum() / np.sqrt((table[row] ** 2).sum() * (query**2).sum())
-        assert found == pytest.approx(cosine if distance == "cosine" else -apart)
-
-
-def test_a_zero_vector_is_similar_to_nothing():
-    assert own_image.similarities(np.zeros(3), np.ones((2, 3)), "cosine").tolist() == [0.0, 0.0]
 
 
 OTHER_PROGRAM = """

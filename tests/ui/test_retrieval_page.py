@@ -1,6 +1,7 @@
 """The Retrieval page: pages of the list, filters, the query and its neighbours, history, own images."""
 
 import csv
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from PySide6.QtWidgets import QToolButton
 from tests.ui.trained import trained_run
 from workbench import experiment
 from workbench.problem import Problem
-from workbench.ui.pages.retrieval import own_image
 from workbench.ui.pages.retrieval.page import RetrievalPage
 from workbench.ui.widgets.pictures import shared_loader
 
@@ -100,11 +100,11 @@ def test_pictures_arrive_and_a_lost_one_is_said(page, session, qtbot):
 def test_search_with_an_image_of_ones_own(page, session, qtbot, tmp_path, monkeypatch):
     file = session.workspace.folder(session.run_id) / "best.pt"
     file.write_bytes(b"weights")
-    session.workspace.add_artefact(session.run_id, "checkpoint", file, step=10)
-    best = own_image.of_best_checkpoint(session.workspace, session.run_id)
-    assert best.id == session.evaluation_id, "what every page shows"
+    best = session.evaluation()
     ids, labels, embeddings = session.workspace.embeddings(best.id)
-    monkeypatch.setattr(experiment, "embed_images", lambda workspace, run, images: np.asarray(embeddings[5:6]))
+    data = session.workspace.dataset(session.run().dataset_id)
+    network = SimpleNamespace(step=best.step, epoch=best.epoch, dataset=data, embed=lambda images: embeddings[5:6])
+    monkeypatch.setattr(experiment, "trained", lambda *where: network)
     Image.new("L", (20, 20), 90).save(tmp_path / "mine.png")
     page.search_file(tmp_path / "mine.png")
     qtbot.waitUntil(page.result.own.isVisible)

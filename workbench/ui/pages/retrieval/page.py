@@ -9,6 +9,8 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication,
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.results.search import Answer, OwnImage, search
 from workbench.spreadsheet import pasted
 from workbench.ui.in_turns import InTurns
 from workbench.ui.models.query_table import QueryTable
@@ -39,7 +41,7 @@ class RetrievalPage(QStackedWidget):
         self.session = session
         self.history = History()
         self._listed: tuple[Workspace, int] | None = None  # workspace and evaluation in the list
-        self._last_own: tuple[own_image.Source, str] | None = None  # an image of one's own, and its name
+        self._last_own: OwnImage | None = None
         self._turns = InTurns(session, self)
         self._build()
         self._make_actions()
@@ -275,10 +277,8 @@ class RetrievalPage(QStackedWidget):
 
     def dropEvent(self, event: QDropEvent) -> None:
         found = own_image.dropped(event.mimeData())
-        if isinstance(found, Path):
-            self.search_file(found)
-        elif found is not None:
-            self._search(own_image.from_image(found), "Dropped image")
+        if found is not None:
+            self._search(found)
 
     def _open_own(self) -> None:
         name, _ = QFileDialog.getOpenFileName(self, "Search with an image of your own")
@@ -287,30 +287,32 @@ class RetrievalPage(QStackedWidget):
 
     def _paste_own(self) -> None:
         try:
-            picture = own_image.from_image(QGuiApplication.clipboard().image())
+            self._search(own_image.pasted(QGuiApplication.clipboard().image()))
         except Problem as problem:
             self.session.notify(problem)
-            return
-        self._search(picture, "Pasted image")
 
     def search_file(self, path: Path) -> None:
         """Search with the image in a file."""
-        self._search(path, path.name)
+        self._search(own_image.from_file(path))
 
-    def _search(self, source: own_image.Source, name: str) -> None:
-        self._last_own = source, name
-        self.search_again.setText(f"{AGAIN}: {name}".replace("&", "&&"))
+    def _search(self, image: OwnImage) -> None:
+        self._last_own = image
+        self.search_again.setText(f"{AGAIN}: {image.name}".replace("&", "&&"))
         self.search_again.setEnabled(True)
         self._search_again()
 
     def _search_again(self) -> None:
         """Search the run that is shown now with the last image of one's own: another run orders another way."""
-        run_id = self.session.run_id
-        if run_id is not None and self._last_own is not None:
-            work = own_image.search(self.session.workspace, run_id, *self._last_own)
-            self.session.run_in_thread("Search with your image", work, self._found)
+        run_id, image, workspace = self.session.run_id, self._last_own, self.session.workspace
+        if run_id is None or image is None:
+            return
 
-    def _found(self, found: own_image.Found) -> None:
+        def work(progress: Progress) -> Answer:
+            return search(workspace, run_id, [image], SHOWN, progress=progress)[0]
+
+        self.session.run_in_thread("Search with your image", work, self._found)
+
+    def _found(self, found: Answer) -> None:
         if found.evaluation.run_id == self.session.run_id and self.currentIndex() == 1:
             kind, epoch = KINDS[found.evaluation.distance], found.evaluation.epoch
             self.explaining.forget_query()
