@@ -291,9 +291,9 @@ def test_what_stands_before_the_first_hit():
     assert before_first_hit(near("a"), 1) == ""
     assert before_first_hit(near("a"), 0) == ""
     said = before_first_hit(near("abaxxxxx"), 4)
-    assert said == "Its first true neighbour is at rank 4; before it stand 2 of “a”, 1 of “b”."
+    assert said == "Its first true neighbour is at rank 4; before it are 2 of “a”, 1 of “b”."
     said = before_first_hit(near("abcdef"), 2000)
-    assert said.startswith("Its first true neighbour is at rank 2,000; before it, among the first 6, stand 1 of “a”")
+    assert said.startswith("Its first true neighbour is at rank 2,000; before it, among the first 6, are 1 of “a”")
     assert said.endswith("and 2 other classes.")
 
 

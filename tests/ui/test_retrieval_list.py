@@ -79,8 +79,8 @@ def test_failures_class_and_selection_filter_together(shown, run):
 def test_places_beyond_the_list_hold_no_query(shown, run):
     listing = made_listing(shown, run)
     assert (listing.sample_id(-1), listing.sample_id(301)) == (None, None)
-    assert listing.place_of(None) == listing.place_of(-7) == -1
-    assert listing.place_of(listing.sample_id(17)) == 17
+    assert listing.position_of(None) == listing.position_of(-7) == -1
+    assert listing.position_of(listing.sample_id(17)) == 17
 
 
 def test_the_table_keeps_qts_rules(model, qtmodeltester):

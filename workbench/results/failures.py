@@ -19,7 +19,7 @@ from workbench.evaluation.conventions import VOTERS, Between
 from workbench.results.stored import BLOCK, Stored, comparable
 
 CAUSES = ("copy", "label", "hub", "rare", "proxy", "none")
-# A pair by chance lies this near with probability 0.7 x share^m in m dimensions: under one in a thousand for m = 3.
+# A pair by chance is this near with probability 0.7 x share^m in m dimensions: under one in a thousand for m = 3.
 COPY_SHARE = 0.1  # of the median distance of a sample to its nearest neighbour
 # A query between two classes, with every neighbour of either by chance, sees nine of ten of the other one time in 93,
 # and five of five of a small class one time in 32; fewer votes prove nothing.

@@ -89,7 +89,7 @@ class Browsing:
         for name, value in chosen.items():
             setattr(self.filters, name, value)
         self._arrange()
-        if self.query is not None and len(self.listing) and self.listing.place_of(self.query) < 0:
+        if self.query is not None and len(self.listing) and self.listing.position_of(self.query) < 0:
             self._window.show_query(self.listing.sample_id(0))
 
     def select(self, sample_ids: np.ndarray) -> None:
@@ -152,8 +152,8 @@ class Browsing:
 
     def step(self, by: int) -> None:
         """Go on by so many places in the list; to its first where the query is not listed."""
-        place = self.listing.place_of(self.query)
-        self._go(self.listing.sample_id(0 if place < 0 else place + by))
+        position = self.listing.position_of(self.query)
+        self._go(self.listing.sample_id(0 if position < 0 else position + by))
 
     def back(self) -> None:
         """Go to the query before."""
@@ -167,13 +167,13 @@ class Browsing:
         if sample_id is not None:
             self._window.show_query(sample_id)
 
-    def _take_query(self, sample_id: int, found: ShownQuery | None) -> None:
-        if found is None:  # chosen in an evaluation with another test half
+    def _take_query(self, sample_id: int, result: ShownQuery | None) -> None:
+        if result is None:  # chosen in an evaluation with another test half
             first = self.listing.sample_id(0)
             self._go(None if first == sample_id else first)
             return
         self.history.visit(sample_id)
-        self.result, self.answer = found, None
+        self.result, self.answer = result, None
         self._tell(Change.QUERY)
 
     @property

@@ -24,15 +24,8 @@ class Explaining(QObject):
 
     sample_chosen = Signal(object)  # sample id, in the dialog
 
-    def __init__(
-        self,
-        session: Session,
-        browsing: Browsing,
-        filters: FailureFilter,
-        result: Result,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, browsing: Browsing, filters: FailureFilter, result: Result) -> None:
+        super().__init__(result)
         self._session, self._browsing, self._filters, self._result = session, browsing, filters, result
         self._looking: Task | None = None  # for other runs
         self._looked_at: object = None  # the runs as they were then

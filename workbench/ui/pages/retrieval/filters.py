@@ -71,12 +71,12 @@ class Filters:
 
     def differences(self) -> str:
         """What changed since the evaluation compared with, in numbers; empty while nothing is compared."""
-        found = self.changes
-        if found is None:
+        changes = self.changes
+        if changes is None:
             return ""
         return (
-            f"{self.compared_with}: {len(found.won):,} won, {len(found.lost):,} lost, {found.right:,} right in both, "
-            f"{found.wrong:,} wrong in both"
+            f"{self.compared_with}: {len(changes.won):,} won, {len(changes.lost):,} lost, "
+            f"{changes.right:,} right in both, {changes.wrong:,} wrong in both"
         )
 
     def pair_title(self) -> str:

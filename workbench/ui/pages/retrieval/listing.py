@@ -63,18 +63,18 @@ class Listing:
         """The name of a class; its number where there is none."""
         return self._names[label] if 0 <= label < len(self._names) else str(label)
 
-    def sample_id(self, place: int) -> int | None:
-        """The query at a place of the list, or None beyond its ends."""
-        return int(self.sample_ids[place]) if 0 <= place < len(self) else None
+    def sample_id(self, position: int) -> int | None:
+        """The query at a position of the list, or None beyond its ends."""
+        return int(self.sample_ids[position]) if 0 <= position < len(self) else None
 
-    def place_of(self, sample_id: int | None) -> int:
+    def position_of(self, sample_id: int | None) -> int:
         """Where a query is listed, or -1."""
         places = [] if sample_id is None else np.flatnonzero(self.sample_ids == sample_id).tolist()
         return places[0] if places else -1
 
-    def query(self, place: int) -> ListedQuery:
-        """The query at a place of the list, which must exist."""
-        queries, row = self._queries, self._rows[place]
+    def query(self, position: int) -> ListedQuery:
+        """The query at a position of the list, which must exist."""
+        queries, row = self._queries, self._rows[position]
         assert queries is not None
         return ListedQuery(
             int(queries.sample_ids[row]), self.class_name(int(queries.labels[row])), float(queries.ap[row]),

@@ -44,14 +44,14 @@ class RetrievalPage(QStackedWidget):
     def _build(self) -> None:
         self.hint = EmptyHint(
             "Nothing has been evaluated yet",
-            "The queries of an evaluation stand here with their nearest neighbours. Train a run, or choose one.",
+            "This page shows the queries of an evaluation with their nearest neighbours. Train a run, or choose one.",
             "Go to Train",
         )
         loader = shared_loader(self.session)
         self.queries = QueryList(self.browsing, loader)
         self.result = Result(loader)
-        self.explaining = Explaining(self.session, self.browsing, self.queries.why, self.result, self)
-        self.tagging = Tagging(self.session, self.browsing, self.queries.why, self.result, self)
+        self.explaining = Explaining(self.session, self.browsing, self.queries.why, self.result)
+        self.tagging = Tagging(self.session, self.browsing, self.queries.why, self.result)
         self.back = icon_button("arrow-left", "Back to the query before (Alt+Left)")
         self.forward = icon_button("arrow-right", "Forward again (Alt+Right)")
         self.own = button("Search with an image", "image")
@@ -232,7 +232,7 @@ class RetrievalPage(QStackedWidget):
         shown, listing = self.browsing.shown, self.browsing.listing
         if shown is None:
             return
-        listed = [listing.query(place) for place in range(len(listing))]
+        listed = [listing.query(position) for position in range(len(listing))]
         explained = self.browsing.filters.explained
         work = written(path, listed, self.session.workspace, shown.evaluation.id, explained)
         self.session.run_in_thread("Export the listed queries", work, self.session.notify)

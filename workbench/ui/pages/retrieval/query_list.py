@@ -147,23 +147,23 @@ class QueryList(QWidget):
 
     def mark_query(self) -> None:
         """Mark the query in the list, where it is listed."""
-        place = self.browsing.listing.place_of(self.browsing.query)
+        position = self.browsing.listing.position_of(self.browsing.query)
         chosen = self.table.selectionModel()
         chosen.blockSignals(True)
-        if place < 0:
+        if position < 0:
             chosen.clear()
         else:
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-            chosen.setCurrentIndex(self.model.index(place, 1), flags)
-            self.table.scrollTo(self.model.index(place, 1))
+            chosen.setCurrentIndex(self.model.index(position, 1), flags)
+            self.table.scrollTo(self.model.index(position, 1))
         chosen.blockSignals(False)
         self.table.viewport().update()
 
     def _choose_failures(self, failures_only: bool) -> None:
         self.browsing.choose_filters(failures_only=failures_only)
 
-    def _choose_class(self, place: int) -> None:
-        self.browsing.choose_filters(label=self.browsing.listing.labels[place - 1] if place > 0 else None)
+    def _choose_class(self, position: int) -> None:
+        self.browsing.choose_filters(label=self.browsing.listing.labels[position - 1] if position > 0 else None)
 
     def _take_typed_class(self) -> None:
         """Take what was typed, where it names a class; else the class that was chosen before stays."""

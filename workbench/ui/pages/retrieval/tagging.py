@@ -20,15 +20,8 @@ USUAL = "label wrong"
 class Tagging(QObject):
     """Tags belong to the data set: every run of it has them."""
 
-    def __init__(
-        self,
-        session: Session,
-        browsing: Browsing,
-        filters: FailureFilter,
-        result: Result,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, browsing: Browsing, filters: FailureFilter, result: Result) -> None:
+        super().__init__(result)
         self._session, self._browsing, self._filters, self._result = session, browsing, filters, result
         self.menu = QMenu(result.tag)
         result.tag.setMenu(self.menu)
