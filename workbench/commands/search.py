@@ -9,8 +9,8 @@ import click
 
 from workbench import files
 from workbench.commands.exchange import epoch
+from workbench.files.spreadsheet import csv_text
 from workbench.results.search import BEST, Answer, Epoch, OwnImage, search
-from workbench.spreadsheet import csv_text
 from workbench.workspace import Workspace
 
 COLUMNS = ("rank", "similarity", "class", "sample_id", "path")

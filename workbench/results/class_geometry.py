@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.spreadsheet import csv_text
 from workbench.workspace import Workspace
 from workbench.workspace.ranking import read_labels
 

@@ -9,13 +9,13 @@ from click.testing import CliRunner
 from PIL import Image
 
 from tests.ui.small_run import store_run
-from workbench import experiment
 from workbench.cli import cli
 from workbench.config import RunConfig, presets
 from workbench.control import Control
 from workbench.exchange.importing import import_embeddings
 from workbench.problem import Problem
 from workbench.results.search import OwnImage, search, similarities
+from workbench.running import launch
 from workbench.workspace import Workspace
 
 ROWS = (3, 500)  # of the test half, searched with
@@ -29,8 +29,8 @@ def space(tmp_path_factory):
     values = sample.model_dump()
     values["training"]["epochs"] = 2
     with Workspace(place, create=True) as workspace:
-        run_id = experiment.prepare_run(RunConfig.model_validate(values), workspace)
-        experiment.make_job(workspace, run_id, Control()).start().join()
+        run_id = launch.prepare_run(RunConfig.model_validate(values), workspace)
+        launch.make_job(workspace, run_id, Control()).start().join()
         assert workspace.run(run_id).status == "done"
     return place
 

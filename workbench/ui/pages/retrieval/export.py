@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from workbench import files
+from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.results.explanations import FailedQueries, explain_failures
-from workbench.spreadsheet import csv_text
 from workbench.ui.pages.retrieval.causes import TITLES
 from workbench.ui.pages.retrieval.listing import ListedQuery
 from workbench.workspace import Workspace
