@@ -22,12 +22,12 @@ from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from workbench.ui import theme
-from workbench.ui.pages.map.choosing.sample_rows import SampleRows
 from workbench.ui.pages.map.colours.colouring import class_colours, grouped
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.spatial import PointIndex
 from workbench.ui.pages.map.drawing.thumbnails import SIDE
 from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 
 WIDTH, HEIGHT = 1200, 800
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QColor, QImage
 
 from workbench.ui import theme
-from workbench.ui.pages.map import export
+from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.colours.colouring import class_colours, grouped, rgb
 from workbench.ui.pages.map.drawing import cloud, stamps
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
@@ -359,16 +359,18 @@ def colours_in(canvas):
 
 
 def test_a_drawing_holds_shapes_up_to_a_limit_and_beyond_it_a_picture_and_says_so(crowd, monkeypatch):
-    shapes = export.svg(export.Sheet(export.on_paper(crowd, crowd.groups), "The caption")).decode()
+    shapes = map_files.svg(map_files.Sheet(map_files.on_paper(crowd, crowd.groups), "The caption")).decode()
     assert "<image" not in shapes
     assert "too many for shapes" not in shapes
-    for place in (cloud, export):
+    for place in (cloud, map_files):
         monkeypatch.setattr(place, "SHAPES_UP_TO", 399)
-    picture = export.svg(export.Sheet(export.on_paper(crowd, crowd.groups), "The caption")).decode()
+    picture = map_files.svg(map_files.Sheet(map_files.on_paper(crowd, crowd.groups), "The caption")).decode()
     assert "<image" in picture
     assert "too many for shapes" in picture
     crowd.set_hidden(frozenset({1}))
-    assert "<image" not in export.svg(export.Sheet(export.on_paper(crowd, crowd.groups), "")).decode(), "300 are drawn"
+    assert "<image" not in map_files.svg(map_files.Sheet(map_files.on_paper(crowd, crowd.groups), "")).decode(), (
+        "300 are drawn"
+    )
 
 
 def test_points_are_drawn_larger_where_the_view_is_nearer_and_never_by_how_many_happen_to_be_in_view(qtbot):

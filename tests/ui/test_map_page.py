@@ -173,9 +173,9 @@ def test_each_line_of_the_export_menu_asks_where_to_and_writes(page, tmp_path, q
     def proposed(_parent, _title, name, _kinds):
         return str(tmp_path / name), ""
 
-    monkeypatch.setattr("workbench.ui.pages.map.exporting.QFileDialog.getSaveFileName", proposed)
+    monkeypatch.setattr("workbench.ui.pages.map.export_menu.QFileDialog.getSaveFileName", proposed)
     monkeypatch.setattr(
-        "workbench.ui.pages.map.exporting.QFileDialog.getExistingDirectory", lambda *args: str(tmp_path)
+        "workbench.ui.pages.map.export_menu.QFileDialog.getExistingDirectory", lambda *args: str(tmp_path)
     )
     menu = next(each for each in page.findChildren(QMenu) if any("Projector" in line.text() for line in each.actions()))
     for line in [each for each in menu.actions() if not each.isSeparator()]:

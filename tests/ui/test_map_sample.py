@@ -93,7 +93,7 @@ def test_a_click_a_lasso_and_isolate_choose_by_sample_id(qtbot, page, session, a
     qtbot.keyClick(page.canvas, Qt.Key.Key_I)
     qtbot.waitUntil(lambda: bool(analysis.requests))
     assert sorted(analysis.requests[-1][1]["only"]) == sorted(run.ids[rows])
-    page.trail.back_to(0)
+    page.breadcrumb.back_to(0)
     qtbot.waitUntil(lambda: page._data.method == "umap")
     at = page.canvas.place_of(int(rows[4])).toPoint()
     page.commands.tools["pan"].trigger()

@@ -10,10 +10,10 @@ from small_run import blobs, store_run
 
 from tests.ui.pointing import choose
 from workbench.problem import Problem
-from workbench.ui.pages.map import MapPage, export
+from workbench.ui.pages.map import MapPage, map_files
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.doubts import sentence
-from workbench.ui.pages.map.epochs.course import BETWEEN, read_course
+from workbench.ui.pages.map.epochs.chain import BETWEEN, read_chain
 from workbench.ui.pages.map.epochs.time_bar import STEPS
 from workbench.ui.pages.map.settings import fits
 from workbench.workspace.stored_maps import Measured, longest_chain, maps_of, store_map
@@ -54,7 +54,7 @@ def open_page(qtbot, session, run):
     page.resize(900, 640)
     with qtbot.waitExposed(page):
         page.show()
-    qtbot.waitUntil(lambda: page._data is not None and page.playback.course is not None)
+    qtbot.waitUntil(lambda: page._data is not None and page.playback.chain is not None)
     return page
 
 
@@ -74,24 +74,24 @@ def hold(page, value):
     page.time.slider.setValue(value)
 
 
-# The course
+# The chain
 
 
 def test_places_between_two_frames_are_weighted_and_samples_keep_their_rows(workspace, run, page):
-    course = read_course(workspace, page._data, WANTED)
-    assert [each.epoch for each in course.frames] == [1, 2, 3]
-    assert course.evaluations == 3
+    chain = read_chain(workspace, page._data, WANTED)
+    assert [each.epoch for each in chain.frames] == [1, 2, 3]
+    assert chain.evaluations == 3
     for place, share in ((0.0, 0.0), (0.25, 0.15625), (0.5, 0.5), (1.0, 1.0), (2.0, 2.0)):  # 3 u^2 - 2 u^3
-        points, proxies = course.places(place)
+        points, proxies = chain.places(place)
         np.testing.assert_allclose(points - place_of(0), np.broadcast_to([share, 0], (40, 2)), atol=1e-5)
         np.testing.assert_allclose(proxies - CORNERS, share, atol=1e-5)
-    assert course.trails(np.array([3, 5]), 1.5).shape == (2, 3, 2)
-    np.testing.assert_allclose(course.trails(np.array([3]), 1.5)[0, -1], course.places(1.5)[0][3])
-    assert course.trails(np.array([3]), 0.0).shape == (1, 1, 2)
-    assert course.frame_of(run.evaluations[1]) == 1
-    assert course.frame_of(-1) is None
-    np.testing.assert_allclose(course.box()[:2], place_of(0).min(0), atol=1e-5)
-    np.testing.assert_allclose(course.box()[2:], place_of(2).max(0), atol=1e-5)
+    assert chain.trails(np.array([3, 5]), 1.5).shape == (2, 3, 2)
+    np.testing.assert_allclose(chain.trails(np.array([3]), 1.5)[0, -1], chain.places(1.5)[0][3])
+    assert chain.trails(np.array([3]), 0.0).shape == (1, 1, 2)
+    assert chain.frame_of(run.evaluations[1]) == 1
+    assert chain.frame_of(-1) is None
+    np.testing.assert_allclose(chain.box()[:2], place_of(0).min(0), atol=1e-5)
+    np.testing.assert_allclose(chain.box()[2:], place_of(2).max(0), atol=1e-5)
 
 
 def test_the_longest_chain_wins_and_of_equal_ones_the_newest(workspace, run):
@@ -239,7 +239,7 @@ def test_trails_are_those_of_the_selection(page, session):
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_exports_have_the_trails_of_the_screen(qtbot, page, session, tmp_path, ending):
     session.select(page._data.ids[[0, 10, 20]])
-    paper = export.on_paper(page.canvas, page.colours.groups(page._data))
+    paper = map_files.on_paper(page.canvas, page.colours.groups(page._data))
     np.testing.assert_array_equal(paper.marks.trails, page.canvas.marks.trails)
     assert paper.marks.trails.shape == (3, 3, 2)
     paper.deleteLater()

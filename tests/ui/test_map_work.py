@@ -13,7 +13,7 @@ from tests.ui.test_map import LABELS, around, choose, click_row, drag, open_page
 from workbench.ui.commands import Commands
 from workbench.ui.pages.map.colours.columns import Column
 from workbench.ui.pages.map.colours.point_colours import told_value
-from workbench.ui.pages.map.export import FINE, GAP
+from workbench.ui.pages.map.map_files import FINE, GAP
 from workbench.ui.undo import UndoCommands
 from workbench.workspace.sample_tags import tag_sample
 from workbench.workspace.selections import all_selections
@@ -133,7 +133,7 @@ def test_isolate_maps_the_selected_alone_and_the_breadcrumb_leads_back(qtbot, pa
     session.noticed.connect(told.append)
     qtbot.keyClick(page.canvas, Qt.Key.Key_I)
     assert "Select some points" in told[0]
-    assert not page.trail.isVisible()
+    assert not page.breadcrumb.isVisible()
     session.select(page.run.ids[LABELS < 2])
     qtbot.keyClick(page.canvas, Qt.Key.Key_I)
     qtbot.waitUntil(lambda: "30 of 60 test images" in page.caption.text())
@@ -143,14 +143,14 @@ def test_isolate_maps_the_selected_alone_and_the_breadcrumb_leads_back(qtbot, pa
     assert len(page.canvas.marks.stars) == 2
     session.select(page.run.ids[LABELS == 1])
     qtbot.keyClick(page.canvas, Qt.Key.Key_I)
-    assert page.trail.words == ["All", "30 selected", "15 selected"]
+    assert page.breadcrumb.words == ["All", "30 selected", "15 selected"]
     qtbot.waitUntil(lambda: "15 of 60" in page.caption.text())
-    page.trail.back_to(1)
+    page.breadcrumb.back_to(1)
     qtbot.waitUntil(lambda: "30 of 60" in page.caption.text())
-    back = page.trail._row.itemAt(0).widget()
+    back = page.breadcrumb._row.itemAt(0).widget()
     qtbot.mouseClick(back, LEFT)
     qtbot.waitUntil(lambda: "60 of 60" in page.caption.text())
-    assert not page.trail.isVisible()
+    assert not page.breadcrumb.isVisible()
 
 
 def test_isolated_points_are_asked_for_and_stored_apart_from_the_map_of_all(qtbot, page, session):
@@ -170,7 +170,7 @@ def test_isolated_points_are_asked_for_and_stored_apart_from_the_map_of_all(qtbo
     qtbot.waitUntil(lambda: page._data.method == "umap")
     assert "9 of 60 test images" in page.caption.text()
     assert "only" not in page.caption.text()
-    page.trail.back_to(0)
+    page.breadcrumb.back_to(0)
     qtbot.waitUntil(lambda: len(session.analysis.requests) == 2)
     assert "only" not in session.analysis.requests[1][1], "the stored map of nine is not the map of all"
 

@@ -9,8 +9,8 @@ from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, among, rows_of, said_of
 from workbench.projection.vectors import prepared
-from workbench.ui.pages.map.choosing.sample_rows import SampleRows
 from workbench.ui.pages.map.drawing.spatial import PointIndex
+from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Projection
 from workbench.workspace.stored_maps import kept_neighbours, start_epoch

@@ -12,12 +12,6 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, Q
 from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.pages.map.actions import MapActions
-from workbench.ui.pages.map.beside import SecondMap
-from workbench.ui.pages.map.choosing.history import MapHistory, Names
-from workbench.ui.pages.map.choosing.sample_rows import SampleRows
-from workbench.ui.pages.map.choosing.selection_store import SelectionStore
-from workbench.ui.pages.map.choosing.selections_dialog import SelectionsDialog
-from workbench.ui.pages.map.choosing.trail import Trail
 from workbench.ui.pages.map.class_table import ClassTableOpener
 from workbench.ui.pages.map.colours.legend import Legend
 from workbench.ui.pages.map.colours.point_colours import PointColours
@@ -26,10 +20,16 @@ from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.true_links import TrueLinks
 from workbench.ui.pages.map.epochs.playback import Playback
 from workbench.ui.pages.map.epochs.time_bar import TimeBar
-from workbench.ui.pages.map.exporting import MapExport
+from workbench.ui.pages.map.export_menu import MapExport
 from workbench.ui.pages.map.hover_card import HoverCard
-from workbench.ui.pages.map.making import MapMaker
 from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.map_maker import MapMaker
+from workbench.ui.pages.map.second_map import SecondMap
+from workbench.ui.pages.map.selecting.breadcrumb import Breadcrumb
+from workbench.ui.pages.map.selecting.history import MapHistory, Names
+from workbench.ui.pages.map.selecting.sample_rows import SampleRows
+from workbench.ui.pages.map.selecting.selection_store import SelectionStore
+from workbench.ui.pages.map.selecting.selections_dialog import SelectionsDialog
 from workbench.ui.pages.map.settings import MapSettings
 from workbench.ui.pages.map.tool_pill import GAP, MakingStrip, ToolPill
 from workbench.ui.session import Session
@@ -85,7 +85,7 @@ class MapPage(QStackedWidget):
         self.legend.setFixedWidth(self.session.theme.side(LEGEND))
         self.settings = MapSettings()
         self.colouring = self.colours.chooser
-        self.trail = Trail(self.canvas)
+        self.breadcrumb = Breadcrumb(self.canvas)
         self.caption = ElidedLabel("", "caption", lines=2)
         self.selections = button("Selections", "bookmarks-simple", "quiet")
         self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
@@ -145,7 +145,7 @@ class MapPage(QStackedWidget):
         commands.isolate.triggered.connect(self._isolate)
         commands.clear.triggered.connect(self._clear)
         commands.pictures.toggled.connect(self.canvas.want_pictures)
-        self.trail.changed.connect(self._make)
+        self.breadcrumb.changed.connect(self._make)
         self.selections.clicked.connect(self._show_named)
         commands.show_named.triggered.connect(self._show_named)
         commands.save_selection.triggered.connect(self._save_selection)
@@ -195,7 +195,7 @@ class MapPage(QStackedWidget):
         if self.isVisible() and self._mapped != now:
             if self._mapped is None or self._mapped[:2] != now[:2]:
                 self.settings.set_metric(evaluation.distance)
-                self.trail.clear()
+                self.breadcrumb.clear()
                 if self.commands.beside.isChecked():
                     self.second.offer()
             self._mapped = now
@@ -214,7 +214,7 @@ class MapPage(QStackedWidget):
 
     def _wanted(self) -> dict[str, Any]:
         """Method, params and seed of the map, and `only` while some points are isolated."""
-        only = self.trail.only
+        only = self.breadcrumb.only
         return self.settings.wanted() | ({} if only is None else {"only": only})
 
     def _show_map(self, data: MapData) -> None:
@@ -298,7 +298,7 @@ class MapPage(QStackedWidget):
 
     def _place_floating(self) -> None:
         self.pill.place()
-        self.trail.place(self.canvas.left_margin)
+        self.breadcrumb.place(self.canvas.left_margin)
         self.strip.place()
         self.trouble.setGeometry(self.canvas.rect().adjusted(self.canvas.left_margin, 16, -16, -16))
 
@@ -373,7 +373,7 @@ class MapPage(QStackedWidget):
         chosen = np.empty(0, np.int64) if self._data is None else self._data.ids[self.canvas.cloud.visible_rows()]
         chosen = np.intersect1d(chosen, self.session.selection)
         if len(chosen):
-            self.trail.isolate(chosen)
+            self.breadcrumb.isolate(chosen)
         else:
             self.session.notify("Select some points of the map first: isolate maps them alone.")
 

@@ -1,4 +1,4 @@
-"""Between the slider and the canvas: which course is known, what stands on the map at a place, trails, mapping all."""
+"""Between the slider and the canvas: which chain is known, what stands on the map at a place, trails, mapping all."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from workbench.progress import Progress
 from workbench.ui.activity import ActivityItem
 from workbench.ui.analysis import Request
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
-from workbench.ui.pages.map.epochs.course import Course, read_course
+from workbench.ui.pages.map.epochs.chain import Chain, read_chain
 from workbench.ui.pages.map.epochs.time_bar import TimeBar
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.session import Session
@@ -19,7 +19,7 @@ MOST_TRAILS = 300  # selected points; of more, the first
 
 
 class Playback(QObject):
-    """Plays the course of the map that is shown, and asks for what is missing of it."""
+    """Plays the chain of the map that is shown, and asks for what is missing of it."""
 
     moment = Signal(object, bool)  # MapData, whether its scores are those of another epoch than before
     mapped = Signal()  # every epoch has its map now
@@ -27,8 +27,8 @@ class Playback(QObject):
     def __init__(self, session: Session, canvas: MapCanvas, bar: TimeBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._canvas, self._bar = session, canvas, bar
-        self.course: Course | None = None
-        self._whole = QRectF()  # around all points of the course
+        self.chain: Chain | None = None
+        self._whole = QRectF()  # around all points of the chain
         self._data: MapData | None = None
         self._wanted: dict[str, Any] = {}
         self._number = 0  # of the newest question: older answers are dropped
@@ -42,59 +42,59 @@ class Playback(QObject):
         bar.trails_toggled.connect(self.show_trails)
 
     def knows(self, data: MapData) -> bool:
-        """Whether a map belongs to the course that is known: then the view stays where it is."""
-        if self.course is None or data.made is None:
+        """Whether a map belongs to the chain that is known: then the view stays where it is."""
+        if self.chain is None or data.made is None:
             return False
-        return any(each.projection == data.made.id for each in self.course.frames)
+        return any(each.projection == data.made.id for each in self.chain.frames)
 
     def show_map(self, data: MapData, wanted: dict[str, Any]) -> None:
-        """A map now stands on the canvas: find the course that it belongs to, unless it is known."""
+        """A map now stands on the canvas: find the chain that it belongs to, unless it is known."""
         self._data, self._wanted = data, dict(wanted)
-        if self.course is not None and self.knows(data) and np.array_equal(self.course.ids, data.ids):
+        if self.chain is not None and self.knows(data) and np.array_equal(self.chain.ids, data.ids):
             self._stand()
-            if len(self.course.frames) == self.course.evaluations:
+            if len(self.chain.frames) == self.chain.evaluations:
                 return
         self._number += 1
         number, workspace = self._number, self._session.workspace
 
-        def work(progress: Progress) -> tuple[int, Course, QRectF]:
-            course = read_course(workspace, data, wanted)
-            left, bottom, right, top = course.box()
-            return number, course, QRectF(left, bottom, right - left, top - bottom)
+        def work(progress: Progress) -> tuple[int, Chain, QRectF]:
+            chain = read_chain(workspace, data, wanted)
+            left, bottom, right, top = chain.box()
+            return number, chain, QRectF(left, bottom, right - left, top - bottom)
 
-        self._session.run_in_thread("Course of the map", work, self._read, quiet=True)
+        self._session.run_in_thread("Maps of all epochs", work, self._read, quiet=True)
 
     def forget(self) -> None:
         """No map is shown any more."""
         self._number += 1
-        self.course = self._data = None
+        self.chain = self._data = None
         self._bar.show_epochs((), 0)
         self.show_trails()
 
-    def _read(self, found: tuple[int, Course, QRectF]) -> None:
-        number, course, whole = found
+    def _read(self, found: tuple[int, Chain, QRectF]) -> None:
+        number, chain, whole = found
         if number == self._number and not self._bar.playing and not self._bar.slider.isSliderDown():
-            self.course, self._whole = course, whole
+            self.chain, self._whole = chain, whole
             self._stand()
 
     def _stand(self) -> None:
         """Put the slider where the shown map is."""
-        assert self.course is not None
+        assert self.chain is not None
         assert self._data is not None
-        at = self.course.frame_of(self._data.evaluation) if self.knows(self._data) else None
+        at = self.chain.frame_of(self._data.evaluation) if self.knows(self._data) else None
         self._frame = at
-        epochs = () if at is None else tuple(each.epoch for each in self.course.frames)
-        self._bar.show_epochs(epochs, self.course.evaluations, at or 0)
+        epochs = () if at is None else tuple(each.epoch for each in self.chain.frames)
+        self._bar.show_epochs(epochs, self.chain.evaluations, at or 0)
         self.show_trails()
 
     def _move(self, place: float) -> None:
-        if self.course is not None and self._data is not None:
-            frame = self.course.nearest(place)
+        if self.chain is not None and self._data is not None:
+            frame = self.chain.nearest(place)
             fresh, self._frame = frame != self._frame, frame
-            own = place == self.course.frame_of(self._data.evaluation)
+            own = place == self.chain.frame_of(self._data.evaluation)
             if not own:
                 self._keep_in_view()
-            self.moment.emit(self._data if own else self.course.moment(self._data, place), fresh)
+            self.moment.emit(self._data if own else self.chain.moment(self._data, place), fresh)
             self.show_trails()
 
     def _keep_in_view(self) -> None:
@@ -104,16 +104,16 @@ class Playback(QObject):
             self._canvas.box.setRange(view.united(self._whole), padding=0)
 
     def _settle(self, frame: int) -> None:
-        if self.course is not None:
-            self._session.show_evaluation(self.course.frames[frame].evaluation)
+        if self.chain is not None:
+            self._session.show_evaluation(self.chain.frames[frame].evaluation)
 
     def show_trails(self) -> None:
         """Where the selected points have been, up to where the slider stands."""
-        marks, course, selected = self._canvas.marks, self.course, self._canvas.cloud.selected
+        marks, chain, selected = self._canvas.marks, self.chain, self._canvas.cloud.selected
         rows = np.empty(0, np.int64)
-        if course is not None and len(course.frames) > 1 and selected is not None and self._bar.trails.isChecked():
+        if chain is not None and len(chain.frames) > 1 and selected is not None and self._bar.trails.isChecked():
             rows = np.flatnonzero(selected)[:MOST_TRAILS]
-        paths = np.empty((0, 0, 2)) if course is None or not len(rows) else course.trails(rows, self._bar.place)
+        paths = np.empty((0, 0, 2)) if chain is None or not len(rows) else chain.trails(rows, self._bar.place)
         marks.show_trails(rows, paths)
 
     # Maps of all epochs

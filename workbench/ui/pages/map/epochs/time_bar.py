@@ -22,9 +22,9 @@ EVERY = "Map every epoch"
 
 
 class TimeBar(QWidget):
-    """Says where in the course the person wants to be; it knows epochs, not maps."""
+    """Says where in the chain the person wants to be; it knows epochs, not maps."""
 
-    moved = Signal(float)  # place in the course, many times a second
+    moved = Signal(float)  # place in the chain, many times a second
     settled = Signal(int)  # the frame that is to be shown from now on
     every_asked = Signal()
     cancelled = Signal()
@@ -162,7 +162,7 @@ class TimeBar(QWidget):
         self.slider.setValue(frame * STEPS)
 
     def _tick(self) -> None:
-        """By the clock, so that a slow picture does not slow the course."""
+        """By the clock, so that a slow picture does not slow the chain."""
         last = len(self._epochs) - 1
         pace = min(ONE_EPOCH, WHOLE / last)
         place = min(float(last), self._from + self._since.elapsed() / pace)

@@ -12,10 +12,10 @@ from workbench.exchange.source import Source
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui import theme
-from workbench.ui.pages.map import export
-from workbench.ui.pages.map.beside import SecondMap, epoch_word
+from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.second_map import SecondMap, epoch_word
 from workbench.ui.session import Session
 
 
@@ -35,7 +35,7 @@ class MapExport(QObject):
 
     def fill(self, menu: QMenu) -> None:
         """One line for each format."""
-        for ending, words in export.FORMATS.items():
+        for ending, words in map_files.FORMATS.items():
             menu.addAction(words).triggered.connect(partial(self._ask, ending))
         menu.addSeparator()
         projector = menu.addAction("Embeddings for the Projector (TSV)…")
@@ -49,7 +49,7 @@ class MapExport(QObject):
             self._session.notify("There is no map to export yet.")
             return
         try:
-            ending = export.check_ending(path)
+            ending = map_files.check_ending(path)
         except Problem as problem:
             self._session.notify(problem)
             return
@@ -58,26 +58,26 @@ class MapExport(QObject):
         content = b""
         if ending != "csv":
             sheets = self._sheets(maps)
-            content = {"png": export.png, "svg": export.svg, "pdf": export.pdf}[ending](*sheets)
+            content = {"png": map_files.png, "svg": map_files.svg, "pdf": map_files.pdf}[ending](*sheets)
             for each in sheets:
                 each.canvas.deleteLater()
 
         def work(progress: Progress) -> None:
-            export.write(path, content or export.table(*maps))
+            map_files.write(path, content or map_files.table(*maps))
 
         self._session.run_in_thread("Export the map", work, partial(self._written, path))
 
-    def _sheets(self, maps: list[tuple[str, MapData]]) -> list[export.Sheet]:
+    def _sheets(self, maps: list[tuple[str, MapData]]) -> list[map_files.Sheet]:
         """The maps on paper, as high as the first: the second has its choosers above it."""
         first = maps[0][1]
         groups = self._second.colours.groups(first, theme.LIGHT)
-        papers = [export.on_paper(self._canvas, groups)]
+        papers = [map_files.on_paper(self._canvas, groups)]
         if len(maps) > 1:
             groups = self._second.groups(theme.LIGHT)
-            papers.append(export.on_paper(self._second.canvas, groups, self._canvas.height()))
+            papers.append(map_files.on_paper(self._second.canvas, groups, self._canvas.height()))
         drawn = [paper.data.caption for paper in papers if paper.data is not None]  # on the way between epochs its own
         captions = [f"{name}   ·   {said}" if name else said for (name, _), said in zip(maps, drawn, strict=True)]
-        return [export.Sheet(paper, caption) for paper, caption in zip(papers, captions, strict=True)]
+        return [map_files.Sheet(paper, caption) for paper, caption in zip(papers, captions, strict=True)]
 
     def _name(self, data: MapData) -> str:
         """Run and epoch of a map."""
@@ -100,7 +100,7 @@ class MapExport(QObject):
         self._session.run_in_thread("Export embeddings for the Projector", work, told)
 
     def _ask(self, ending: str) -> None:
-        name, _ = QFileDialog.getSaveFileName(self._page, "Export the map", f"map.{ending}", export.FORMATS[ending])
+        name, _ = QFileDialog.getSaveFileName(self._page, "Export the map", f"map.{ending}", map_files.FORMATS[ending])
         if name:
             self.write(Path(name) if Path(name).suffix else Path(f"{name}.{ending}"))
 

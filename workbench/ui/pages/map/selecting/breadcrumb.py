@@ -8,7 +8,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 
 
-class Trail(QFrame):
+class Breadcrumb(QFrame):
     """Sets of sample ids, each within the one before; floats at the top of the map while there is any."""
 
     changed = Signal()

@@ -17,7 +17,7 @@ BETWEEN = "On the way between two epochs: places are interpolated, scores and co
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One evaluation; rows are in the order of the course's ids, NaN for samples that it has not."""
+    """One evaluation; rows are in the order of the chain's ids, NaN for samples that it has not."""
 
     evaluation: int
     projection: int
@@ -30,7 +30,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Course:
+class Chain:
     """A chain of maps. A place in it is a number from 0 (the first frame) to len(frames) - 1 (the last)."""
 
     ids: np.ndarray  # [n]
@@ -90,7 +90,7 @@ class Course:
         return np.stack([*past, self.places(place)[0][rows]], axis=1)
 
 
-def read_course(workspace: Workspace, data: MapData, wanted: dict[str, Any]) -> Course:
+def read_chain(workspace: Workspace, data: MapData, wanted: dict[str, Any]) -> Chain:
     """The longest chain of maps of the run of `data`, in the order of its samples; it may have no frame.
 
     Args:
@@ -99,9 +99,9 @@ def read_course(workspace: Workspace, data: MapData, wanted: dict[str, Any]) -> 
     Raises:
         Problem: a file of a map or ranking is missing or damaged.
     """
-    course = same_course(workspace, data.evaluation)
-    epochs = {each.id: each.epoch for each in course}
-    maps = maps_of(workspace, course[0].run_id) if course else []
+    chain = same_course(workspace, data.evaluation)
+    epochs = {each.id: each.epoch for each in chain}
+    maps = maps_of(workspace, chain[0].run_id) if chain else []
     frames = []
     for made in longest_chain(maps, lambda each: fits(each, wanted) and each.evaluation_id in epochs):
         points, proxies = workspace.coordinates(made.id)
@@ -115,4 +115,4 @@ def read_course(workspace: Workspace, data: MapData, wanted: dict[str, Any]) -> 
                 scores[0][:, 0], scores[0][:, 1] == 1, None if kept is None else scores[1][:, 0],
             )
         )  # fmt: skip
-    return Course(data.ids, tuple(frames), len(course))
+    return Chain(data.ids, tuple(frames), len(chain))

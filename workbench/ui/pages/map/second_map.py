@@ -11,8 +11,8 @@ from workbench.ui import theme
 from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.hover_card import HoverCard
-from workbench.ui.pages.map.making import MapMaker
 from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.map_maker import MapMaker
 from workbench.ui.pages.map.tool_pill import MakingStrip
 from workbench.ui.session import Session
 from workbench.ui.widgets.labels import ElidedLabel, label
