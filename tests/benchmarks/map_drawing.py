@@ -111,7 +111,8 @@ def ours(data: MapData, frames: int) -> None:
     data = replace(data, index=PointIndex(data.points))
     print(f"  {'index, on a thread':28} {1e3 * (perf_counter() - began):7.1f}  {1e3 * (process_time() - work):20.1f}")
     began, work = perf_counter(), process_time()
-    canvas.show_data(data, grouped(data, "class", theme.LIGHT), fit=True)
+    canvas.show_data(data, grouped(data, "class", theme.LIGHT))
+    canvas.fit()
     shown(canvas)
     canvas.fit()
     canvas.viewport().repaint()
@@ -127,12 +128,12 @@ def ours(data: MapData, frames: int) -> None:
     with_pictures(canvas, frames)
 
     def recolour(step: int) -> None:
-        canvas.show_data(data, grouped(data, ("class", "verdict", "ap")[step % 3], theme.LIGHT), fit=False)
+        canvas.show_data(data, grouped(data, ("class", "verdict", "ap")[step % 3], theme.LIGHT))
         canvas.viewport().repaint()
 
     timed("recolour", (lambda s=s: recolour(s) for s in range(1, 10)))
     groups = grouped(data, "class", theme.LIGHT)
-    canvas.show_data(data, groups, fit=False)
+    canvas.show_data(data, groups)
 
     def hide(step: int) -> None:
         canvas.set_hidden(frozenset(range(step % len(groups.names))))

@@ -31,12 +31,13 @@ def pictures(count: int) -> None:
     canvas, groups, selected = MapCanvas(), grouped(data, "class"), np.arange(count) < TRAILS
     canvas.resize(1_100, 700)
     canvas.show()
-    canvas.show_data(data, groups, fit=True)
+    canvas.show_data(data, groups)
+    canvas.fit()
     for trails in (0, TRAILS):
         times = []
         for step in range(PICTURES):
             place, started = step * 0.41, process_time()
-            canvas.show_data(chain.moment(data, place), groups, fit=False)
+            canvas.show_data(chain.moment(data, place), groups)
             if trails:
                 canvas.marks.show_trails(np.arange(trails), chain.trails(np.arange(trails), place))
             canvas.grab()

@@ -223,7 +223,8 @@ def canvas_of(qtbot, data, colouring="class", size=(500, 400)):
     canvas = MapCanvas()
     qtbot.addWidget(canvas)
     canvas.resize(*size)
-    canvas.show_data(data, grouped(data, colouring, theme.LIGHT), frozenset(), fit=True)
+    canvas.show_data(data, grouped(data, colouring, theme.LIGHT), frozenset())
+    canvas.fit()
     with qtbot.waitExposed(canvas):
         canvas.show()
     canvas.fit()
@@ -325,8 +326,8 @@ def test_a_stretched_picture_shows_points_where_they_are(crowd):
     for step in (0.8, 3, 1.3, 0.4):  # nearer, then so far that the last picture does not reach
         crowd.box.scaleBy([step, step])
         moved = ink_in(crowd)
-        assert crowd.cloud._rest.isActive(), "stretched, not drawn"
-        crowd.cloud._settle()
+        assert crowd.cloud.stretched, "stretched, not drawn"
+        crowd.cloud.settle()
         still = ink_in(crowd)
         assert not (moved == still).all()
         assert np.corrcoef(moved.ravel(), still.ravel())[0, 1] > 0.8
@@ -375,13 +376,12 @@ def test_a_drawing_holds_shapes_up_to_a_limit_and_beyond_it_a_picture_and_says_s
 
 def test_points_are_drawn_larger_where_the_view_is_nearer_and_never_by_how_many_happen_to_be_in_view(qtbot):
     canvas = canvas_of(qtbot, data_of(np.random.default_rng(0).normal(size=(3_000, 2))))
-    size = (canvas.width(), canvas.height())
-    far = canvas.cloud._wide(canvas._transform(), size)
+    far = canvas.point_width
     canvas.box.translateBy(x=2.0, y=1.0)
-    assert canvas.cloud._wide(canvas._transform(), size) == pytest.approx(far)
+    assert canvas.point_width == pytest.approx(far)
     canvas.box.scaleBy([0.1, 0.1])
     assert far == pytest.approx(cloud.diameter(3_000), abs=0.3)
-    assert canvas.cloud._wide(canvas._transform(), size) > far + 1
+    assert canvas.point_width > far + 1
 
 
 @pytest.mark.parametrize("x", [5, 60, 150, 250, 340, 395])

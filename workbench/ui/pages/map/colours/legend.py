@@ -75,23 +75,23 @@ class GroupModel(QAbstractListModel):
 class Legend(QWidget):
     """Right of the map."""
 
-    hidden_changed = Signal(object)  # frozenset of group numbers
-    acted = Signal(object, int, bool, str)  # a person's: names (before, after), the row, whether alone, in words
+    toggled = Signal(int)  # group to hide or show
+    alone_asked = Signal(int)  # group to show alone
     proxies_toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = GroupModel(self)
-        self._found = QSortFilterProxyModel(self)
-        self._found.setSourceModel(self.model)
-        self._found.setFilterRole(NAME_ROLE)
-        self._found.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self._filtered = QSortFilterProxyModel(self)
+        self._filtered.setSourceModel(self.model)
+        self._filtered.setFilterRole(NAME_ROLE)
+        self._filtered.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search the legend")
         self.search.setAccessibleName("Search the legend")
         self.search.setClearButtonEnabled(True)
         self.list = QListView()
-        self.list.setModel(self._found)
+        self.list.setModel(self._filtered)
         self.list.setUniformItemSizes(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
@@ -111,81 +111,46 @@ class Legend(QWidget):
         column.addWidget(self.bar, 1)
         column.addWidget(self.count)
         column.addWidget(self.proxies)
-        self.how = label("Click hides, double-click solos", "caption", wrap=True)
+        self.how = label("Click hides a group, double-click shows it alone.", "caption", wrap=True)
         column.addWidget(self.how)
         column.addStretch(0)
         self._show_kind(None)
-        self.search.textChanged.connect(self._found.setFilterFixedString)
+        self.search.textChanged.connect(self._filtered.setFilterFixedString)
         self.list.clicked.connect(self._toggle)
-        self.list.doubleClicked.connect(self._solo)
+        self.list.doubleClicked.connect(self._show_alone)
         self.proxies.toggled.connect(self.proxies_toggled)
 
-    @property
-    def hidden(self) -> frozenset[int]:
-        """Numbers of the groups that are hidden."""
-        return self.model.hidden
-
-    @property
-    def hidden_names(self) -> frozenset[str]:
-        """Names of the groups that are hidden."""
-        return self._names(self.model.hidden)
-
-    def show_groups(self, groups: Groups | None, proxies: int) -> None:
-        """Other groups; those of the same name stay hidden. `proxies` are the stars on the map."""
-        before = self.model.groups
-        names = set() if before is None else {before.names[row] for row in self.model.hidden}
-        now = [] if groups is None else groups.names
-        hidden = frozenset(row for row, name in enumerate(now) if name in names) if names else frozenset()
-        self.model.show(groups, hidden if len(hidden) < len(now) else frozenset())
+    def show_groups(self, groups: Groups | None, hidden: frozenset[int], proxies: int) -> None:
+        """Other groups, some of them hidden; `proxies` are the stars on the map."""
+        self.model.show(groups, hidden)
         self._show_kind(groups)
         self.proxies.setVisible(proxies > 0)
         self.proxies.setText(f"★ Class proxies ({proxies:,})")
         self._tell_count()
 
+    def show_hidden(self, hidden: frozenset[int]) -> None:
+        """Other groups are hidden."""
+        self.model.set_hidden(hidden)
+        self._tell_count()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Space hides or shows the current group, Enter shows it alone."""
         if watched is self.list and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            action = {Qt.Key.Key_Space: self._toggle, Qt.Key.Key_Return: self._solo, Qt.Key.Key_Enter: self._solo}.get(
-                Qt.Key(event.key())
-            )
+            action = {
+                Qt.Key.Key_Space: self._toggle,
+                Qt.Key.Key_Return: self._show_alone,
+                Qt.Key.Key_Enter: self._show_alone,
+            }.get(Qt.Key(event.key()))
             if action is not None and self.list.currentIndex().isValid():
                 action(self.list.currentIndex())
                 return True
         return super().eventFilter(watched, event)
 
     def _toggle(self, index: QModelIndex) -> None:
-        row = self._found.mapToSource(index).row()
-        word = "showing" if row in self.model.hidden else "hiding"
-        self._act(self.model.hidden ^ {row}, row, False, f"{word} {self._name(row)}")
+        self.toggled.emit(self._filtered.mapToSource(index).row())
 
-    def _solo(self, index: QModelIndex) -> None:
-        """Only this group; all again when it stands alone already. The first click of the two has toggled it."""
-        row = self._found.mapToSource(index).row()
-        others = frozenset(range(self.model.rowCount())) - {row}
-        alone = bool(others) and self.model.hidden in (others, others | {row})
-        words = "showing all groups" if alone else f"showing {self._name(row)} alone"
-        self._act(frozenset() if alone else others, row, True, words)
-
-    def hide_named(self, names: frozenset[str]) -> None:
-        """Hide the groups of these names and show all others."""
-        shown = [] if self.model.groups is None else self.model.groups.names
-        self._hide(frozenset(row for row, name in enumerate(shown) if name in names))
-
-    def _act(self, hidden: frozenset[int], row: int, alone: bool, words: str) -> None:
-        before = self._names(self.model.hidden)
-        self._hide(hidden)
-        self.acted.emit((before, self._names(hidden)), row, alone, words)
-
-    def _names(self, rows: frozenset[int]) -> frozenset[str]:
-        return frozenset(self._name(row) for row in rows)
-
-    def _name(self, row: int) -> str:
-        return "" if self.model.groups is None else self.model.groups.names[row]
-
-    def _hide(self, hidden: frozenset[int]) -> None:
-        self.model.set_hidden(hidden)
-        self._tell_count()
-        self.hidden_changed.emit(hidden)
+    def _show_alone(self, index: QModelIndex) -> None:
+        self.alone_asked.emit(self._filtered.mapToSource(index).row())
 
     def _show_kind(self, groups: Groups | None) -> None:
         """A list of groups, or a scale of colours."""

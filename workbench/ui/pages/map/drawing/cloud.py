@@ -64,7 +64,7 @@ class Cloud(pg.GraphicsObject):
         self._whole: QImage | None = None  # of all points, for what a stretched picture does not reach
         self._moving: object = None  # the view a picture was stretched for last
         self._rest = QTimer(self, singleShot=True, interval=REST)
-        self._rest.timeout.connect(self._settle)
+        self._rest.timeout.connect(self.settle)
 
     def show(self, data: MapData, groups: Groups, hidden: frozenset[int] = frozenset()) -> None:
         """Show other points or another colouring."""
@@ -167,7 +167,7 @@ class Cloud(pg.GraphicsObject):
         size = (round(device.width() / logical), round(device.height() / logical))
         slots = self._slots_in(box_of(transform, size))
         if self.vector and len(self.rows_in(box_of(transform, size, margin=0))) <= SHAPES_UP_TO:
-            self._paint_shapes(painter, slots, self._wide(transform, size))
+            self._paint_shapes(painter, slots, self.width_of(transform, size))
             return
         key = (values_of(transform), size, ratio)
         last = self._picture
@@ -188,7 +188,13 @@ class Cloud(pg.GraphicsObject):
         painter.drawImage(QRect(0, 0, *size), last.image)
         painter.restore()
 
-    def _settle(self) -> None:
+    @property
+    def stretched(self) -> bool:
+        """Whether a crowd is moving: its last picture is stretched until it rests."""
+        return self._rest.isActive()
+
+    def settle(self) -> None:
+        """Draw a crowd anew, which is done by itself when it rests."""
         self._moving = "rested"
         self.update()
 
@@ -203,7 +209,7 @@ class Cloud(pg.GraphicsObject):
         slots = self.index.slots_in(box)
         return slots if self._shown is None else slots[self._shown[slots]]
 
-    def _wide(self, transform: QTransform, size: tuple[int, int]) -> float:
+    def width_of(self, transform: QTransform, size: tuple[int, int]) -> float:
         """Px of a point: more where the view is nearer, as if the map had as many points as the view."""
         scale = abs(transform.m11())
         times = min(size[0] / (scale * self._bounds.width()), size[1] / (scale * self._bounds.height()), 1.0)
@@ -220,7 +226,7 @@ class Cloud(pg.GraphicsObject):
         ink = self._ink(scaled, slots)
         if self._bright is not None:
             ink.colours[~self._bright[slots]] = faded(self.tokens.muted)
-        return splat(ink, pixels, self._wide(transform, size) * fine)
+        return splat(ink, pixels, self.width_of(transform, size) * fine)
 
     def _density(self, transform: QTransform, slots: np.ndarray, pixels: tuple[int, int]) -> QImage:
         bright = self._bright if self._bright is None or len(slots) == len(self._of) else self._bright[slots]

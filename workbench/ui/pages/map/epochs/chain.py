@@ -1,13 +1,13 @@
-"""The maps of one run over its epochs as something to play: places between two epochs, and trails."""
+"""The maps of one run over its epochs, and what lies between two of them. No Qt."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from workbench.projection.align import matched
+from workbench.ui.pages.map.drawing.spatial import Box, box_around
 from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.settings import fits
+from workbench.ui.pages.map.method import Request, fits
 from workbench.workspace import Workspace
 from workbench.workspace.ranking import read_scores
 from workbench.workspace.stored_maps import kept_neighbours, longest_chain, maps_of, same_course
@@ -31,66 +31,68 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chain:
-    """A chain of maps. A place in it is a number from 0 (the first frame) to len(frames) - 1 (the last)."""
+    """Maps of which each starts from the one before. A time is a number from 0 (the first) to `end` (the last)."""
 
     ids: np.ndarray  # [n]
     frames: tuple[Frame, ...]
     evaluations: int  # of the run; more than frames where some are not mapped
+    box: Box | None = field(init=False)  # around all points of all frames; None where there is none
+
+    def __post_init__(self) -> None:
+        boxes = [box for frame in self.frames if (box := box_around(frame.points)) is not None]
+        corners = np.array(boxes).reshape(-1, 2, 2)
+        box = box_around(corners.reshape(-1, 2)) if len(corners) else None
+        object.__setattr__(self, "box", box)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every evaluation of the run has a map here."""
+        return len(self.frames) == self.evaluations
 
     @property
     def end(self) -> int:
-        """The last place."""
+        """The last time."""
         return max(0, len(self.frames) - 1)
 
-    def nearest(self, place: float) -> int:
-        """The number of the frame nearest to a place."""
-        return int(np.clip(round(place), 0, self.end))
+    def nearest(self, time: float) -> int:
+        """The number of the frame nearest to a time."""
+        return int(np.clip(round(time), 0, self.end))
 
     def frame_of(self, evaluation: int) -> int | None:
         """The number of the frame of an evaluation, or None."""
-        return next((at for at, each in enumerate(self.frames) if each.evaluation == evaluation), None)
+        return next((number for number, frame in enumerate(self.frames) if frame.evaluation == evaluation), None)
 
-    def places(self, place: float) -> tuple[np.ndarray, np.ndarray | None]:
-        """Points [n, 2] and proxies [p, 2] at a place; between two frames they start and end slowly.
+    def points_at(self, time: float) -> tuple[np.ndarray, np.ndarray | None]:
+        """Points [n, 2] and proxies [p, 2] at a time; between two frames they start and end slowly.
 
         Proxies that the two frames do not share stand still until the next frame.
         """
-        low = int(np.clip(np.floor(place), 0, self.end))
+        low = int(np.clip(np.floor(time), 0, self.end))
         high = min(low + 1, self.end)
-        share = float(np.clip(place - low, 0, 1))
+        share = float(np.clip(time - low, 0, 1))
         eased = np.float32(share * share * (3 - 2 * share))
-        one, other = self.frames[low], self.frames[high]
-        points = one.points + eased * (other.points - one.points)
-        if one.proxies is None or other.proxies is None or one.proxies.shape != other.proxies.shape:
-            return points, one.proxies
-        return points, one.proxies + eased * (other.proxies - one.proxies)
+        before, after = self.frames[low], self.frames[high]
+        points = before.points + eased * (after.points - before.points)
+        if before.proxies is None or after.proxies is None or before.proxies.shape != after.proxies.shape:
+            return points, before.proxies
+        return points, before.proxies + eased * (after.proxies - before.proxies)
 
-    def moment(self, data: MapData, place: float) -> MapData:
-        """What the map shows at a place: `data` with other places, and the scores of the nearest frame."""
-        points, proxies = self.places(place)
-        frame = self.frames[self.nearest(place)]
+    def moment(self, data: MapData, time: float) -> MapData:
+        """What the map shows at a time: `data` with other points, and the scores of the nearest frame."""
+        points, proxies = self.points_at(time)
+        frame = self.frames[self.nearest(time)]
         return replace(
             data, points=points, proxies=proxies, ap=frame.ap, right=frame.right, kept=frame.kept, made=None,
             caption="   ·   ".join(filter(None, (data.shown, BETWEEN))), index=None,
         )  # fmt: skip
 
-    def box(self) -> tuple[float, float, float, float]:
-        """Left, bottom, right and top of all points of all frames; zeros where there is none."""
-        every = [each.points[np.isfinite(each.points).all(1)] for each in self.frames]
-        low = [each.min(0) for each in every if len(each)]
-        high = [each.max(0) for each in every if len(each)]
-        if not low:
-            return (0.0, 0.0, 0.0, 0.0)
-        (left, bottom), (right, top) = np.min(low, axis=0).tolist(), np.max(high, axis=0).tolist()
-        return (left, bottom, right, top)
-
-    def trails(self, rows: np.ndarray, place: float) -> np.ndarray:
-        """Where some points have been up to a place: [s, m, 2], the last of m being where they are."""
-        past = [each.points[rows] for each in self.frames[: int(np.ceil(place))]]
-        return np.stack([*past, self.places(place)[0][rows]], axis=1)
+    def trails(self, rows: np.ndarray, time: float) -> np.ndarray:
+        """Where some points have been up to a time: [s, m, 2], the last of m being where they are."""
+        past = [frame.points[rows] for frame in self.frames[: int(np.ceil(time))]]
+        return np.stack([*past, self.points_at(time)[0][rows]], axis=1)
 
 
-def read_chain(workspace: Workspace, data: MapData, wanted: dict[str, Any]) -> Chain:
+def read_chain(workspace: Workspace, data: MapData, wanted: Request) -> Chain:
     """The longest chain of maps of the run of `data`, in the order of its samples; it may have no frame.
 
     Args:
@@ -99,20 +101,20 @@ def read_chain(workspace: Workspace, data: MapData, wanted: dict[str, Any]) -> C
     Raises:
         Problem: a file of a map or ranking is missing or damaged.
     """
-    chain = same_course(workspace, data.evaluation)
-    epochs = {each.id: each.epoch for each in chain}
-    maps = maps_of(workspace, chain[0].run_id) if chain else []
+    evaluations = same_course(workspace, data.evaluation)
+    epochs = {evaluation.id: evaluation.epoch for evaluation in evaluations}
+    maps = maps_of(workspace, evaluations[0].run_id) if evaluations else []
     frames = []
-    for made in longest_chain(maps, lambda each: fits(each, wanted) and each.evaluation_id in epochs):
-        points, proxies = workspace.coordinates(made.id)
-        ids, first_hit, ap = read_scores(workspace, made.evaluation_id)
-        kept = kept_neighbours(workspace, made.id)
+    for stored in longest_chain(maps, lambda one: fits(one, wanted) and one.evaluation_id in epochs):
+        points, proxies = workspace.coordinates(stored.id)
+        ids, first_hit, ap = read_scores(workspace, stored.evaluation_id)
+        kept = kept_neighbours(workspace, stored.id)
         columns = [np.stack([ap, first_hit == 1], 1)] + ([] if kept is None else [np.stack([kept, kept], 1)])
-        scores = [matched(data.ids, ids, each) for each in columns]
+        scores = [matched(data.ids, ids, column) for column in columns]
         frames.append(
             Frame(
-                made.evaluation_id, made.id, epochs[made.evaluation_id], matched(data.ids, ids, points), proxies,
+                stored.evaluation_id, stored.id, epochs[stored.evaluation_id], matched(data.ids, ids, points), proxies,
                 scores[0][:, 0], scores[0][:, 1] == 1, None if kept is None else scores[1][:, 0],
             )
         )  # fmt: skip
-    return Chain(data.ids, tuple(frames), len(chain))
+    return Chain(data.ids, tuple(frames), len(evaluations))
