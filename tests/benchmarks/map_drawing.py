@@ -27,6 +27,7 @@ from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.spatial import PointIndex
 from workbench.ui.pages.map.drawing.thumbnails import SIDE
 from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model import Look
 from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 
 WIDTH, HEIGHT = 1200, 800
@@ -180,7 +181,7 @@ def with_pictures(canvas: MapCanvas, frames: int) -> None:
 
     timed(f"pan with pictures, {near:.0f} times", (lambda s=s: pan(s) for s in range(frames)))
     print(f"    {int(np.median(seen)):,} pictures in view")
-    canvas.want_pictures(False)
+    canvas.show_look(Look(pictures=False))
     canvas.box.setRange(wide, padding=0)
     canvas.viewport().repaint()
 

@@ -402,9 +402,11 @@ def test_hidden_classes_stay_hidden_in_the_next_epoch_but_not_in_another_colouri
 
 def test_proxies_can_be_hidden(qtbot, corners):
     assert len(corners.canvas.marks.stars) == 4
-    assert "4" in corners.legend.proxies.text()
-    qtbot.mouseClick(corners.legend.proxies, Qt.MouseButton.LeftButton, pos=corners.legend.proxies.rect().center())
-    corners.legend.proxies.setChecked(False)
+    assert "4" in corners.legend.look.proxies.text()
+    qtbot.mouseClick(
+        corners.legend.look.proxies, Qt.MouseButton.LeftButton, pos=corners.legend.look.proxies.rect().center()
+    )
+    corners.legend.look.proxies.setChecked(False)
     assert not len(corners.canvas.marks.stars)
 
 
@@ -419,7 +421,7 @@ def test_ten_thousand_classes_do_not_hold_up_the_legend(qtbot):
     looked = []
     whole = legend.model.data
     legend.model.data = lambda *values: looked.append(1) or whole(*values)
-    legend.show_groups(groups, frozenset(), 0)
+    legend.show_groups(groups, frozenset())
     legend.grab()
     assert len(looked) < 2_000, "only rows on screen are looked at"
     assert legend.count.text() == "10,000 groups"
@@ -427,7 +429,7 @@ def test_ten_thousand_classes_do_not_hold_up_the_legend(qtbot):
 
 def test_the_legend_keeps_qts_rules(qtmodeltester):
     legend = Legend()
-    legend.show_groups(Groups(np.array([0, 1, 1]), ["a", "b"], np.full(2, 0xFF112233, np.uint32)), frozenset(), 0)
+    legend.show_groups(Groups(np.array([0, 1, 1]), ["a", "b"], np.full(2, 0xFF112233, np.uint32)), frozenset())
     qtmodeltester.check(legend.model)
 
 

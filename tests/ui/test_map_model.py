@@ -1,4 +1,4 @@
-"""The model of the Map page, without a widget: what is wanted, shown, hidden, selected, played and brought into view."""
+"""The model of the Map page, without a widget: what is wanted, shown, hidden, selected, played, brought into view."""
 
 import ast
 import sys

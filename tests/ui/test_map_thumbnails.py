@@ -13,6 +13,7 @@ from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing import canvas as canvas_file
 from workbench.ui.pages.map.drawing.level_note import words_of
 from workbench.ui.pages.map.drawing.thumbnails import APART, PLACE, SIDE, UP_TO, with_room
+from workbench.ui.pages.map.model import Look
 
 GREY = QColor("#808080")
 
@@ -93,7 +94,7 @@ def test_a_picture_that_is_absent_stays_a_dot(canvas, loader):
 
 
 def test_pictures_can_be_switched_off(canvas):
-    canvas.want_pictures(False)
+    canvas.show_look(Look(pictures=False))
     canvas.look()
     assert not len(canvas.thumbnails.rows)
     assert canvas.note.words.text() == "12 of 12 points in view"

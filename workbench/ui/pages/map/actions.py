@@ -41,12 +41,12 @@ class MapActions(QObject):
 
     @property
     def of_row(self) -> list[QAction]:
-        """Those that stand above the map, with lines between tools, view and selection, and what is drawn."""
-        lines = [QAction(self), QAction(self)]
-        for line in lines:
-            line.setSeparator(True)
+        """Those that stand above the map, with gaps between tools, view and selection, and what is drawn."""
+        gaps = [QAction(self), QAction(self)]
+        for gap in gaps:
+            gap.setSeparator(True)
         look = (self.fit, self.isolate, self.clear)
-        return [*self.tools.values(), lines[0], *look, lines[1], self.pictures, self.beside]
+        return [*self.tools.values(), gaps[0], *look, gaps[1], self.pictures, self.beside]
 
     def _choose(self, action: QAction) -> None:
         self.tool_chosen.emit(action.data())

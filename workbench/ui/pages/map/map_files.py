@@ -66,12 +66,11 @@ def on_paper(shown: MapCanvas, groups: Groups, height: int | None = None) -> Map
     paper.resize(shown.width(), shown.height() if height is None else height)
     paper.show()  # Qt lays out only what is shown
     paper.set_tokens(theme.LIGHT)
+    paper.show_look(shown.look_shown)
     assert shown.data is not None
     paper.show_data(shown.data, groups, shown.hidden)
     paper.set_selected(shown.cloud.selected)
     paper.show_pictures(shown.thumbnails.loader)
-    paper.want_pictures(shown.thumbnails.wanted)
-    paper.marks.proxies_shown = shown.marks.proxies_shown
     paper.marks.take_trails(shown.marks)
     paper.box.setRange(shown.box.viewRect(), padding=0)
     return paper

@@ -32,7 +32,25 @@ class Change(Enum):
     QUERY = auto()
     TIMELINE = auto()  # other epochs, another time, playing or not
     TRAILS = auto()
+    LOOK = auto()  # it is to be drawn in another way
     CAMERA = auto()  # something is to come into view
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How the map is drawn.
+
+    Args:
+        proxies, names, pictures: whether stars, names of classes and thumbnails are drawn.
+        size: of points, times the width that goes with their number.
+        opacity: of points, 0..1.
+    """
+
+    proxies: bool = True
+    names: bool = True
+    pictures: bool = True
+    size: float = 1.0
+    opacity: float = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +86,7 @@ class MapModel:
         self.timeline = Timeline()
         self.chain: Chain | None = None
         self.trails_shown = True
+        self.look = Look()
         self.camera = Camera()
         self.on_step: Callable[[Step], None] = lambda step: None
         self.selected = np.empty(0, bool)  # [n] which points of the map are selected
@@ -179,6 +198,23 @@ class MapModel:
         names = frozenset(groups.names)
         self.hidden = frozenset() if names <= self.hidden else self.hidden & names
         self._tell(Change.GROUPS)
+
+    def draw_as(self, look: Look) -> None:
+        """Draw the map in another way."""
+        self.look = look
+        self._tell(Change.LOOK)
+
+    @property
+    def scores(self) -> np.ndarray | None:
+        """Mean average precision [g] of the images of each class, 0..1 or NaN; None unless the groups are classes."""
+        if self.drawn is None or self.groups is None or self.groups.labels is None:
+            return None
+        known = np.isfinite(self.drawn.ap) & np.isfinite(self.drawn.points).all(1)
+        group, count = self.groups.of[known], len(self.groups.names)
+        sums = np.bincount(group, self.drawn.ap[known], count)
+        with np.errstate(invalid="ignore"):
+            means: np.ndarray = sums / np.bincount(group, minlength=count)
+        return means
 
     @property
     def hidden_groups(self) -> frozenset[int]:

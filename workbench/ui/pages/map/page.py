@@ -1,12 +1,13 @@
 """The Map page: the test embeddings in two dimensions, by PCA at once and by UMAP when it is ready."""
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.progress import Progress
 from workbench.ui import theme
@@ -67,6 +68,7 @@ class MapPage(QStackedWidget):
             Change.QUERY: self._draw_query,
             Change.TIMELINE: self.time.draw,
             Change.TRAILS: self._draw_trails,
+            Change.LOOK: self._draw_look,
             Change.CAMERA: self._draw_camera,
         }
         self._connect()
@@ -115,6 +117,8 @@ class MapPage(QStackedWidget):
         """Tools above, the maps, and what they are made of below."""
         self.settings = MapSettings(self)
         self.colouring = chooser(COLOURINGS, "Colour of the points")
+        self.colouring.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.colouring.setMinimumContentsLength(9)
         self.locating = LocateStrip(self.session, shared_loader(self.session))
         tools = ToolRow(self.commands.of_row)
         self.tools = {name: tools.buttons[action] for name, action in self.commands.tools.items()}
@@ -169,7 +173,7 @@ class MapPage(QStackedWidget):
         commands.beside.toggled.connect(self._show_second)
         commands.isolate.triggered.connect(self._isolate)
         commands.clear.triggered.connect(self._clear)
-        commands.pictures.toggled.connect(self.canvas.want_pictures)
+        commands.pictures.toggled.connect(lambda shown: model.draw_as(replace(model.look, pictures=shown)))
         commands.show_named.triggered.connect(self._show_named)
         commands.save_selection.triggered.connect(self._save_selection)
         commands.earlier.triggered.connect(session.show_earlier)
@@ -181,7 +185,7 @@ class MapPage(QStackedWidget):
         self.class_table.class_chosen.connect(self.show_class)
         self.legend.toggled.connect(model.toggle)
         self.legend.alone_asked.connect(model.show_alone)
-        self.legend.proxies_toggled.connect(self._show_proxies)
+        self.legend.look.changed.connect(model.draw_as)
         self.canvas.selected.connect(lambda rows, way: self._select(model.changed_rows(rows, way)))
         self.canvas.opened.connect(self._open)
         self.canvas.hovered.connect(self._hover)
@@ -259,7 +263,7 @@ class MapPage(QStackedWidget):
         self.caption.setText(self.model.caption)
         if data is None:
             self.canvas.clear()
-            self.legend.show_groups(None, frozenset(), 0)
+            self.legend.show_groups(None, frozenset())
         else:
             self.settings.set_width(data.width)
             self._draw_colours()
@@ -286,7 +290,8 @@ class MapPage(QStackedWidget):
     def _draw_groups(self) -> None:
         data, groups = self.model.drawn, self.model.groups
         if data is not None and groups is not None:
-            self.legend.show_groups(groups, self.model.hidden_groups, data.stars)
+            self.legend.show_groups(groups, self.model.hidden_groups, self.model.scores)
+            self.legend.look.show_stars(data.stars)
             self.canvas.show_data(data, groups, self.model.hidden_groups)
             self._colour_second()
 
@@ -315,9 +320,12 @@ class MapPage(QStackedWidget):
         scale = None if self.model.groups is None else self.model.groups.scale
         self.second.recolour(self.model.hidden, None if scale is None else (scale.low, scale.high))
 
-    def _show_proxies(self, shown: bool) -> None:
-        self.canvas.show_proxies(shown)
-        self.second.show_proxies(shown)
+    def _draw_look(self) -> None:
+        look = self.model.look
+        self.legend.look.show_look(look)
+        self.commands.pictures.setChecked(look.pictures)
+        self.canvas.show_look(look)
+        self.second.show_look(look)
 
     def _restyle(self) -> None:
         self.canvas.set_tokens(theme.current())

@@ -14,6 +14,7 @@ from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.hover_card import HoverCard
 from workbench.ui.pages.map.map_data import Groups, MapData, epoch_name
 from workbench.ui.pages.map.map_maker import MapMaker
+from workbench.ui.pages.map.model import Look
 from workbench.ui.pages.map.tool_row import ProgressStrip
 from workbench.ui.session import Session
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -40,7 +41,7 @@ class SecondMap(QWidget):
         self._asked: tuple[int, dict[str, Any]] | None = None  # evaluation and parameters
         self._hidden: frozenset[str] = frozenset()
         self._scale: tuple[float, float] | None = None
-        self._tool, self._proxies_shown = "pan", True
+        self._tool, self._look = "pan", Look()
         self._built = False  # a second plot costs what many windows never need
         self.hide()
 
@@ -93,7 +94,7 @@ class SecondMap(QWidget):
             self._build()
             self._connect()
             self.set_tool(self._tool)
-            self.show_proxies(self._proxies_shown)
+            self.show_look(self._look)
         shown = self.session.run()
         self.runs.clear()
         if shown is None or shown.dataset_id is None:
@@ -123,11 +124,11 @@ class SecondMap(QWidget):
         if self._built:
             self.canvas.set_tool(tool)
 
-    def show_proxies(self, shown: bool) -> None:
-        """Show or hide the stars."""
-        self._proxies_shown = shown
+    def show_look(self, look: Look) -> None:
+        """Draw it as the first map is drawn."""
+        self._look = look
         if self._built:
-            self.canvas.show_proxies(shown)
+            self.canvas.show_look(look)
 
     def fit(self) -> None:
         """All points into view."""

@@ -12,7 +12,7 @@ GAP = 12  # px from the map's edge
 
 
 class ToolRow(QWidget):
-    """One button for each action, with a line where a separator is. The actions also stand in the window's menu."""
+    """One button for each action, with a gap where a separator is. The actions also stand in the window's menu."""
 
     def __init__(self, actions: list[QAction], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -22,7 +22,7 @@ class ToolRow(QWidget):
         self.buttons: dict[QAction, QToolButton] = {}
         for action in actions:
             if action.isSeparator():
-                row.addWidget(QFrame(frameShape=QFrame.Shape.VLine))
+                row.addSpacing(GAP)
                 continue
             tool = QToolButton()
             tool.setDefaultAction(action)

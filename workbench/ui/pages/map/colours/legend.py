@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import (
     QAbstractListModel,
     QEvent,
@@ -12,31 +13,39 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPixmap
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
 
 from workbench.ui.pages.map.colours.colour_bar import ColourBar
+from workbench.ui.pages.map.colours.legend_row import (
+    COLOUR_ROLE,
+    COUNT_ROLE,
+    HIDDEN_ROLE,
+    NAME_ROLE,
+    SCORE_ROLE,
+    LegendRow,
+)
+from workbench.ui.pages.map.look import LookControls
 from workbench.ui.pages.map.map_data import Groups
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import counted
 
-SWATCH = 12  # px
-NAME_ROLE = Qt.ItemDataRole.UserRole  # what is searched
 Index = QModelIndex | QPersistentModelIndex
 
 
 class GroupModel(QAbstractListModel):
-    """One row per group; hidden ones are struck out and their swatch is hollow."""
+    """One row per group; hidden ones are struck out and their dot is hollow."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.groups: Groups | None = None
         self.hidden: frozenset[int] = frozenset()
+        self.scores: np.ndarray | None = None  # [g] mean average precision
 
-    def show(self, groups: Groups | None, hidden: frozenset[int]) -> None:
+    def show(self, groups: Groups | None, hidden: frozenset[int], scores: np.ndarray | None = None) -> None:
         """Other groups."""
         self.beginResetModel()
-        self.groups, self.hidden = groups, hidden
+        self.groups, self.hidden, self.scores = groups, hidden, scores
         self.endResetModel()
 
     def set_hidden(self, hidden: frozenset[int]) -> None:
@@ -57,12 +66,14 @@ class GroupModel(QAbstractListModel):
                 return f"{self.groups.names[row]} ({self.groups.counts[row]:,})"  # names may be numbers
             case _ if role == NAME_ROLE:
                 return self.groups.names[row]
-            case Qt.ItemDataRole.DecorationRole:
-                return swatch(QColor.fromRgba(int(self.groups.colours[row])), row in self.hidden)
-            case Qt.ItemDataRole.FontRole:
-                font = QFont()
-                font.setStrikeOut(row in self.hidden)
-                return font
+            case _ if role == COUNT_ROLE:
+                return int(self.groups.counts[row])
+            case _ if role == SCORE_ROLE:
+                return None if self.scores is None else float(self.scores[row])
+            case _ if role == COLOUR_ROLE:
+                return int(self.groups.colours[row])
+            case _ if role == HIDDEN_ROLE:
+                return row in self.hidden
             case Qt.ItemDataRole.ToolTipRole:
                 how = "click or Space hides or shows it, double-click or Enter shows it alone"
                 return plain_tip(f"{self.groups.names[row]}: {how}")
@@ -77,7 +88,6 @@ class Legend(QWidget):
 
     toggled = Signal(int)  # group to hide or show
     alone_asked = Signal(int)  # group to show alone
-    proxies_toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,12 +97,14 @@ class Legend(QWidget):
         self._filtered.setFilterRole(NAME_ROLE)
         self._filtered.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Search the legend")
+        self.search.setPlaceholderText("Find a class or group")
         self.search.setAccessibleName("Search the legend")
         self.search.setClearButtonEnabled(True)
         self.list = QListView()
         self.list.setModel(self._filtered)
         self.list.setUniformItemSizes(True)
+        self.list.setItemDelegate(LegendRow(self.list))
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.setAccessibleName("Legend: groups with their counts")
@@ -100,17 +112,18 @@ class Legend(QWidget):
         self.scale_title = label("", "caption", wrap=True)
         self.bar = ColourBar()
         self.count = label("", "caption", wrap=True)
-        self.proxies = QCheckBox()
-        self.proxies.setChecked(True)
+        self.look = LookControls()
+        self.head = label("", "caption")
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(8)
         column.addWidget(self.search)
+        column.addWidget(self.head, 0, Qt.AlignmentFlag.AlignRight)
         column.addWidget(self.list, 1)
         column.addWidget(self.scale_title)
         column.addWidget(self.bar, 1)
         column.addWidget(self.count)
-        column.addWidget(self.proxies)
+        column.addWidget(self.look)
         self.how = label("Click hides a group, double-click shows it alone.", "caption", wrap=True)
         column.addWidget(self.how)
         column.addStretch(0)
@@ -118,14 +131,12 @@ class Legend(QWidget):
         self.search.textChanged.connect(self._filtered.setFilterFixedString)
         self.list.clicked.connect(self._toggle)
         self.list.doubleClicked.connect(self._show_alone)
-        self.proxies.toggled.connect(self.proxies_toggled)
 
-    def show_groups(self, groups: Groups | None, hidden: frozenset[int], proxies: int) -> None:
-        """Other groups, some of them hidden; `proxies` are the stars on the map."""
-        self.model.show(groups, hidden)
+    def show_groups(self, groups: Groups | None, hidden: frozenset[int], scores: np.ndarray | None = None) -> None:
+        """Other groups, some of them hidden; `scores` [g] are mean average precisions in 0..1, or NaN."""
+        self.model.show(groups, hidden, scores)
+        self.head.setText("Images, MAP@R %" if scores is not None else "Images")
         self._show_kind(groups)
-        self.proxies.setVisible(proxies > 0)
-        self.proxies.setText(f"★ Class proxies ({proxies:,})")
         self._tell_count()
 
     def show_hidden(self, hidden: frozenset[int]) -> None:
@@ -155,7 +166,7 @@ class Legend(QWidget):
     def _show_kind(self, groups: Groups | None) -> None:
         """A list of groups, or a scale of colours."""
         scale = None if groups is None else groups.scale
-        of_list: list[QWidget] = [self.search, self.list, self.how]
+        of_list: list[QWidget] = [self.search, self.head, self.list, self.how]
         of_scale: list[QWidget] = [self.scale_title, self.bar]
         for widget in of_list + of_scale:
             widget.setVisible((widget in of_scale) == (scale is not None))
@@ -171,17 +182,3 @@ class Legend(QWidget):
         every = self.model.rowCount()
         hidden = len(self.model.hidden)
         self.count.setText(f"{every - hidden:,} of {every:,} groups shown" if hidden else counted(every, "group"))
-
-
-def swatch(colour: QColor, hollow: bool) -> QPixmap:
-    """A square of a colour, or its outline."""
-    made = QPixmap(SWATCH, SWATCH)
-    made.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(made)
-    if hollow:
-        painter.setPen(colour)
-        painter.drawRect(0, 0, SWATCH - 1, SWATCH - 1)
-    else:
-        painter.fillRect(made.rect(), colour)
-    painter.end()
-    return made

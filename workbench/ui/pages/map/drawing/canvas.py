@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainterPath, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsPathItem, QWidget
 
 from workbench.ui import theme
+from workbench.ui.pages.map.drawing.class_names import ClassNames
 from workbench.ui.pages.map.drawing.cloud import CROWD, Cloud, box_of
 from workbench.ui.pages.map.drawing.level_note import LevelNote, words_of
 from workbench.ui.pages.map.drawing.marks import Marks
@@ -17,7 +18,7 @@ from workbench.ui.pages.map.drawing.spatial import Box
 from workbench.ui.pages.map.drawing.stamps import on_screen
 from workbench.ui.pages.map.drawing.thumbnails import Loader, Thumbnails
 from workbench.ui.pages.map.map_data import Groups, MapData
-from workbench.ui.pages.map.model import Camera
+from workbench.ui.pages.map.model import Camera, Look
 
 REACH = 12  # px around a point in which it is hovered or clicked
 STEP = 2.5  # px between two corners of a lasso
@@ -106,7 +107,7 @@ class MapCanvas(pg.GraphicsView):
         self.box = MapBox()
         self.box.outlined, self.box.clicked = self._outlined, self._clicked
         self.setCentralItem(self.box)
-        self.cloud, self.marks = Cloud(), Marks()
+        self.cloud, self.marks, self.names = Cloud(), Marks(), ClassNames()
         self.thumbnails = Thumbnails(self.cloud)
         self.note = LevelNote(self)
         self._rest = QTimer(self, singleShot=True, interval=REST)
@@ -117,13 +118,16 @@ class MapCanvas(pg.GraphicsView):
         self.box.addItem(self.cloud)
         self.box.addItem(self.thumbnails, ignoreBounds=True)
         self.box.addItem(self.marks, ignoreBounds=True)
+        self.box.addItem(self.names, ignoreBounds=True)
         self.origin = Origin(self.box)
+        self.look_shown = Look()
         self.data: MapData | None = None
         self.groups: Groups | None = None
         self.hidden: frozenset[int] = frozenset()
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.set_tokens(theme.current())
+        self.show_look(self.look_shown)
 
     def show_data(self, data: MapData, groups: Groups, hidden: frozenset[int] = frozenset()) -> None:
         """Show points in their groups, some of which are hidden; the view stays where it is."""
@@ -132,6 +136,7 @@ class MapCanvas(pg.GraphicsView):
         self.cloud.show(data, groups, hidden)
         self.thumbnails.show(data, groups)
         self.marks.show(data, groups, hidden, self.cloud.boundingRect())
+        self.names.show(data, groups, hidden, self.cloud.boundingRect())
         self._rest.start()
         self.origin.show(data.method == "plane", self.marks.tokens)
 
@@ -143,6 +148,7 @@ class MapCanvas(pg.GraphicsView):
         self.thumbnails.show(None, None)
         self.note.say("")
         self.marks.show(None, None, frozenset(), QRectF(0, 0, 1, 1))
+        self.names.show(None, None, frozenset(), QRectF(0, 0, 1, 1))
 
     def set_hidden(self, hidden: frozenset[int]) -> None:
         """Leave these groups out."""
@@ -151,6 +157,7 @@ class MapCanvas(pg.GraphicsView):
         self.thumbnails.changed()
         self._rest.start()
         self.marks.show(self.data, self.groups, hidden, self.cloud.boundingRect())
+        self.names.show(self.data, self.groups, hidden, self.cloud.boundingRect())
 
     def set_selected(self, selected: np.ndarray | None) -> None:
         """Dim all points but these (bool [n]), or none for None."""
@@ -165,16 +172,15 @@ class MapCanvas(pg.GraphicsView):
             loader.ready.connect(self._rest.start)  # to say how many there are
         self._rest.start()
 
-    def want_pictures(self, wanted: bool) -> None:
-        """Switch them on or off."""
-        self.thumbnails.wanted = wanted
+    def show_look(self, look: Look) -> None:
+        """Draw in another way."""
+        self.look_shown = look
+        self.marks.proxies_shown, self.names.wanted, self.thumbnails.wanted = look.proxies, look.names, look.pictures
+        self.cloud.set_look(look.size, look.opacity)
+        self.names.show(self.data, self.groups, self.hidden, self.cloud.boundingRect())
         self.thumbnails.changed()
-        self._rest.start()
-
-    def show_proxies(self, shown: bool) -> None:
-        """Show or hide the stars."""
-        self.marks.proxies_shown = shown
         self.marks.update()
+        self._rest.start()
 
     def set_query(self, row: int | None) -> None:
         """Mark the query of the Retrieval page."""
@@ -183,7 +189,7 @@ class MapCanvas(pg.GraphicsView):
 
     def set_tokens(self, tokens: theme.Tokens) -> None:
         """Take the colours of a theme; points take theirs at the next `show_data`."""
-        self.cloud.tokens = self.marks.tokens = tokens
+        self.cloud.tokens = self.marks.tokens = self.names.tokens = tokens
         self.box.colour = tokens.accent
         self.setBackground(QColor(tokens.plot_background))
 

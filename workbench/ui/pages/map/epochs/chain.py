@@ -36,10 +36,11 @@ class Chain:
     ids: np.ndarray  # [n]
     frames: tuple[Frame, ...]
     evaluations: int  # of the run; more than frames where some are not mapped
-    box: Box | None = field(init=False)  # around all points of all frames; None where there is none
+    box: Box | None = field(init=False)  # around all points and proxies of all frames; None where there is none
 
     def __post_init__(self) -> None:
-        boxes = [box for frame in self.frames if (box := box_around(frame.points)) is not None]
+        tables = [table for frame in self.frames for table in (frame.points, frame.proxies) if table is not None]
+        boxes = [box for table in tables if (box := box_around(table)) is not None]
         corners = np.array(boxes).reshape(-1, 2, 2)
         box = box_around(corners.reshape(-1, 2)) if len(corners) else None
         object.__setattr__(self, "box", box)
