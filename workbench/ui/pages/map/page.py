@@ -118,15 +118,15 @@ class MapPage(QStackedWidget):
         self.settings = MapSettings(self)
         self.colouring = chooser(COLOURINGS, "Colour of the points")
         self.colouring.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.colouring.setMinimumContentsLength(9)
+        self.colouring.setMinimumContentsLength(7)
         self.locating = LocateStrip(self.session, shared_loader(self.session))
         tools = ToolRow(self.commands.of_row)
         self.tools = {name: tools.buttons[action] for name, action in self.commands.tools.items()}
-        self.export = button("Export", "export")
+        self.export = button("Export")
         self.exports = MapExport(self.session, self.model, (self.canvas, self.second), self)
         self.export.setMenu(QMenu(self.export))
         self.exports.fill(self.export.menu())
-        top = FlowLayout()  # two lines in a narrow window
+        top = FlowLayout(spacing=6)  # two lines in a narrow window
         top.setContentsMargins(12, 8, 12, 8)
         for widget in (labelled("Colour", self.colouring), *self.settings.parts, tools, self.export, self.locating):
             top.addWidget(widget)

@@ -30,6 +30,7 @@ from workbench.ui.pages.map.map_data import Groups
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import counted
 
+MEASURED, SHORT = 200, 80  # names that are looked at; px of one beside which a bar has room
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -54,7 +55,8 @@ class GroupModel(QAbstractListModel):
         if self.rowCount():
             self.dataChanged.emit(self.index(0), self.index(self.rowCount() - 1))
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:
+    def rowCount(self, parent: MEASURED, SHORT = 200, 80  # names that are looked at; px of one beside which a bar has room
+Index = QModelIndex()) -> int:
         return 0 if parent.isValid() or self.groups is None else len(self.groups.names)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -103,7 +105,8 @@ class Legend(QWidget):
         self.list = QListView()
         self.list.setModel(self._filtered)
         self.list.setUniformItemSizes(True)
-        self.list.setItemDelegate(LegendRow(self.list))
+        self.rows = LegendRow(self.list)
+        self.list.setItemDelegate(self.rows)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
@@ -135,6 +138,8 @@ class Legend(QWidget):
     def show_groups(self, groups: Groups | None, hidden: frozenset[int], scores: np.ndarray | None = None) -> None:
         """Other groups, some of them hidden; `scores` [g] are mean average precisions in 0..1, or NaN."""
         self.model.show(groups, hidden, scores)
+        names = [] if groups is None else groups.names[:MEASURED]
+        self.rows.bars = max(map(self.fontMetrics().horizontalAdvance, names), default=0) <= SHORT
         self.head.setText("Images, MAP@R %" if scores is not None else "Images")
         self._show_kind(groups)
         self._tell_count()

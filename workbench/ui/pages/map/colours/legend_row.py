@@ -15,6 +15,8 @@ TRANSPARENT = 90  # of 255: a hidden group
 class LegendRow(QStyledItemDelegate):
     """Draws what the roles of the model say; a score is in 0..1, None or NaN."""
 
+    bars = True  # else long names have the room of the bars
+
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         return QSize(0, max(TALL, option.fontMetrics.height() + GAP))
 
@@ -65,9 +67,11 @@ class LegendRow(QStyledItemDelegate):
         number = f"{100 * score:.1f}"
         wide = painter.fontMetrics().horizontalAdvance("100.0")
         painter.setPen(ink)
-        place = QRect(area.right() - wide, area.top(), wide, area.height())
-        painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), number)
-        left = place.left() - GAP - BAR
+        figure = QRect(area.right() - wide, area.top(), wide, area.height())
+        painter.drawText(figure, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), number)
+        if not self.bars:
+            return figure.left() - GAP
+        left = figure.left() - GAP - BAR
         track = QRectF(left, area.center().y() - THICK / 2 + 0.5, BAR, THICK)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(theme.current().divider))

@@ -130,7 +130,7 @@ def free_boxes(centres: np.ndarray, widths: Sequence[float], area: QRectF) -> li
     for (x, y), width in zip(centres.tolist(), widths, strict=True):
         box = None
         if area.contains(x, y):
-            for across, down in steps:
+            for across, down in steps[width > 2 * TALL :]:  # a long name would hide its points
                 left = x + across - width / 2 + np.sign(round(across, 6)) * width / 4
                 tried = QRectF(left, y + down - TALL / 2, width, TALL)
                 grown = tried.adjusted(-APART, -APART, APART, APART)
