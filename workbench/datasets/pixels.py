@@ -9,10 +9,11 @@ from typing import BinaryIO
 
 import numpy as np
 
-from workbench import files, parts
+from workbench import files
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import BadImage, square
 from workbench.datasets.pixel_blocks import damage, read_side, write_side
+from workbench.files import parts
 from workbench.problem import Problem
 from workbench.progress import Progress
 
