@@ -55,8 +55,7 @@ class GroupModel(QAbstractListModel):
         if self.rowCount():
             self.dataChanged.emit(self.index(0), self.index(self.rowCount() - 1))
 
-    def rowCount(self, parent: MEASURED, SHORT = 200, 80  # names that are looked at; px of one beside which a bar has room
-Index = QModelIndex()) -> int:
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
         return 0 if parent.isValid() or self.groups is None else len(self.groups.names)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
