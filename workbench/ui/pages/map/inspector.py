@@ -44,42 +44,42 @@ class Spot(QAbstractButton):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sample, self._sign, self._words, self._absent = -1, "", "", ""
-        self._pixmap: QPixmap | None = None
+        self.sample, self.sign, self.words, self._absent = -1, "", "", ""
+        self.picture: QPixmap | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def show_sample(self, sample: int, sign: str, words: str) -> None:
         """Stand for this sample; its picture follows."""
-        self.sample, self._sign, self._words = sample, sign, words
+        self.sample, self.sign, self.words = sample, sign, words
         self.setFixedSize(SMALL + 4, SMALL + (18 if sign else 4))
         self.setAccessibleName(words)
         self.set_picture(None, "")
 
     def set_picture(self, pixmap: QPixmap | None, absent: str) -> None:
         """The picture, or why there is none."""
-        self._pixmap, self._absent = pixmap, absent
-        self.setToolTip(plain_tip(f"{self._words}\n{absent}" if absent else self._words))
+        self.picture, self._absent = pixmap, absent
+        self.setToolTip(plain_tip(f"{self.words}\n{absent}" if absent else self.words))
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens, painter = theme.current(), QPainter(self)
         frame = self.rect().adjusted(1, 1, -1, -1)
         frame.setHeight(SMALL + 2)
-        ink = {"✓": tokens.right, "✗": tokens.wrong}.get(self._sign, tokens.divider)
-        if self._pixmap is not None:
-            place = self._pixmap.deviceIndependentSize().toSize()
+        ink = {"✓": tokens.right, "✗": tokens.wrong}.get(self.sign, tokens.divider)
+        if self.picture is not None:
+            place = self.picture.deviceIndependentSize().toSize()
             painter.drawPixmap(
-                frame.center().x() - place.width() // 2 + 1, frame.center().y() - place.height() // 2 + 1, self._pixmap
+                frame.center().x() - place.width() // 2 + 1, frame.center().y() - place.height() // 2 + 1, self.picture
             )
         else:
             painter.setPen(QColor(tokens.muted))
             painter.drawText(frame, int(Qt.AlignmentFlag.AlignCenter), "?" if self._absent else "…")
         painter.setPen(QPen(QColor(tokens.accent if self.hasFocus() else ink), 2))
         painter.drawRect(frame)
-        if self._sign:
+        if self.sign:
             painter.setPen(QColor(ink))
-            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom), self._sign)
+            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom), self.sign)
 
 
 class InspectorPanel(QStackedWidget):

@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.columns import Column
-from workbench.ui.pages.map.colours.kept_colouring import kept_groups
+from workbench.ui.pages.map.colours.kept_groups import kept_groups
 from workbench.ui.pages.map.map_data import Groups, MapData, Scale
 
 COLOURINGS = {

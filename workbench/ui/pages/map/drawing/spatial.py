@@ -125,3 +125,16 @@ def inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
             crossed[span] ^= x[span] < (x2 - x1) * (y[span] - y1) / (y2 - y1) + x1
     found[near] = crossed
     return found
+
+
+def box_around(points: np.ndarray, margin: float = 0.0) -> Box | None:
+    """The smallest box around the finite ones of points [n, 2], wider on each side by `margin` of its longer side.
+
+    None where no point is finite.
+    """
+    finite = points[np.isfinite(points).all(1)]
+    if not len(finite):
+        return None
+    (left, low), (right, high) = finite.min(0).tolist(), finite.max(0).tolist()
+    room = margin * max(right - left, high - low, LEAST)
+    return left - room, low - room, right + room, high + room

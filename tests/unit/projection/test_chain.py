@@ -9,7 +9,7 @@ from workbench.config import RunConfig
 from workbench.control import Cancelled
 from workbench.events import Ended, Evaluated
 from workbench.projection.align import align
-from workbench.projection.course import Wanted, draw, draw_all, latest_before
+from workbench.projection.chain import Wanted, draw, draw_all, latest_before
 from workbench.projection.maps import make_map
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder

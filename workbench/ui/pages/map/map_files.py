@@ -17,7 +17,7 @@ from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.cloud import SHAPES_UP_TO
 from workbench.ui.pages.map.map_data import Groups, MapData
 
-FORMATS = {"png": "Picture (PNG)", "svg": "Drawing (SVG)", "pdf": "Drawing (PDF)", "csv": "Coordinates (CSV)"}
+FORMATS = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "Coordinates (CSV)"}
 FINE = 2  # pixels of a picture for one on screen
 CAPTION = 36  # px under the map, for two lines; more where a caption needs more
 MARGIN, GAP = 8, 12  # px: beside a caption, and between two maps
@@ -66,12 +66,11 @@ def on_paper(shown: MapCanvas, groups: Groups, height: int | None = None) -> Map
     paper.resize(shown.width(), shown.height() if height is None else height)
     paper.show()  # Qt lays out only what is shown
     paper.set_tokens(theme.LIGHT)
+    paper.show_look(shown.look_shown)
     assert shown.data is not None
-    paper.show_data(shown.data, groups, shown.hidden, fit=False)
+    paper.show_data(shown.data, groups, shown.hidden)
     paper.set_selected(shown.cloud.selected)
     paper.show_pictures(shown.thumbnails.loader)
-    paper.want_pictures(shown.thumbnails.wanted)
-    paper.marks.proxies_shown = shown.marks.proxies_shown
     paper.marks.take_trails(shown.marks)
     paper.box.setRange(shown.box.viewRect(), padding=0)
     return paper

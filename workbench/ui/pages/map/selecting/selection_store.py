@@ -46,6 +46,11 @@ class SelectionStore(QObject):
         self._working = False
         session.workspace_changed.connect(self._waiting.clear)
 
+    @property
+    def idle(self) -> bool:
+        """Whether every change is written."""
+        return not self._working and not self._waiting
+
     def show_dataset(self, dataset_id: int | None) -> None:
         """List those of a data set, read anew; none for None."""
         self.dataset_id = dataset_id

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from workbench.exchange.selected_images import Written, safe, write_links, write_table
 from workbench.progress import Progress
-from workbench.ui.pages.map.choosing.selection_store import SelectionStore
+from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
