@@ -4,7 +4,7 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QVBoxLayout, QWidget
 
-from workbench.class_table import TITLES, ClassRow
+from workbench.results.class_geometry import TITLES, ClassRow
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.widgets.labels import label
 
