@@ -55,18 +55,39 @@ def settle(qtbot, session):
     qtbot.deliver()
 
 
-@pytest.mark.parametrize("page", [info.name for info in PAGES])
-def test_a_page_opens_without_a_read_on_the_windows_thread(qtbot, window, runs, disk, page):
+def test_pages_open_without_a_read_on_the_windows_thread(qtbot, window, runs, disk):
+    session = window.session
+    for info in PAGES:
+        session.show_run(runs[0])
+        qtbot.waitUntil(lambda: session.evaluation() is not None)
+        session.show_page(info.name)
+        qtbot.waitUntil(lambda name=info.name: window.pages.currentWidget() is window.pages.page(name))
+        settle(qtbot, session)
+        session.show_earlier()
+        settle(qtbot, session)
+        session.show_run(runs[1])
+        qtbot.waitUntil(lambda: session.evaluation() is not None)
+        settle(qtbot, session)
+    assert disk.reads, "the workspace was read"
+    assert "\n".join(dict.fromkeys(disk.on_window)) == ""
+
+
+def test_a_run_is_started_and_changed_without_a_read_on_the_windows_thread(qtbot, window, runs, disk):
     session = window.session
     session.show_run(runs[0])
     qtbot.waitUntil(lambda: session.evaluation() is not None)
-    session.show_page(page)
-    qtbot.waitUntil(lambda: window.pages.currentWidget() is window.pages.page(page))
+    session.change(lambda: session.workspace.rename(runs[0], "renamed"))
+    qtbot.waitUntil(lambda: session.run().name == "renamed")
+    session.trash_run(runs[0])
+    qtbot.waitUntil(lambda: [run.id for run in session.trashed_runs()] == [runs[0]])
     settle(qtbot, session)
-    session.show_earlier()
+    assert "\n".join(dict.fromkeys(disk.on_window)) == ""
+
+
+def test_another_workspace_is_opened_without_a_read_on_the_windows_thread(qtbot, window, disk, tmp_path):
+    session, before = window.session, window.session.workspace
+    window.open_workspace(disk.folder / "other")
+    qtbot.waitUntil(lambda: session.workspace is not before)
     settle(qtbot, session)
-    session.show_run(runs[1])
-    qtbot.waitUntil(lambda: session.evaluation() is not None)
-    settle(qtbot, session)
-    assert disk.reads, "the workspace was read"
-    assert "\n".join(disk.on_window) == ""
+    assert session.runs() == []
+    assert "\n".join(dict.fromkeys(disk.on_window)) == ""
