@@ -5,7 +5,6 @@ import json
 import os
 import tomllib
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ import numpy as np
 
 from workbench.config import RunConfig
 from workbench.events import CHECKPOINTS, LIVE, Evaluated
+from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.workspace import journal, sealing
 from workbench.workspace.artefacts import add_artefact
@@ -34,11 +34,7 @@ COLUMNS = {"sample_ids": "iu", "labels": "iu", "ap": "f", "first_hit": "iu", "r"
 TABLES = {"neighbours": "iu", "similarities": "iu"}  # [n, k]
 UNTOLD = "Brought back by a repair; its journal does not say how it ended."
 # What damaged files raise. What the new database raises (a full disk) is none of them and ends the repair.
-UNREADABLE = (
-    Problem, OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, MemoryError,
-    RecursionError, zipfile.BadZipFile, zlib.error, sqlite3.IntegrityError, sqlite3.ProgrammingError,
-    sqlite3.InterfaceError,
-)  # fmt: skip
+UNREADABLE = (*NO_ARRAY, Problem, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
 
 
 @dataclass(slots=True)
