@@ -39,7 +39,7 @@ class Follower(QObject):
 
     def __init__(self, watch: Watch, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._watch = watch
+        self.watch = watch
         self.runs: list[Run] = watch.first.runs  # that are not in the trash, newest first
         self.trashed: list[Run] = watch.first.trashed
         self.experiments: list[Experiment] = watch.first.experiments  # newest first
@@ -72,7 +72,7 @@ class Follower(QObject):
     def close(self) -> None:
         """Stop looking and close the connection; waits for a look that is under way."""
         self.stop()
-        self._watch.close()
+        self.watch.close()
 
     def stop(self) -> None:
         """Stop looking; the caller closes the watch, wherever it does not matter how long that takes."""
@@ -101,7 +101,7 @@ class Follower(QObject):
 
     def _read(self, place: Place) -> News | Problem | None:
         try:
-            return self._watch.look(place)
+            return self.watch.look(place)
         except Problem as problem:
             return problem
 

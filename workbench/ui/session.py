@@ -87,7 +87,7 @@ class Session(Shown):
     # Workspace and catalog
 
     def open_workspace(self, workspace: Workspace, watch: Watch | None = None) -> None:
-        """Show another workspace and close the one before.
+        """Show another workspace; the one before is closed on a thread, when what worked on it has ended.
 
         Args:
             watch: on it, made where it was opened; else it is made here, which reads the disk.
@@ -97,14 +97,19 @@ class Session(Shown):
         """
         if self.queue.busy:
             raise Problem("A run is still working in this workspace.", todo="Stop or cancel it first.")
-        self._wait_for_tasks()
-        before, follower, queue = self.workspace, self.follower, self.queue
+        before, follower, queue, ending = self.workspace, self.follower, self.queue, self._cancel_tasks()
         self._adopt(watch or Watch(workspace))
         self._begin_line()
-        follower.close()
-        follower.deleteLater()
+        follower.stop()
         queue.deleteLater()
-        before.close()
+
+        def close() -> None:
+            for task in ending:
+                task.join(GRACE)
+            follower.watch.close()
+            before.close()
+
+        self.change(close, lambda _: follower.deleteLater())
         self.workspace_changed.emit()
         self.run_changed.emit(None)
         self.evaluation_changed.emit(None)

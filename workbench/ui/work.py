@@ -84,10 +84,13 @@ class Work(QObject):
         """Whether `close` was called: a page on its way out may still ask."""
         return self._closed
 
-    def _wait_for_tasks(self) -> None:
+    def _cancel_tasks(self) -> list[Task]:
         for task in self._tasks:
             task.cancel()
-        for task in self._tasks:
+        return list(self._tasks)
+
+    def _wait_for_tasks(self) -> None:
+        for task in self._cancel_tasks():
             task.join(GRACE)
 
     def _task_over(self, task: Task) -> None:

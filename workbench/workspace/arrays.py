@@ -11,15 +11,11 @@ from typing import IO
 import numpy as np
 
 from workbench import files
+from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 
 KEPT = "The rest of the run is kept."
 TODO = "Put back a copy of it, or train the run again; `workbench doctor --workspace` names all that is damaged."
-# What numpy, zipfile and the parser of numpy's header raise on bytes that are no array.
-UNREADABLE = (
-    OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, RuntimeError, NotImplementedError, SyntaxError,
-    TypeError, OverflowError, MemoryError,
-)  # fmt: skip
 
 _hashed: dict[tuple[str, int, int, int, int], str] = {}  # a file that has not changed is hashed once in a process
 
@@ -28,10 +24,10 @@ def hash_of(path: Path) -> str:
     """The file's hash as files.digest gives it, once for each state of the file. Raises OSError."""
     state = os.stat(path)
     key = (str(path), state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-    found = _hashed.get(key)
-    if found is None:
-        found = _hashed[key] = files.digest(path)
-    return found
+    digest = _hashed.get(key)
+    if digest is None:
+        digest = _hashed[key] = files.digest(path)
+    return digest
 
 
 def hash_ahead(path: Path) -> None:
@@ -59,16 +55,16 @@ def read_array(path: Path, stored: str | None = None) -> np.ndarray:
     try:
         with path.open("rb") as file:
             _check_header(file, path.stat().st_size)
-        found: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-    except UNREADABLE as error:
+        array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except NO_ARRAY as error:
         raise _unreadable(path, error) from None
-    return found
+    return array
 
 
 def read_arrays(path: Path, names: Sequence[str], stored: str | None = None) -> dict[str, np.ndarray]:
     """Arrays of a .npz file by name; a name with "?" behind it may be missing. Raises Problem as `read_array`."""
     check_hash(path, stored)
-    found: dict[str, np.ndarray] = {}
+    columns: dict[str, np.ndarray] = {}
     try:
         with zipfile.ZipFile(path) as archive:
             known = set(archive.namelist())
@@ -82,10 +78,10 @@ def read_arrays(path: Path, names: Sequence[str], stored: str | None = None) -> 
                 with archive.open(member) as file:
                     _check_header(file, entry.file_size)
                 with archive.open(member) as file:
-                    found[name.rstrip("?")] = np.lib.format.read_array(file, allow_pickle=False)
-    except UNREADABLE as error:
+                    columns[name.rstrip("?")] = np.lib.format.read_array(file, allow_pickle=False)
+    except NO_ARRAY as error:
         raise _unreadable(path, error) from None
-    return found
+    return columns
 
 
 def check_count(path: Path, found: np.ndarray, count: int, what: str) -> np.ndarray:
@@ -115,6 +111,6 @@ def _unreadable(path: Path, error: BaseException) -> Problem:
 
 
 def broken_member(path: Path) -> str | None:
-    """The first part of a zip file whose own sum is wrong, or None. Raises what UNREADABLE names."""
+    """The first part of a zip file whose own sum is wrong, or None. Raises what NO_ARRAY names."""
     with zipfile.ZipFile(path) as archive:
         return archive.testzip()

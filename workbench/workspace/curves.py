@@ -15,6 +15,7 @@ from workbench.workspace.packed import numbers_of
 
 
 def scalar_names(db: Connection, run_id: int) -> list[str]:
+    """The names of a run's curves, sorted. Raises Problem where a curve of a run that has ended is gone."""
     # A look into the index for each name: all points of a long run would take 16 ms.
     sql = (
         "select name from metrics where exists "
@@ -26,6 +27,7 @@ def scalar_names(db: Connection, run_id: int) -> list[str]:
 
 
 def scalars(db: Connection, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """One curve: steps [n] int64, rising, and values [n] float64 with NaN for NULL. Raises Problem when damaged."""
     sql = (
         "select step, value from scalar_points where run_id = ? "
         "and metric_id = (select id from metrics where name = ?) order by step, seq"
@@ -70,9 +72,9 @@ def thinned_scalars(db: Connection, run_id: int, name: str, most: int) -> tuple[
     first, last, count = db.execute(EXTENT, asked | {"most": most}).fetchone()
     stride = 1 if count <= most else -(-(last - first + 1) // most)
     steps, values = db.execute(THINNED, asked | {"stride": stride}).fetchone()
-    found = numbers_of(steps, np.int64)
-    order = np.argsort(found, kind="stable")  # SQL promises none
-    return found[order], numbers_of(values, np.float64)[order], stride
+    rows = numbers_of(steps, np.int64)
+    order = np.argsort(rows, kind="stable")  # SQL promises none
+    return rows[order], numbers_of(values, np.float64)[order], stride
 
 
 def scalars_of_runs(db: Connection, run_ids: Sequence[int]) -> list[str]:

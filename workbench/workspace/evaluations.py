@@ -31,6 +31,7 @@ def as_metrics(text: str) -> dict[str, float]:
 
 
 def read_evaluations(db: Connection, where: str, value: int) -> list[Evaluation]:
+    """Evaluations by epoch; `where` is a column, "id" or "run_id", and `value` its number."""
     sql = f"select {EVALUATION_COLUMNS} from evaluations where {where} = ? order by epoch, id"
     return [
         Evaluation(row[0], row[1], row[2], row[3], row[4], as_metrics(row[5]), row[6])
@@ -50,7 +51,7 @@ def read_queries(db: Connection, evaluation_id: int) -> Queries:
         if len(columns[name]) and not (columns[name].min() >= 0 and columns[name].max() <= LARGEST_INT32):
             raise Problem(f"{what} could not be read: {name} is out of range.", kept="The rest is kept.")
     order = np.argsort(columns["places"])  # sooner done here than in SQL
-    found = Queries(
+    columns_in_order = Queries(
         sample_ids=columns["sample_ids"][order],
         labels=columns["labels"][order],
         ap=columns["ap"][order],
@@ -58,11 +59,12 @@ def read_queries(db: Connection, evaluation_id: int) -> Queries:
         r=columns["r"][order].astype(np.int32),
         right=columns["right"][order].astype(bool),
     )
-    checksums.check_columns(db, evaluation_id, found)
-    return found
+    checksums.check_columns(db, evaluation_id, columns_in_order)
+    return columns_in_order
 
 
 def read_query(db: Connection, evaluation_id: int, sample_id: int) -> Query:
+    """One query of an evaluation. Raises Problem when the sample is none, or its row is damaged."""
     sql = "select label, class, path, ap, first_hit, r from query_rows where evaluation_id = ? and sample_id = ?"
     row = db.execute(sql, (evaluation_id, sample_id)).fetchone()
     if row is None:
@@ -89,11 +91,11 @@ def read_neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[
     except ValueError:
         raise unread from None
     samples = checksums.checked_samples(db, dataset_id, rows)
-    found = {at: (number, its, name) for at, number, its, _, name, _ in samples}
-    if len(rows) != len(similarities) or not found.keys() >= set(rows):
+    by_row = {at: (number, its, name) for at, number, its, _, name, _ in samples}
+    if len(rows) != len(similarities) or not by_row.keys() >= set(rows):
         raise unread
     return [
-        Neighbour(rank, found[at][0], similarity / 10_000, found[at][1] == label, found[at][1], found[at][2])
+        Neighbour(rank, by_row[at][0], similarity / 10_000, by_row[at][1] == label, by_row[at][1], by_row[at][2])
         for rank, (at, similarity) in enumerate(zip(rows, similarities, strict=True), start=1)
     ]
 

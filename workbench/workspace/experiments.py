@@ -38,7 +38,7 @@ def _experiment(number: int, name: str, config: str, created: str, text: str) ->
     try:
         result = parsed(text, dict)
         numbers = [result.get("separated", {}), *result.get("concatenated", [])]
-        if not all(isinstance(each, dict) for each in numbers) or not isinstance(result.get("runs", 0), int):
+        if not all(isinstance(values, dict) for values in numbers) or not isinstance(result.get("runs", 0), int):
             raise Unreadable("it is no result")
     except (Unreadable, TypeError) as error:
         return Experiment(number, f"{name} (its result could not be read: {error})", config, created, {})

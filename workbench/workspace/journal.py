@@ -101,6 +101,7 @@ class Journal:
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def _end_cut_line(self) -> None:

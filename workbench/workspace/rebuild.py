@@ -5,7 +5,6 @@ import json
 import os
 import tomllib
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ import numpy as np
 
 from workbench.config import RunConfig
 from workbench.events import CHECKPOINTS, LIVE, Evaluated
+from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.workspace import journal, sealing
 from workbench.workspace.artefacts import add_artefact
@@ -34,11 +34,7 @@ COLUMNS = {"sample_ids": "iu", "labels": "iu", "ap": "f", "first_hit": "iu", "r"
 TABLES = {"neighbours": "iu", "similarities": "iu"}  # [n, k]
 UNTOLD = "Brought back by a repair; its journal does not say how it ended."
 # What damaged files raise. What the new database raises (a full disk) is none of them and ends the repair.
-UNREADABLE = (
-    Problem, OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, MemoryError,
-    RecursionError, zipfile.BadZipFile, zlib.error, sqlite3.IntegrityError, sqlite3.ProgrammingError,
-    sqlite3.InterfaceError,
-)  # fmt: skip
+UNREADABLE = (*NO_ARRAY, Problem, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
 
 
 @dataclass(slots=True)
@@ -130,15 +126,15 @@ def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str
 
 def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ()) -> list[str]:
     """All that its folder says of a run and its rows do not; returns, after `before`, what cannot be read."""
-    missing, found = list(before), {}
+    missing, evaluations = list(before), {}
     with _part(db, "its journal", missing):
-        found = _replay(db, folder, run_id, missing)
+        evaluations = _replay(db, folder, run_id, missing)
     with _part(db, "its data set", missing):
         dataset = restore_dataset(db, folder)
         db.execute("update runs set dataset_id = ifnull(dataset_id, ?) where id = ?", (dataset, run_id))
-        if found and dataset is None:
+        if evaluations and dataset is None:
             missing.append("its data set")
-    for epoch, facts in found.items():
+    for epoch, facts in evaluations.items():
         with _part(db, f"the evaluation of epoch {epoch}", missing):
             _evaluation(db, folder, run_id, facts, missing)
     for name in CHECKPOINTS.values():
@@ -159,7 +155,7 @@ def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ())
 
 def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> dict[int, journal.EvaluationFacts]:
     """The journal's lines, one by one, into the database; returns its evaluations by epoch."""
-    bad, seen, found = 0, set(), {}
+    bad, seen, evaluations = 0, set(), {}
     for entry in journal.entries(folder):
         if entry is None:
             bad += 1
@@ -169,7 +165,7 @@ def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> di
             seen.add(entry.taken_back)
         if entry.evaluation is not None:
             seen.add(entry.evaluation.epoch)
-            found[entry.evaluation.epoch] = entry.evaluation
+            evaluations[entry.evaluation.epoch] = entry.evaluation
     if bad:
         missing.append("1 line of its journal" if bad == 1 else f"{bad} lines of its journal")
     stored = (path.stem.partition("-")[2] for path in sorted(folder.glob("ranking-*.npz")))
@@ -178,7 +174,7 @@ def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> di
         missing.append(f"the evaluations of epochs {', '.join(untold)}, which are not in the journal")
     if not (folder / journal.NAME).exists() and (untold or (folder / CHECKPOINTS["last"]).exists()):
         missing.append("its journal")
-    return found
+    return evaluations
 
 
 def _entry(db: Connection, run_id: int, entry: journal.Entry) -> None:
@@ -229,7 +225,7 @@ def _evaluation(db: Connection, folder: Path, run_id: int, facts: journal.Evalua
 def _arrays(path: Path) -> dict[str, np.ndarray]:
     """The arrays of an .npz file, as NumPy writes it: what is compressed could unpack to any size."""
     with zipfile.ZipFile(path) as packed:
-        if any(each.compress_type != zipfile.ZIP_STORED for each in packed.infolist()):
+        if any(entry.compress_type != zipfile.ZIP_STORED for entry in packed.infolist()):
             raise ValueError(f"{path.name} is compressed")
     with np.load(path, allow_pickle=False) as stored:
         return {name: stored[name] for name in stored.files}

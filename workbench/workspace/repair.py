@@ -60,12 +60,12 @@ def repair(folder: Path) -> tuple[str, list[str]]:
         regular(database.with_name(f"{DATABASE}{ending}"))
     log = write_ahead.set_aside(database)
     cut = f" Its last changes could not be read; the log is kept as {log.name}." if log is not None else ""
-    found = state(database)
-    if found == "whole" and not _can_be_opened(folder):
-        found = "damaged"
-    if found == "missing" and not runs.is_dir():
+    condition = state(database)
+    if condition == "whole" and not _can_be_opened(folder):
+        condition = "damaged"
+    if condition == "missing" and not runs.is_dir():
         raise Problem(f"{folder} is not a workspace: it holds no {DATABASE} and no runs.", todo="Choose another.")
-    if found != "whole":
+    if condition != "whole":
         try:
             said = _made_again(folder)
         except OSError as error:
@@ -135,7 +135,7 @@ def state(database: Path) -> State:
                 raise Problem(what, kept=UNCHANGED, todo=f"Update Workbench to open it. {IF_DAMAGED}")
             check_schema(db, database)
             whole = tables and db.execute("pragma integrity_check(1)").fetchone()[0] == "ok"
-            if not whole or not all(each.good for each in damaged_rows(db, lambda text, done, total: None)):
+            if not whole or not all(finding.good for finding in damaged_rows(db, lambda text, done, total: None)):
                 return "damaged"
             return "whole"
     except (Damaged, UnicodeDecodeError):  # the latter is damage in the text of the schema itself
@@ -150,8 +150,8 @@ def state(database: Path) -> State:
 def _made_again(folder: Path) -> str:
     database, runs = folder / DATABASE, folder / "runs"
     _remove_remains(folder)
-    with TemporaryDirectory(prefix=f".repair-{os.getpid()}-", dir=folder) as place:
-        new = Path(place) / "new"
+    with TemporaryDirectory(prefix=f".repair-{os.getpid()}-", dir=folder) as scratch:
+        new = Path(scratch) / "new"
         from_wal = _read_back(database, new)
         with Workspace(new, create=not from_wal) as workspace:
             rebuilt = rebuild(workspace, runs)
@@ -215,6 +215,6 @@ def _remove_remains(folder: Path) -> None:
 def _noted(environment: str) -> list[str]:
     """What a repair could not bring back of a run, as its environment says."""
     try:
-        return [str(each) for each in json.loads(environment)[REPAIRED]["missing"]]
+        return [str(part) for part in json.loads(environment)[REPAIRED]["missing"]]
     except (ValueError, TypeError, LookupError, RecursionError):
         return []

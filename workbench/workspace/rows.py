@@ -80,7 +80,7 @@ class Experiment:
 
 def recalls(evaluations: list["Evaluation"]) -> list[str]:
     """The names of recall@k that the evaluations have, by rank."""
-    names = {name for each in evaluations for name in each.metrics if RECALL.fullmatch(name)}
+    names = {name for evaluation in evaluations for name in evaluation.metrics if RECALL.fullmatch(name)}
     return sorted(names, key=lambda name: int(name.partition("@")[2]))
 
 
@@ -99,6 +99,8 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
+    """One stored neighbour of a query."""
+
     rank: int  # from 1
     sample_id: int
     similarity: float  # cosine, or minus the distance; stored to 1e-4
@@ -109,6 +111,8 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Query:
+    """One query of an evaluation."""
+
     sample_id: int
     label: int
     class_name: str
@@ -132,6 +136,8 @@ class Queries:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
+    """One data set, without its samples."""
+
     id: int
     name: str
     root: str
@@ -159,6 +165,8 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
+    """One map of an evaluation, with all that is needed to make it again."""
+
     id: int
     evaluation_id: int
     method: str

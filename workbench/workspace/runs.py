@@ -27,7 +27,7 @@ RUN_COLUMNS = (
 def read_runs(db: Connection, where: str, values: tuple[Any, ...]) -> list[Run]:
     """Runs with their tags and the metrics of their best (highest MAP@R) and last evaluation, newest first."""
     names = RUN_COLUMNS.split(", ")
-    found = [
+    rows = [
         dict(zip(names, row, strict=True))
         for row in db.execute(f"select {RUN_COLUMNS} from runs where {where} order by id desc", values)
     ]
@@ -35,7 +35,7 @@ def read_runs(db: Connection, where: str, values: tuple[Any, ...]) -> list[Run]:
     for run_id, tag in db.execute("select run_id, tag from tags order by tag"):
         tags.setdefault(run_id, []).append(tag)
     best, last = _best_and_last(db)
-    return [_run(row, tuple(tags.get(row["id"], ())), best.get(row["id"]), last.get(row["id"])) for row in found]
+    return [_run(row, tuple(tags.get(row["id"], ())), best.get(row["id"]), last.get(row["id"])) for row in rows]
 
 
 def _run(row: dict[str, Any], tags: tuple[str, ...], best: tuple[str, int] | None, last: str | None) -> Run:

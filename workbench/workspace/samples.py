@@ -38,9 +38,9 @@ def read_dataset(db: Connection, dataset_id: int, near: Path) -> Dataset:
 
 def read_samples(db: Connection, dataset_id: int) -> Samples:
     """All samples by row. Raises Problem."""
-    found = checksums.sample_rows(db, dataset_id)
-    checksums.check_sample_rows(db, dataset_id, found)
-    columns = list(zip(*found, strict=True)) or [()] * 6
+    stored = checksums.sample_rows(db, dataset_id)
+    checksums.check_sample_rows(db, dataset_id, stored)
+    columns = list(zip(*stored, strict=True)) or [()] * 6
     try:
         rows, ids, labels = (np.array(column, np.int64) for column in columns[:3])
     except (TypeError, ValueError, OverflowError):

@@ -129,10 +129,10 @@ def every(workspace: Workspace) -> list[Sweep]:
 
 def one(workspace: Workspace, sweep_id: int) -> Sweep:
     """One sweep. Raises Problem when there is none of that number."""
-    found = _read(workspace, "where id = ?", (sweep_id,))
-    if not found:
+    sweeps = _read(workspace, "where id = ?", (sweep_id,))
+    if not sweeps:
         raise Problem(f"There is no sweep {sweep_id} in {workspace.path}.", todo="`workbench sweep list` shows them.")
-    return found[0]
+    return sweeps[0]
 
 
 def trials(workspace: Workspace, sweep_id: int) -> list[Trial]:
@@ -143,7 +143,7 @@ def trials(workspace: Workspace, sweep_id: int) -> list[Trial]:
     )
     with workspace.reading() as db:  # one row of one text: every row is a wait beside a training thread
         ((text,),) = db.execute(sql, (sweep_id,)).fetchall()
-    return [_trial(dict(zip((each.name for each in fields(Trial)), row, strict=True))) for row in json.loads(text)]
+    return [_trial(dict(zip((column.name for column in fields(Trial)), row, strict=True))) for row in json.loads(text)]
 
 
 def _trial(facts: dict[str, Any]) -> Trial:
@@ -168,10 +168,10 @@ def chosen_on_reported(workspace: Workspace, run_ids: Sequence[int]) -> dict[int
     )
     with workspace.reading() as db:
         ((text,),) = db.execute(sql, (json.dumps(list(run_ids)),)).fetchall()
-    found: dict[int, list[int]] = {}
+    runs_of_sweep: dict[int, list[int]] = {}
     for sweep_id, run_id in json.loads(text):
-        found.setdefault(sweep_id, []).append(run_id)
-    return found
+        runs_of_sweep.setdefault(sweep_id, []).append(run_id)
+    return runs_of_sweep
 
 
 def set_state(workspace: Workspace, sweep_id: int, state: str, problem: str = "") -> None:
@@ -219,8 +219,8 @@ def move(workspace: Workspace, sweep_id: int, trial_id: int, by: int) -> bool:
         target = line.index(trial_id) + by
         line.remove(trial_id)
         line.insert(target, trial_id)
-        for each, (_, place) in zip(line, rows, strict=True):
-            db.execute("update sweep_trials set place = ? where id = ?", (place, each))
+        for trial, (_, place) in zip(line, rows, strict=True):
+            db.execute("update sweep_trials set place = ? where id = ?", (place, trial))
     return True
 
 
@@ -247,8 +247,8 @@ def _read(workspace: Workspace, where: str, values: tuple[Any, ...]) -> list[Swe
 
 def _sweep(row: list[Any]) -> Sweep:
     """One sweep; what of its row cannot be read is told in `problem`."""
-    told, worker = row[:-4], Owner(*row[-4:])
-    facts, doubts = dict(zip(COLUMNS.split(", "), told, strict=False)), []
+    values, worker = row[:-4], Owner(*row[-4:])
+    facts, doubts = dict(zip(COLUMNS.split(", "), values, strict=False)), []
     try:
         parameters = texts_of(facts.pop("parameters"))
     except Unreadable as error:
