@@ -259,6 +259,18 @@ def test_a_query_that_the_evaluation_does_not_have_gives_way_to_the_first(shown,
     assert window.query == shown.result.query.sample_id == shown.listing.sample_id(0)
 
 
+def test_an_evaluation_that_cannot_be_read_leaves_nothing_of_another_on_screen(shown, window, workspace, run, changes):
+    shown.show_evaluation(workspace, 999)
+    window.work_on()
+    assert len(window.notices) == 1
+    assert "no evaluation 999" in window.notices[0]
+    assert (shown.shown, shown.result, len(shown.listing)) == (None, None, 0)
+    assert changes[-1] == Change.EVALUATION
+    shown.show_evaluation(workspace, run.evaluations[1])
+    window.work_on()
+    assert len(shown.listing) == 40
+
+
 def test_what_cannot_be_read_is_told_and_the_next_question_is_asked(window):
     newest, taken = Newest(window, "Read"), []
 
