@@ -17,7 +17,6 @@ from workbench.results.mistakes import read_changes
 from workbench.ui.pages.retrieval.asking import Newest
 from workbench.ui.pages.retrieval.browsing import Browsing, Change
 from workbench.ui.pages.retrieval.filters import LOST, TAG, WON
-from workbench.workspace import Workspace
 
 LABELS = np.repeat(np.arange(4), 10)
 MODELS = ("asking", "browsing", "causes", "comparison", "filters", "history", "listing", "reading")
@@ -63,9 +62,10 @@ class Window:
 
 
 @pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
+def workspace(workspace):
+    """That of the window's tests, which no session closes here."""
+    with workspace:
+        yield workspace
 
 
 @pytest.fixture
@@ -233,6 +233,7 @@ def test_a_comparison_with_another_run_goes_with_the_run(shown, window, workspac
     shown.show_evaluation(workspace, other.evaluations[0])
     window.work_on()
     assert (shown.comparison.before, shown.comparison.others) == (None, [])
+    assert shown.neighbours == workspace.neighbours(other.run_id, window.query)
     assert not shown.history.can_go_back, "the history is the run's"
 
 

@@ -116,6 +116,7 @@ class Browsing:
     def _take_evaluation(self, shown: ShownEvaluation) -> None:
         if self.comparison.show(shown.evaluation, shown.of_run):
             self.history.clear()
+            self.result = self.answer = None  # of another run
         class_name = None if self.filters.label is None else self.listing.class_name(self.filters.label)
         self.shown, self._current = shown, True
         self._query.forget()
