@@ -17,7 +17,6 @@ from workbench.results.mistakes import read_changes
 from workbench.ui.pages.retrieval.asking import Newest
 from workbench.ui.pages.retrieval.browsing import Browsing, Change
 from workbench.ui.pages.retrieval.filters import LOST, TAG, WON
-from workbench.workspace import Workspace
 
 LABELS = np.repeat(np.arange(4), 10)
 MODELS = ("asking", "browsing", "causes", "comparison", "filters", "history", "listing", "reading")
@@ -63,9 +62,10 @@ class Window:
 
 
 @pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
+def workspace(workspace):
+    """That of the window's tests, which no session closes here."""
+    with workspace:
+        yield workspace
 
 
 @pytest.fixture
@@ -233,6 +233,7 @@ def test_a_comparison_with_another_run_goes_with_the_run(shown, window, workspac
     shown.show_evaluation(workspace, other.evaluations[0])
     window.work_on()
     assert (shown.comparison.before, shown.comparison.others) == (None, [])
+    assert shown.neighbours == workspace.neighbours(other.run_id, window.query)
     assert not shown.history.can_go_back, "the history is the run's"
 
 
@@ -257,6 +258,18 @@ def test_a_query_that_the_evaluation_does_not_have_gives_way_to_the_first(shown,
     window.show_query(12345)
     window.work_on()
     assert window.query == shown.result.query.sample_id == shown.listing.sample_id(0)
+
+
+def test_an_evaluation_that_cannot_be_read_leaves_nothing_of_another_on_screen(shown, window, workspace, run, changes):
+    shown.show_evaluation(workspace, 999)
+    window.work_on()
+    assert len(window.notices) == 1
+    assert "no evaluation 999" in window.notices[0]
+    assert (shown.shown, shown.result, len(shown.listing)) == (None, None, 0)
+    assert changes[-1] == Change.EVALUATION
+    shown.show_evaluation(workspace, run.evaluations[1])
+    window.work_on()
+    assert len(shown.listing) == 40
 
 
 def test_what_cannot_be_read_is_told_and_the_next_question_is_asked(window):

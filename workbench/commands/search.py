@@ -3,15 +3,17 @@
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from workbench import files
 from workbench.commands.exchange import epoch
 from workbench.files.spreadsheet import csv_text
-from workbench.results.search import BEST, Answer, Epoch, OwnImage, search
 from workbench.workspace import Workspace
+
+if TYPE_CHECKING:
+    from workbench.results.search import Answer, Epoch
 
 COLUMNS = ("rank", "similarity", "class", "sample_id", "path")
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
@@ -43,7 +45,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         run_id: int,
         images: tuple[Path, ...],
         folder: Path | None,
-        epoch: Epoch | None,
+        epoch: "Epoch | None",
         evaluation: int | None,
         k: int,
         as_json: bool,
@@ -54,6 +56,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         The images are embedded with a checkpoint of the run, on the CPU, and compared with every embedding of the
         evaluation of that checkpoint.
         """
+        from workbench.results.search import BEST, OwnImage, search
+
         if epoch is not None and evaluation is not None:
             raise click.UsageError("--epoch and --evaluation name the same thing: give one of them.")
         with Workspace(folder or default_workspace()) as workspace:
@@ -70,7 +74,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             click.echo("\n\n".join(as_table(run_id, *pair) for pair in zip(answers, rows, strict=True)))
 
 
-def as_table(run_id: int, answer: Answer, rows: Sequence[Row]) -> str:
+def as_table(run_id: int, answer: "Answer", rows: Sequence[Row]) -> str:
     """One answer as lines of text."""
     kind = KINDS[answer.evaluation.distance]
     width = max([len("class"), *(len(name) for _, _, name, _, _ in rows)])
@@ -80,13 +84,13 @@ def as_table(run_id: int, answer: Answer, rows: Sequence[Row]) -> str:
     return "\n".join("".join(sign if sign.isprintable() else " " for sign in line) for line in lines)
 
 
-def as_csv(answers: Sequence[Answer], rows: Sequence[Sequence[Row]]) -> str:
+def as_csv(answers: "Sequence[Answer]", rows: Sequence[Sequence[Row]]) -> str:
     """All answers as CSV: a row for each neighbour of each image."""
     pairs = zip(answers, rows, strict=True)
     return csv_text(["image", *COLUMNS], [[answer.name, *row] for answer, found in pairs for row in found])
 
 
-def as_plain_json(run_id: int, answers: Sequence[Answer], rows: Sequence[Sequence[Row]]) -> str:
+def as_plain_json(run_id: int, answers: "Sequence[Answer]", rows: Sequence[Sequence[Row]]) -> str:
     """All answers as JSON, with the evaluation that they were compared with."""
     evaluation = answers[0].evaluation
     results = [
@@ -97,13 +101,13 @@ def as_plain_json(run_id: int, answers: Sequence[Answer], rows: Sequence[Sequenc
     return json.dumps({**head, "results": results}, indent=2)
 
 
-def _rows(workspace: Workspace, run_id: int, answers: Sequence[Answer]) -> list[list[Row]]:
+def _rows(workspace: Workspace, run_id: int, answers: "Sequence[Answer]") -> list[list[Row]]:
     """The neighbours of every answer with their paths in the data set."""
     samples = workspace.samples(workspace.run(run_id).dataset_id or 0)
     paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
     return [
         [
-            (near.rank, near.similarity, near.class_name, near.sample_id, paths[near.sample_id])
+            (near.rank, near.similarity, near.class_name, near.sample_id, paths.get(near.sample_id, ""))
             for near in answer.neighbours
         ]
         for answer in answers

@@ -37,7 +37,7 @@ class Newest:
 
     def __init__(self, window: Window, title: str) -> None:
         self._window, self._title = window, title
-        self._next: tuple[Work, Take] | None = None
+        self._next: tuple[Work, Take, Take] | None = None  # what takes the answer, or the Problem
         self._asked: object | None = None
 
     @property
@@ -45,9 +45,13 @@ class Newest:
         """Whether an answer is to come."""
         return self._asked is not None
 
-    def ask(self, work: Work, take: Take) -> None:
-        """Do work on a thread and take its result, unless something newer is asked by then."""
-        self._next = (work, take)
+    def ask(self, work: Work, take: Take, failed: Take | None = None) -> None:
+        """Do work on a thread and take its result, unless something newer is asked by then.
+
+        Args:
+            failed: takes the Problem; by default it is said in the message bar.
+        """
+        self._next = (work, take, failed or self._window.notify)
         if self._asked is None:
             self._begin()
 
@@ -57,10 +61,9 @@ class Newest:
 
     def _begin(self) -> None:
         assert self._next is not None
-        (work, take), self._next, self._asked = self._next, None, object()
-        answered = partial(self._answered, self._asked, take)
-        failed = partial(self._answered, self._asked, self._window.notify)
-        self._window.run_in_thread(self._title, work, answered, failed, quiet=True)
+        (work, take, failed), self._next, self._asked = self._next, None, object()
+        answered, refused = (partial(self._answered, self._asked, taker) for taker in (take, failed))
+        self._window.run_in_thread(self._title, work, answered, refused, quiet=True)
 
     def _answered(self, asked: object, take: Take, answer: Any) -> None:
         if asked is not self._asked:

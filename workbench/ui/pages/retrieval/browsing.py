@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.comparing.counterparts import Counterpart
+from workbench.problem import Problem
 from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
 from workbench.results.search import Answer, OwnImage, search
@@ -75,14 +76,24 @@ class Browsing:
                 question.forget()
         self._asked, self._current = asked, False
         if evaluation_id is not None:
-            self._evaluation.ask(partial(read_evaluation, workspace, evaluation_id), self._take_evaluation)
-            return
+            work = partial(read_evaluation, workspace, evaluation_id)
+            self._evaluation.ask(work, self._take_evaluation, self._refuse_evaluation)
+        else:
+            self._show_nothing()
+
+    def _show_nothing(self) -> None:
         self.shown = self.result = self.answer = None
         self.comparison = Comparison()
         self._forget_evaluation({})
         self.listing.show(None, ())
         self.listing.arrange(self.filters)
         self._tell(Change.EVALUATION)
+
+    def _refuse_evaluation(self, problem: Problem) -> None:
+        """The evaluation cannot be read: that of another is not shown in its place, and it can be asked for again."""
+        self._asked = None
+        self._show_nothing()
+        self._window.notify(problem)
 
     def choose_filters(self, **chosen: Any) -> None:
         """Set fields of `filters` as the person chose. Where the query does not pass, the first listed one is shown."""
@@ -105,6 +116,7 @@ class Browsing:
     def _take_evaluation(self, shown: ShownEvaluation) -> None:
         if self.comparison.show(shown.evaluation, shown.of_run):
             self.history.clear()
+            self.result = self.answer = None  # of another run
         class_name = None if self.filters.label is None else self.listing.class_name(self.filters.label)
         self.shown, self._current = shown, True
         self._query.forget()

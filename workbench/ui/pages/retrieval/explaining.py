@@ -28,7 +28,8 @@ class Explaining(QObject):
         super().__init__(result)
         self._session, self._browsing, self._filters, self._result = session, browsing, filters, result
         self._looking: Task | None = None  # for other runs
-        self._looked_at: object = None  # the runs as they were then
+        self._looked_at: object = None  # workspace and run for which others were looked for
+        self._runs: object = None  # as they were when they last changed
         self.source = FailureSource(session, session)  # work may end after the page
         self.dialog: MistakesDialog | None = None
         self.source.ready.connect(self._ready)
@@ -36,7 +37,7 @@ class Explaining(QObject):
         self.source.compared.connect(self._compared)
         self.source.missed.connect(self._missed)
         filters.mistakes_asked.connect(self.open_dialog)
-        session.runs_changed.connect(self.look_for_others)
+        session.runs_changed.connect(self._hear_of_runs)
 
     def show_evaluation(self) -> None:
         """Explain another evaluation."""
@@ -47,7 +48,9 @@ class Explaining(QObject):
         self._fill_dialog()
         self.source.show(shown.evaluation)
         self.compare()
-        self.look_for_others()
+        known = self._looked_at == (self._session.workspace, shown.evaluation.run_id)
+        if not (known and self._browsing.comparison.others):
+            self._look_for_others()
 
     def compare(self) -> None:
         """Find what was won and lost since the evaluation compared with, if there is one."""
@@ -76,23 +79,27 @@ class Explaining(QObject):
         self.dialog.raise_()
         QTimer.singleShot(0, self, self._fill_dialog)  # its window and ten thousands of rows are two steps
 
-    def look_for_others(self) -> None:
+    def _hear_of_runs(self) -> None:
+        """Other runs may have been evaluated: look again, if any is another by now."""
+        runs = [(run.id, run.name, run.dataset_id, run.best_epoch, run.epoch) for run in self._session.runs()]
+        if runs != self._runs:
+            self._runs = runs
+            self._look_for_others()
+
+    def _look_for_others(self) -> None:
         """Look for evaluations of other runs to compare with, on a thread; the newest question is answered."""
-        shown, runs, workspace = self._browsing.shown, self._session.runs(), self._session.workspace
-        run = next((run for run in runs if shown is not None and run.id == shown.evaluation.run_id), None)
-        if run is None:
+        shown, workspace = self._browsing.shown, self._session.workspace
+        if shown is None:
             return
-        facts = [(other.id, other.name, other.dataset_id, other.best_epoch, other.epoch) for other in runs]
-        if (workspace, run.id, facts) == self._looked_at:
-            return
-        self._looked_at = (workspace, run.id, facts)
+        run_id = shown.evaluation.run_id
+        self._looked_at = (workspace, run_id)
 
         def work(progress: Progress) -> list[Counterpart]:
-            return counterparts(workspace, run, runs)
+            return counterparts(workspace, workspace.run(run_id), workspace.runs())
 
         if self._looking is not None:
             self._looking.cancel()
-        take = partial(self._browsing.take_others, run.id)
+        take = partial(self._browsing.take_others, run_id)
         self._looking = self._session.run_in_thread("Runs to compare with", work, take, quiet=True)
 
     def _fill_dialog(self) -> None:

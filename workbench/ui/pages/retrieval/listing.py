@@ -28,13 +28,14 @@ class Listing:
         self._queries: Queries | None = None
         self._names: tuple[str, ...] = ()
         self._rows = np.empty(0, np.int64)  # of the queries, in the order listed
+        self._sorted: tuple[int, bool, np.ndarray] | None = None  # column, direction, and rows of all queries
         self.column, self.descending = AP, False
         self.labels: list[int] = []  # that occur, before filtering
         self.sample_ids = np.empty(0, np.int64)  # as listed
 
     def show(self, queries: Queries | None, class_names: tuple[str, ...]) -> None:
         """Take the queries of another evaluation; `arrange` lists them."""
-        self._queries, self._names = queries, class_names
+        self._queries, self._names, self._sorted = queries, class_names, None
         self.labels = [] if queries is None else np.unique(queries.labels).tolist()
 
     def arrange(self, filters: Filters) -> None:
@@ -42,7 +43,9 @@ class Listing:
         if self._queries is None:
             self._rows = self.sample_ids = np.empty(0, np.int64)
             return
-        order = self._order(self._queries)
+        if self._sorted is None or self._sorted[:2] != (self.column, self.descending):
+            self._sorted = (self.column, self.descending, self._order(self._queries))
+        order = self._sorted[2]
         self._rows = order[filters.passing(self._queries)[order]]
         self.sample_ids = self._queries.sample_ids[self._rows]
 

@@ -160,6 +160,7 @@ class RetrievalPage(QStackedWidget):
         """Draw what has changed in the model."""
         match change:
             case Change.EVALUATION:
+                self.result.setVisible(self.browsing.shown is not None)
                 self.queries.model.relist()  # at once: no row that is gone may be painted
                 self._turns.begin(self.queries.draw_evaluation, self.explaining.show_evaluation)
             case Change.OPTIONS:
