@@ -274,7 +274,7 @@ def test_every_epoch_is_mapped_on_request_alone(qtbot, session, analysis, run, w
     page.time.every.click()
     op, fields, on_progress, on_result, _ = analysis.requests[0]
     assert (op, fields["evaluation"], fields["method"]) == ("project_epochs", run.evaluations[2], "umap")
-    on_progress({"text": "map 2 of 3: Laying out points", "done": 150, "total": 300})
+    on_progress({"text": "map 2 of 3: Optimising layout", "done": 150, "total": 300})
     assert page.time.words.text() == "Map 2 of 3"
     assert page.time.every.text() == "Cancel"
     store_chain(workspace, run.evaluations[1:], begin=made[0])

@@ -22,7 +22,7 @@ class ToolRow(QWidget):
         self.buttons: dict[QAction, QToolButton] = {}
         for action in actions:
             if action.isSeparator():
-                row.addSpacing(GAP // 2)
+                row.addSpacing(GAP // 3)
                 continue
             tool = QToolButton()
             tool.setDefaultAction(action)
