@@ -118,7 +118,7 @@ class MapPage(QStackedWidget):
         self.settings = MapSettings(self)
         self.colouring = chooser(COLOURINGS, "Colour of the points")
         self.colouring.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.colouring.setMinimumContentsLength(7)
+        self.colouring.setMinimumContentsLength(6)
         self.locating = LocateStrip(self.session, shared_loader(self.session))
         tools = ToolRow(self.commands.of_row)
         self.tools = {name: tools.buttons[action] for name, action in self.commands.tools.items()}
