@@ -133,6 +133,19 @@ def test_dragging_moves_points_and_letting_go_shows_the_nearest_epoch(qtbot, pag
     assert page.canvas.box.viewRect().contains(seen), "the view stays, or grows to hold every epoch"
 
 
+def test_every_point_stays_whole_in_view_at_every_moment(qtbot, session, analysis, run, workspace):
+    number = None
+    for step, evaluation in enumerate(run.evaluations):  # the clusters come together: the last fills the view
+        points = place_of(0) * np.float32(4 - step)
+        number = store_map(workspace, evaluation, "umap", UMAP, 0, points, None, {}, Measured(), number)
+    page = open_page(qtbot, session, run)
+    qtbot.waitUntil(lambda: page.time.slider.isEnabled())
+    for value in (2 * STEPS - 1, STEPS, STEPS // 2, 0):
+        hold(page, value)
+        inner = page.canvas.rect().adjusted(10, 10, -10, -10)
+        assert all(inner.contains(page.canvas.place_of(row).toPoint()) for row in range(40))
+
+
 def test_letting_go_where_it_was_brings_the_map_back(page, session, run):
     hold(page, 2 * STEPS - 10)
     assert page.canvas.data is not page.model.map
@@ -274,7 +287,7 @@ def test_every_epoch_is_mapped_on_request_alone(qtbot, session, analysis, run, w
     page.time.every.click()
     op, fields, on_progress, on_result, _ = analysis.requests[0]
     assert (op, fields["evaluation"], fields["method"]) == ("project_epochs", run.evaluations[2], "umap")
-    on_progress({"text": "map 2 of 3: Laying out points", "done": 150, "total": 300})
+    on_progress({"text": "map 2 of 3: Optimising layout", "done": 150, "total": 300})
     assert page.time.words.text() == "Map 2 of 3"
     assert page.time.every.text() == "Cancel"
     store_chain(workspace, run.evaluations[1:], begin=made[0])

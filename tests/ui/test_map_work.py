@@ -232,7 +232,7 @@ def test_two_dimensional_embeddings_are_shown_as_they_are(qtbot, page, session, 
 
 
 def names(page):
-    return [each.name for each in page.store.found]
+    return [each.name for each in page.store.selections]
 
 
 def test_a_selection_is_saved_renamed_noted_and_chosen_in_another_epoch_and_run(qtbot, page, session, workspace):
@@ -248,7 +248,7 @@ def test_a_selection_is_saved_renamed_noted_and_chosen_in_another_epoch_and_run(
     qtbot.waitUntil(lambda: names(page) == ["The <b>odd</b> ones"])
     qtbot.keyClicks(dialog.note, "=1+1; Why?")
     qtbot.keyClick(dialog.note, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: page.store.found[0].note == "=1+1; Why?")
+    qtbot.waitUntil(lambda: page.store.selections[0].note == "=1+1; Why?")
     again = store_run(workspace, LABELS)
     session.show_run(again.run_id)
     qtbot.waitUntil(lambda: not len(session.selection))
@@ -263,14 +263,14 @@ def test_deleting_a_selection_is_undone(qtbot, page, session):
     page.named.show()
     qtbot.mouseClick(page.named.save, LEFT)
     qtbot.waitUntil(lambda: names(page) == ["Selection 1"])
-    before = page.store.found[0]
+    before = page.store.selections[0]
     qtbot.mouseClick(page.named.delete, LEFT)
     qtbot.waitUntil(lambda: names(page) == [])
     assert page.named.hint.isVisible()
     assert not page.named.details.isEnabled()
     page.undo_stack.undo()
     qtbot.waitUntil(lambda: names(page) == ["Selection 1"])
-    assert page.store.found[0] == before
+    assert page.store.selections[0] == before
     page.undo_stack.undo()
     qtbot.waitUntil(lambda: names(page) == [])
     page.undo_stack.redo()
@@ -286,7 +286,7 @@ def test_a_name_that_is_taken_is_refused_and_nothing_can_be_undone_wrongly(qtbot
     for count in (3, 4):
         session.select(page.run.ids[:count])
         qtbot.mouseClick(page.named.save, LEFT)
-        qtbot.waitUntil(lambda count=count: len(page.store.found) == count - 2)
+        qtbot.waitUntil(lambda count=count: len(page.store.selections) == count - 2)
     steps = page.undo_stack.count()
     page.named.show_named("Selection 2")
     page.named.name.setText("Selection 1")
@@ -311,7 +311,7 @@ def test_a_selection_is_exported_as_table_and_as_folder(qtbot, page, session, tm
     session.select(page.run.ids[:2])
     page.named.show()
     qtbot.mouseClick(page.named.save, LEFT)
-    qtbot.waitUntil(lambda: bool(page.store.found))
+    qtbot.waitUntil(lambda: bool(page.store.selections))
     page.named.export_table(tmp_path / "two.csv")
     page.named.export_folder(tmp_path / "two")
     qtbot.waitUntil(lambda: len(told) == 2)

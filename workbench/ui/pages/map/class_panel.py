@@ -1,6 +1,6 @@
 """The tab Classes beside the map: each class with its margin and the class nearest to it; the rest is in the table."""
 
-from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QVBoxLayout, QWidget
 
@@ -30,6 +30,7 @@ class ClassPanel(QWidget):
         self.view.verticalHeader().hide()
         self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.view.setSortingEnabled(True)
+        self.view.sortByColumn(TITLES.index("Margin"), Qt.SortOrder.AscendingOrder)
         for number, title in enumerate(TITLES):
             self.view.setColumnHidden(number, title not in SHOWN)
         self.words = label("", "caption", wrap=True)

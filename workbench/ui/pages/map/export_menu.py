@@ -59,8 +59,8 @@ class MapExport(QObject):
         if ending != "csv":
             sheets = self._sheets(maps)
             content = {"png": map_files.png, "svg": map_files.svg, "pdf": map_files.pdf}[ending](*sheets)
-            for each in sheets:
-                each.canvas.deleteLater()
+            for sheet in sheets:
+                sheet.canvas.deleteLater()
 
         def work(progress: Progress) -> None:
             map_files.write(path, content or map_files.table(*maps))

@@ -68,9 +68,9 @@ class Spot(QAbstractButton):
         frame.setHeight(SMALL + 2)
         ink = {"✓": tokens.right, "✗": tokens.wrong}.get(self.sign, tokens.divider)
         if self.picture is not None:
-            place = self.picture.deviceIndependentSize().toSize()
+            size = self.picture.deviceIndependentSize().toSize()
             painter.drawPixmap(
-                frame.center().x() - place.width() // 2 + 1, frame.center().y() - place.height() // 2 + 1, self.picture
+                frame.center().x() - size.width() // 2 + 1, frame.center().y() - size.height() // 2 + 1, self.picture
             )
         else:
             painter.setPen(QColor(tokens.muted))
@@ -185,20 +185,20 @@ class InspectorPanel(QStackedWidget):
         self.session.run_in_thread("Inspect", work, self._show, quiet=True)
 
     def _show(self, answer: tuple[int, Shown | None]) -> None:
-        number, found = answer
+        number, shown = answer
         if number != self._number:
             return
-        self.sample = None if found is None else found.sample
-        self.setCurrentIndex(0 if found is None else 1)
-        self._fill_sheet([] if found is None else found.sheet)
-        if found is not None:
-            self.picture.setVisible(found.sample is not None)
-            self.title.setText(found.title)
-            self.facts.setText(found.facts)
-            self.sheet_title.setText(found.sheet_title)
-            if found.sample is not None:
-                self.picture.setAccessibleName(f"The selected image, of class {found.title}")
-                self.loader.request(f"{PLACE} picture", [found.sample], BIG)
+        self.sample = None if shown is None else shown.sample
+        self.setCurrentIndex(0 if shown is None else 1)
+        self._fill_sheet([] if shown is None else shown.sheet)
+        if shown is not None:
+            self.picture.setVisible(shown.sample is not None)
+            self.title.setText(shown.title)
+            self.facts.setText(shown.facts)
+            self.sheet_title.setText(shown.sheet_title)
+            if shown.sample is not None:
+                self.picture.setAccessibleName(f"The selected image, of class {shown.title}")
+                self.loader.request(f"{PLACE} picture", [shown.sample], BIG)
             self.loader.request(PLACE, [spot.sample for spot in self.spots], SMALL)
             self._fill(set())
         self.shown.emit()
@@ -259,10 +259,10 @@ def one(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown |
     else:
         facts = "No other image of its class: it has no AP."
     sheet = [
-        (each.sample_id, "✓" if each.right else "✗", f"{each.rank}. {each.class_name}, {each.similarity:.3f}")
-        for each in near
+        (other.sample_id, "✓" if other.right else "✗", f"{other.rank}. {other.class_name}, {other.similarity:.3f}")
+        for other in near
     ]
-    right = sum(each.right for each in near)
+    right = sum(other.right for other in near)
     return Shown(
         sample,
         query.class_name,
@@ -281,10 +281,10 @@ def many(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown 
         return None
     labels, counts = np.unique(queries.labels[among], return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    named = [names[each] if each < len(names) else str(each) for each in queries.labels[among[:SHEET]].tolist()]
+    named = [names[label] if label < len(names) else str(label) for label in queries.labels[among[:SHEET]].tolist()]
     lines = [
-        f"{names[labels[place]] if labels[place] < len(names) else labels[place]}: {counts[place]:,}"
-        for place in order[:CLASSES]
+        f"{names[labels[rank]] if labels[rank] < len(names) else labels[rank]}: {counts[rank]:,}"
+        for rank in order[:CLASSES]
     ]
     if len(order) > CLASSES:
         lines.append(f"and {counted(len(order) - CLASSES, 'more class', 'more classes')}")

@@ -148,7 +148,7 @@ def _embeddings(workspace: Workspace, evaluation_id: int, only: Only) -> tuple[n
 
 def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapData:
     """A map from the workspace, with its parameters in the caption. Raises Problem when it is gone."""
-    made = next((each for each in workspace.projections(evaluation_id) if each.id == projection_id), None)
+    made = next((one for one in workspace.projections(evaluation_id) if one.id == projection_id), None)
     if made is None:
         raise Problem("This map is not in the workspace any more.", todo="Choose its method again to draw it anew.")
     points, proxies = workspace.coordinates(projection_id)
@@ -176,8 +176,8 @@ def _parameters(params: dict[str, Any]) -> str:
 
 def _stars(workspace: Workspace, evaluation_id: int, metric: str, width: int) -> np.ndarray | None:
     """Proxies [p, width] as the metric sees them."""
-    found = workspace.proxies(evaluation_id)
-    return None if found is None else prepared(found[0], metric, "proxies", width)
+    proxies = workspace.proxies(evaluation_id)
+    return None if proxies is None else prepared(proxies[0], metric, "proxies", width)
 
 
 def _data(

@@ -118,7 +118,7 @@ class MapPage(QStackedWidget):
         self.settings = MapSettings(self)
         self.colouring = chooser(COLOURINGS, "Colour of the points")
         self.colouring.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.colouring.setMinimumContentsLength(7)
+        self.colouring.setMinimumContentsLength(6)
         self.locating = LocateStrip(self.session, shared_loader(self.session))
         tools = ToolRow(self.commands.of_row)
         self.tools = {name: tools.buttons[action] for name, action in self.commands.tools.items()}
@@ -127,7 +127,7 @@ class MapPage(QStackedWidget):
         self.export.setMenu(QMenu(self.export))
         self.exports.fill(self.export.menu())
         top = FlowLayout(spacing=6)  # two lines in a narrow window
-        top.setContentsMargins(12, 8, 12, 8)
+        top.setContentsMargins(8, 8, 8, 8)
         for widget in (labelled("Colour", self.colouring), *self.settings.parts, tools, self.export, self.locating):
             top.addWidget(widget)
         maps = row_of(self.canvas, self.second)

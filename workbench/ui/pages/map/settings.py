@@ -38,7 +38,9 @@ class MapSettings(QObject):
         self.distance = chooser(METRICS, "Distance between embeddings", "By angle, or by length of the difference")
         self.more = button("", "sliders-horizontal")
         self.more.setToolTip("Parameters of the method")
-        self.more.setStyleSheet("QPushButton::menu-indicator { width: 0; image: none; }")
+        self.more.setStyleSheet(
+            "QPushButton::menu-indicator { width: 0; image: none; } QPushButton { padding: 4px 8px; }"
+        )
         self.more.setAccessibleName("Parameters of the map")
         self.neighbours = QSpinBox(minimum=2, maximum=200, value=15)
         self.neighbours.setToolTip("Few show detail, many the whole")

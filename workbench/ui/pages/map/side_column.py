@@ -1,5 +1,6 @@
 """The column beside the map: Legend, Classes and Selection as tabs."""
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QFrame, QTabWidget, QVBoxLayout, QWidget
 
 from workbench.ui.pages.map.class_table import ClassTableOpener
@@ -9,6 +10,7 @@ from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
 
 WIDTH = 272  # px at 100% text
+NARROW = 0.75  # of the width, at least
 TABS = ("Legend", "Classes", "Selection")
 SELECTION = 2
 
@@ -19,7 +21,7 @@ class SideColumn(QFrame):
     def __init__(self, session: Session, classes: ClassTableOpener, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._selected = 0
+        self._selected = self._width = 0
         self.setProperty("card", "true")
         self.legend = Legend()
         self.inspector = InspectorPanel(session)
@@ -41,8 +43,14 @@ class SideColumn(QFrame):
         self.fit_theme()
 
     def fit_theme(self) -> None:
-        """Take the width that the size of the text asks for."""
-        self.setFixedWidth(self._session.theme.side(WIDTH))
+        """Take the width that the size of the text asks for, and less where the window is narrow."""
+        self._width = self._session.theme.side(WIDTH)
+        self.setMaximumWidth(self._width)
+        self.setMinimumWidth(round(self._width * NARROW))
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._width, super().sizeHint().height())
 
     def show_count(self, selected: int) -> None:
         """So many images are selected."""

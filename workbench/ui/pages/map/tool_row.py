@@ -18,11 +18,11 @@ class ToolRow(QWidget):
         super().__init__(parent)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
+        row.setSpacing(0)
         self.buttons: dict[QAction, QToolButton] = {}
         for action in actions:
             if action.isSeparator():
-                row.addSpacing(GAP // 2)
+                row.addSpacing(GAP // 3)
                 continue
             tool = QToolButton()
             tool.setDefaultAction(action)

@@ -79,8 +79,8 @@ class MapBox(pg.ViewBox):
 
     def _draw(self) -> None:
         path = QPainterPath()
-        for place, (x, y) in enumerate(self._outline().tolist()):
-            if place:
+        for corner, (x, y) in enumerate(self._outline().tolist()):
+            if corner:
                 path.lineTo(x, y)
             else:
                 path.moveTo(x, y)

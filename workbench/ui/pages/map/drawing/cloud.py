@@ -149,9 +149,9 @@ class Cloud(pg.GraphicsObject):
 
     def visible_rows(self) -> np.ndarray:
         """Bool [n]: points that are drawn."""
-        found = np.zeros(self.index.count, bool)
-        found[self.index.order if self._shown is None else self.index.order[self._shown]] = True
-        return found
+        mask = np.zeros(self.index.count, bool)
+        mask[self.index.order if self._shown is None else self.index.order[self._shown]] = True
+        return mask
 
     def rows_in(self, box: Box) -> np.ndarray:
         """Rows [k] of the drawn points in a box of the map, in their order from bottom to top."""
@@ -163,9 +163,9 @@ class Cloud(pg.GraphicsObject):
     def rows_inside(self, outline: np.ndarray) -> np.ndarray:
         """Rows [k] of the drawn points in a closed polygon [m, 2] of the map, ascending."""
         slots = self.index.slots_inside(outline)
-        found = np.zeros(self.index.count, bool)
-        found[self.index.order[slots if self._shown is None else slots[self._shown[slots]]]] = True
-        return np.flatnonzero(found)
+        mask = np.zeros(self.index.count, bool)
+        mask[self.index.order[slots if self._shown is None else slots[self._shown[slots]]]] = True
+        return np.flatnonzero(mask)
 
     def boundingRect(self) -> QRectF:
         return self._bounds
