@@ -15,7 +15,7 @@ from workbench.commands import compare, exchange, plugins, report, sweep
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
 from workbench.entries import catalog as catalogs
-from workbench.events import Ended
+from workbench.events import Ended, RunState
 from workbench.problem import Problem, RunTaken
 from workbench.running.terminal import ProgressLine
 from workbench.settings.changed import read_config
@@ -27,6 +27,7 @@ KINDS = {
     "augmentations": "augmentation",
 }  # fmt: skip
 INTERRUPTED = 130
+RESUME = "Go on with the newest run of this config that is not done, a cancelled one with a checkpoint included."
 
 
 def default_workspace() -> Path:
@@ -64,7 +65,7 @@ def cli(debug: bool) -> None:
 @cli.command()
 @click.argument("config")
 @workspace_option
-@click.option("--resume", is_flag=True, help="Go on with the newest unfinished run of this config.")
+@click.option("--resume", is_flag=True, help=RESUME)
 @click.option(
     "--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field, such as training.epochs=3."
 )
@@ -220,7 +221,7 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
         if control.interrupted:
             control.cancel()
         control.interrupt()
-        line.say("Stopping before the next step; a checkpoint is kept. Press Ctrl+C again to discard.")
+        line.say("Stopping before the next step; a checkpoint is kept. Press Ctrl+C again to end without a new one.")
 
     before = signal.signal(signal.SIGINT, interrupt)
     try:
@@ -253,9 +254,13 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
 
 
 def _unfinished(workspace: Workspace, config: RunConfig) -> int:
-    for each in workspace.runs():
-        if each.status not in ("done", "cancelled") and config.is_recorded_as(each.config):
-            return each.id  # one that still works is refused when it is taken over, with the name of its owner
+    """The newest run of a config that is not done; a cancelled one counts where it has a checkpoint to go on from."""
+    from workbench.running.launch import checkpoints
+
+    for run in workspace.runs():
+        begun = run.status != RunState.CANCELLED or bool(checkpoints(workspace, run.id))
+        if (run.live or run.resumable) and begun and config.is_recorded_as(run.config):
+            return run.id  # one that still works is refused when it is taken over, with the name of its owner
     raise Problem(
         f"There is no unfinished run of this config in {workspace.path}.", todo="Leave --resume out to start one."
     )

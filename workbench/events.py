@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from math import isfinite, nan
 from pathlib import Path
 from typing import Literal
@@ -9,6 +10,33 @@ from typing import Literal
 import numpy as np
 
 from workbench.charts import Chart
+
+
+class RunState(StrEnum):
+    """What a run is doing, or how it ended, as it is stored."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    WAITING = "waiting"  # paused, by the person or by something that went wrong
+    STOPPED = "stopped"  # the person ended it and kept what it had
+    DONE = "done"
+    CANCELLED = "cancelled"  # the person ended it; its finished epochs are kept all the same
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"  # its process is gone
+
+    @property
+    def live(self) -> bool:
+        """Whether it works or is going to."""
+        return self in (RunState.QUEUED, RunState.RUNNING, RunState.WAITING)
+
+    @property
+    def resumable(self) -> bool:
+        """Whether it ended before its last epoch; it goes on from its last checkpoint where it has one."""
+        return not self.live and self is not RunState.DONE
+
+
+LIVE = tuple(state.value for state in RunState if state.live)
+RESUMABLE = tuple(state.value for state in RunState if state.resumable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,10 @@ import numpy as np
 from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
 from workbench.events import Evaluated
-from workbench.ui.models.query_table import ORDERS, PAGE, TITLES, Listing
+from workbench.ui.models.query_table import PAGE, TITLES
 from workbench.workspace import Workspace
 from workbench.workspace.connection import Connection
+from workbench.workspace.query_listing import ORDERS, Listing
 from workbench.workspace.recorder import Recorder
 
 VIEW = "select rank, sample_id, similarity from neighbours where evaluation_id = ? and query_id = ? order by rank"

@@ -81,8 +81,8 @@ def main() -> None:
     window.make_ready()
     config = presets()[0].config
     longer = config.model_copy(update={"training": config.training.model_copy(update={"epochs": args.epochs})})
-    run_id = session.start(longer)
-    wait(90, lambda: len(session.workspace.evaluations(run_id)) >= 3)  # engine warm, evaluations there
+    session.start(longer)
+    wait(90, lambda: len(session.evaluations()) >= 3)  # engine warm, evaluations there
     garbage.settle()
     tables = window.findChildren(QTableView)
     stalls = Stalls()
@@ -106,7 +106,7 @@ def main() -> None:
     )
     for gap, doing in sorted(stalls.gaps, reverse=True)[:8]:
         print(f"  {gap:7.1f} ms on page {doing}")
-    session.end_run(run_id)
+    session.end_run(session.run_id)
     session.close()
     window.close()
 

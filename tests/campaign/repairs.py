@@ -28,7 +28,7 @@ from workbench.problem import Problem
 from workbench.workspace import Workspace, connection
 from workbench.workspace.connection import sqlite3
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.workspace import DATABASE
+from workbench.workspace.store import DATABASE
 
 TITLE = "Damaged workspaces repaired"
 PROMISE = "doctor --repair brings back every run whose folder is whole, names what is missing, and spoils no database"

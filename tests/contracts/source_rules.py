@@ -63,6 +63,11 @@ WRITES = re.compile(
     r"|(create|drop|alter)\s+(table|index|trigger|view)\b)",
     re.IGNORECASE,
 )
+# In lower or upper case, as SQL is written: "Select a run from the list" is English.
+READS = re.compile(
+    r"\b(select\s[^;]*?\sfrom\s+[\w\"({]|SELECT\s[^;]*?\sFROM\s+[\w\"({]|(pragma|PRAGMA)\s+\w+)", re.DOTALL
+)
+RUNS_SQL = {"execute", "executemany", "executescript"}
 BANNED_NAMES = re.compile(r"(^|_)(managers?|helpers?|utils?|misc)(_|$)")
 # Written in pieces, so that this file does not breach its own rule.
 PLACES = re.compile(
@@ -210,8 +215,8 @@ def starts_work(source: Source) -> list[str]:
     return found
 
 
-def sql_writes(source: Source) -> list[str]:
-    """SQL that changes something, outside the workspace; docstrings may speak of it."""
+def sql_outside(source: Source) -> list[str]:
+    """SQL, and what runs it, outside the workspace; docstrings may speak of it."""
     if source.room == "workspace":
         return []
     told = {
@@ -223,14 +228,17 @@ def sql_writes(source: Source) -> list[str]:
     }
     found = []
     for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in RUNS_SQL:
+            found.append(f"{source.name}:{node.lineno} runs SQL")
+            continue
         if isinstance(node, ast.JoinedStr):
             text = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
             text = node.value
         else:
             continue
-        if WRITES.search(text):
-            found.append(f"{source.name}:{node.lineno} writes SQL: {text[:60]!r}")
+        if WRITES.search(text) or READS.search(text):
+            found.append(f"{source.name}:{node.lineno} holds SQL: {text[:60]!r}")
     return found
 
 

@@ -11,6 +11,7 @@ from tests.ui.played_analysis import Analysis
 from workbench.config import RunConfig
 from workbench.events import Progress, Scalar
 from workbench.jobs import Job
+from workbench.problem import Problem
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
@@ -38,6 +39,28 @@ def _widgets_freed_on_this_thread(_imports_left_out):
 def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes what a person's window remembers."""
     monkeypatch.setenv("WORKBENCH_SETTINGS", str(tmp_path / "window.ini"))
+
+
+@pytest.fixture(autouse=True)
+def _disk_without_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read or written of a run is there at once, as on a disk without delay; test_slow_disk.py has one."""
+    show_run = Session.show_run
+
+    def show_and_look(session: Session, run_id: int | None) -> None:
+        show_run(session, run_id)
+        session.follower.look()
+
+    def change_at_once(session: Session, work, then=None) -> None:
+        try:
+            result = work()
+        except Problem as problem:
+            session.notify(problem)
+        else:
+            if then is not None:
+                then(result)
+
+    monkeypatch.setattr(Session, "show_run", show_and_look)
+    monkeypatch.setattr(Session, "change", change_at_once)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
+from tests.ui.started import started
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.running import folds_and_seeds
 from workbench.ui.main_window import MainWindow
@@ -68,7 +69,7 @@ def test_the_row_tells_the_mean_and_how_far_the_work_is(dock, session):
 
 
 def test_start_runs_every_seed_and_tells_the_result(qtbot, session):
-    first = session.start(config(seeds=2))
+    first = started(session, config(seeds=2))
     assert session.run_id == first
     assert len(session.queue.waiting) == 1
     qtbot.waitUntil(lambda: bool(session.experiments()[0].result))

@@ -11,6 +11,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QColor, QDropEvent, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
+from tests.ui.started import started
 from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.commands import score
@@ -438,7 +439,7 @@ def test_a_run_is_ended_by_one_question_wherever_it_is_asked(
 ):
     session = counting_session
     window = open_window(session)
-    run_id = session.start(config)
+    run_id = started(session, config)
     line = window.activity.line.cancel
     qtbot.waitUntil(lambda: session.run().status == "running" and line.isVisible())
     (line.click if place == "bottom bar" else window.run_actions.end.trigger)()
@@ -592,7 +593,7 @@ def test_a_window_with_nothing_to_do_closes(window):
 def test_closing_while_training_asks_and_waits(qtbot, counting_session, open_window, config, choice):
     session = counting_session
     window = open_window(session)
-    first, second = session.start(config), session.start(config)
+    first, second = started(session, config), started(session, config)
     qtbot.waitUntil(lambda: session.workspace.run(first).status == "running")
     assert not window.close()
     window.closing.ask.answers[choice].click()
@@ -604,7 +605,7 @@ def test_closing_while_training_asks_and_waits(qtbot, counting_session, open_win
 
 def test_closing_can_be_thought_better_of(qtbot, counting_session, open_window, config):
     window = open_window(counting_session)
-    run_id = counting_session.start(config)
+    run_id = started(counting_session, config)
     qtbot.waitUntil(lambda: counting_session.workspace.run(run_id).status == "running")
     window.close()
     window.closing.ask.answers["keep"].click()

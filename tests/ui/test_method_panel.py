@@ -106,4 +106,4 @@ def test_charts_of_a_run_reach_the_page(qtbot, session):
     recorder.forget_after(100)
     recorder(Status("Training"))
     assert session.workspace.chart_steps(run_id) == [0]
-    recorder._journal.close()
+    recorder.close()

@@ -8,11 +8,12 @@ import pytest
 from tests.threads import outliving
 from workbench.jobs import start_daemon
 from workbench.ui.live import Follower
+from workbench.workspace.news import Watch
 
 
 def test_a_follower_that_is_not_closed_is_found(qapp, workspace):
     before = threading.enumerate()
-    follower = Follower(workspace)
+    follower = Follower(Watch(workspace))
     assert outliving(before, wait=0) == ["follower"]
     follower.close()
     workspace.close()

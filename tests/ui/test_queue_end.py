@@ -2,6 +2,7 @@
 
 import threading
 
+from tests.ui.started import started
 from tests.waits import HANG
 from workbench.control import Control
 from workbench.events import Ended
@@ -38,7 +39,7 @@ def test_the_window_does_not_wait_for_the_end_of_a_runs_thread(qtbot, workspace,
         return made[-1]
 
     session = Session(workspace, make_job=make_job)
-    run_id = session.start(config)
+    run_id = started(session, config)
     ended = []
     session.queue.ended.connect(lambda *told: ended.append(told))
     qtbot.waitUntil(lambda: bool(made) and made[0].told.is_set())

@@ -26,6 +26,7 @@ def page(qtbot, session, workspace, tmp_path):
     made.resize(960, 640)
     made.show()
     session.show_run(run_id)
+    qtbot.waitUntil(lambda: made.templates.isEnabled() and bool(made.folder.text()))
     return made
 
 
@@ -94,6 +95,7 @@ def test_sections_move_by_keyboard_and_come_back_with_the_workspace(page, sessio
     qtbot.waitUntil(lambda: "one-run" in arrangements(session.workspace))
     again = ReportPage(session)
     qtbot.addWidget(again)
+    qtbot.waitUntil(again.templates.isEnabled)
     assert again.choices.sections()[:3] == ["summary", "notes", "settings"]
     assert again.choices.notes.toPlainText() == "**mine**"
     page.choices.again.click()
@@ -150,6 +152,7 @@ def test_what_is_offered_is_reported_and_remembered_with_the_workspace(page, ses
     qtbot.waitUntil(lambda: bool(choice(session.workspace)))
     again = ReportPage(session)
     qtbot.addWidget(again)
+    qtbot.waitUntil(again.templates.isEnabled)
     assert (again.templates.current().key, again.runs()) == ("comparison", [runs[1]])
     assert again.numbers.wanted() == ("recall@1", 2)
     qtbot.waitUntil(lambda: again.numbers.metric_box.count() > 3)
@@ -178,6 +181,7 @@ def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbo
     qtbot.waitUntil(lambda: arrangements(session.workspace)[key]["title"] == "Yours")
     again = ReportPage(session)
     qtbot.addWidget(again)
+    qtbot.waitUntil(again.templates.isEnabled)
     assert again.template_box.findText("Yours") == again.template_box.count() - 1
     page.choices.again.click()
     assert page.choices.sections() == list(template("one-run").sections)

@@ -9,10 +9,12 @@ from PySide6.QtCore import Qt
 from small_run import store_run
 
 from workbench.ui.models import query_table
-from workbench.ui.models.query_table import Filter, Listing, QueryTable
+from workbench.ui.models.query_table import QueryTable
 from workbench.ui.widgets import pictures
 from workbench.ui.widgets.pictures import as_image, shared_loader
+from workbench.workspace import query_listing
 from workbench.workspace.connection import open_reader
+from workbench.workspace.query_listing import Filter, Listing
 from workbench.workspace.rows import Queries
 
 LABELS = np.repeat(np.arange(6), 50)
@@ -120,17 +122,17 @@ def test_keys_are_answered_from_indexes_alone(shown, run):
     for column in range(4):
         listing = Listing(run.evaluations[-1], Filter(failures=True, label=1), column)
         asked = []
-        whole = query_table.read
+        whole = query_listing.read
 
         def spy(workspace, fields, source, values, asked=asked, whole=whole):
             asked.append((f"select {fields} from {source}", values))
             return whole(workspace, fields, source, values)
 
-        query_table.read = spy
+        query_listing.read = spy
         try:
             listing.keys(shown.workspace)
         finally:
-            query_table.read = whole
+            query_listing.read = whole
         assert asked
         with closing(shown.workspace.reader()) as db:
             plans = [" ".join(row[3] for row in db.execute(f"explain query plan {sql}", given)) for sql, given in asked]

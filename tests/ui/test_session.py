@@ -9,6 +9,7 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QObject
 
+from tests.ui.started import started
 from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.control import Cancelled
@@ -74,7 +75,7 @@ def test_a_run_shown_later_is_told_from_its_first_point(qtbot, session, config):
 
 
 def test_long_curves_come_whole_in_chunks(qtbot, session, config, monkeypatch):
-    monkeypatch.setattr("workbench.ui.live.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("workbench.workspace.news.ROWS_AT_ONCE", 100)
     run_id = session.workspace.create_run(config)
     with Workspace(session.workspace.path) as other:
         recorder = Recorder(other, run_id)
@@ -116,7 +117,7 @@ def test_points_of_a_resumed_run_arrive_although_their_numbers_are_used_again(qt
 
 def test_runs_work_one_after_the_other(qtbot, counting_session, config):
     session = counting_session
-    first, second = session.start(config), session.start(config)
+    first, second = started(session, config), started(session, config)
     qtbot.waitUntil(lambda: status_of(session, first) == "running")
     assert status_of(session, second) == "queued"
     assert session.run_id == second, "the newest started is shown"
@@ -130,7 +131,7 @@ def test_runs_work_one_after_the_other(qtbot, counting_session, config):
 
 
 def test_a_waiting_run_is_withdrawn_at_once(qtbot, counting_session, config):
-    first, second = counting_session.start(config), counting_session.start(config)
+    first, second = started(counting_session, config), started(counting_session, config)
     counting_session.end_run(second)
     assert status_of(counting_session, second) == "cancelled"
     assert counting_session.queue.waiting == []
@@ -138,7 +139,7 @@ def test_a_waiting_run_is_withdrawn_at_once(qtbot, counting_session, config):
 
 
 def test_a_paused_run_stands_still(qtbot, counting_session, config):
-    run_id = counting_session.start(config)
+    run_id = started(counting_session, config)
     qtbot.waitUntil(lambda: counting_session.control(run_id) is not None)
     control, standing, passed = counting_session.control(run_id), threading.Event(), []
     gate = control.gate
@@ -163,7 +164,7 @@ def test_a_paused_run_stands_still(qtbot, counting_session, config):
 @pytest.mark.parametrize("status", ["queued", "running"])
 def test_closing_the_session_ends_what_works(qtbot, tmp_path, config, make_counting_job, status):
     session = Session(Workspace(tmp_path / "w", create=True), make_job=make_counting_job)
-    run_id = session.start(config)
+    run_id = started(session, config)
     qtbot.waitUntil(lambda: status in ("queued", session.workspace.run(run_id).status))
     session.close()
     with Workspace(tmp_path / "w") as reopened:
@@ -172,7 +173,7 @@ def test_closing_the_session_ends_what_works(qtbot, tmp_path, config, make_count
 
 def test_a_discarded_run_goes_to_the_trash_when_it_has_ended(qtbot, counting_session, config):
     session = counting_session
-    first, second = session.start(config), session.start(config)
+    first, second = started(session, config), started(session, config)
     session.discard_run(second)
     assert session.workspace.run(second).trashed, "it waited in line"
     session.show_run(first)
@@ -189,7 +190,7 @@ def test_a_job_that_cannot_be_made_fails_with_its_sentence(qtbot, workspace, con
 
     session = Session(workspace, make_job=broken)
     noticed = Heard(session.noticed)
-    run_id = session.start(config)
+    run_id = started(session, config)
     qtbot.waitUntil(lambda: status_of(session, run_id) == "failed")
     qtbot.waitUntil(lambda: bool(noticed.values))
     assert "The disk is gone." in str(noticed.values[0])
@@ -449,7 +450,7 @@ def test_a_cancelled_request_is_silent_even_when_its_answer_was_on_its_way(qtbot
 def test_a_workspace_that_was_opened_too_late_is_dropped(qtbot, tmp_path, config, make_counting_job):
     """The answer of the thread that opens it may still be on its way when the session closes."""
     session = Session(Workspace(tmp_path / "w", create=True), make_job=make_counting_job)
-    run_id = session.start(config)
+    run_id = started(session, config)
     assert session.queue._opening.join(HANG)
     session.close()
     qtbot.deliver()

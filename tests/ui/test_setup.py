@@ -308,7 +308,12 @@ def test_an_unknown_name_from_a_file_is_explained_at_its_field(page, session):
 
 def test_start_makes_the_run_and_shows_it(page, session, qtbot, monkeypatch):
     started = []
-    monkeypatch.setattr(session, "start", started.append)
+
+    def start(config, then):
+        started.append(config)
+        then()
+
+    monkeypatch.setattr(session, "start", start)
     typed(page, "name", "First")
     with qtbot.waitSignal(session.page_asked) as caught:
         QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
@@ -320,10 +325,10 @@ def test_start_makes_the_run_and_shows_it(page, session, qtbot, monkeypatch):
 
 
 def test_a_workspace_that_refuses_is_said(page, session, qtbot, monkeypatch):
-    def refuse(config):
+    def refuse(config, workspace):
         raise Problem("The disk is full.")
 
-    monkeypatch.setattr(session, "start", refuse)
+    monkeypatch.setattr("workbench.running.folds_and_seeds.prepare", refuse)
     with qtbot.waitSignal(session.noticed) as caught:
         page.start.click()
     assert str(caught.args[0]) == "The disk is full."

@@ -17,7 +17,7 @@ from workbench.ui.report_offer import ReportOffer
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.sweeps.dialog import SweepDialog
 from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps
-from workbench.workspace import sweeps
+from workbench.workspace import sweep_worker, sweeps
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise", extend=True)
 
@@ -208,12 +208,12 @@ def test_the_panel_shows_sweeps_and_their_line(panel):
 
 
 def test_the_panel_says_what_a_worker_waits_for(qtbot, panel, session):
-    sweeps.take(session.workspace, 1, "cpu")
-    sweeps.remark(session.workspace, 1, "Waiting: a sweep of another workspace has the cpu.")
+    sweep_worker.take(session.workspace, 1, "cpu")
+    sweep_worker.remark(session.workspace, 1, "Waiting: a sweep of another workspace has the cpu.")
     panel.refresh()
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Waiting for the device")
     assert panel.told.text().endswith("Waiting: a sweep of another workspace has the cpu.")
-    sweeps.leave(session.workspace, 1)
+    sweep_worker.leave(session.workspace, 1)
     panel.refresh()
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Worker is gone")
     assert "Waiting" not in panel.told.text()
@@ -230,14 +230,14 @@ def test_the_line_can_be_changed(qtbot, panel):
 def test_resume_asks_for_a_worker_and_pause_for_a_rest(qtbot, panel, session, started):
     qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: started == [1])
-    sweeps.take(session.workspace, 1, "cpu")
-    sweeps.take_device(session.workspace, 1, "cpu")
+    sweep_worker.take(session.workspace, 1, "cpu")
+    sweep_worker.take_device(session.workspace, 1, "cpu")
     panel.refresh()
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Working")
     assert panel.pause.text() == "Pause"
     qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Pausing")
-    sweeps.leave(session.workspace, 1)
+    sweep_worker.leave(session.workspace, 1)
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Paused")
 
 
@@ -255,8 +255,8 @@ def test_the_runs_of_a_sweep_are_offered_for_comparison(qtbot, panel, session):
     offered = []
     session.comparison_offered.connect(offered.append)
     for place, trial in enumerate(sweeps.trials(session.workspace, 1)[:2]):
-        sweeps.begin(session.workspace, trial, lambda: session.workspace.create_run(read_config("sample-digits")))
-        sweeps.end(session.workspace, trial, "done", 0.5 + place / 10)
+        sweep_worker.begin(session.workspace, trial, lambda: session.workspace.create_run(read_config("sample-digits")))
+        sweep_worker.end(session.workspace, trial, "done", 0.5 + place / 10)
     panel.refresh()
     qtbot.waitUntil(panel.compare.isEnabled)
     assert cells(panel.sweeps)[0][5] == "0.6000 at lr 0.2"
@@ -274,8 +274,8 @@ def test_a_sweep_without_its_worker_is_told_of(qtbot, session, panel):
     actions.look()
     qtbot.waitUntil(lambda: bool(notices))
     assert notices == ["Sweep 1 has no worker any more. Resume in “Sweeps…” goes on where it ended."]
-    assert sweeps.announce(session.workspace, 1)
-    assert not sweeps.announce(session.workspace, 1), "one is on its way"
+    assert sweep_worker.announce(session.workspace, 1)
+    assert not sweep_worker.announce(session.workspace, 1), "one is on its way"
     actions.look()
     panel.refresh()
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Starting")
@@ -302,8 +302,8 @@ def test_the_runs_of_a_sweep_are_offered_for_a_report(qtbot, panel, session):
     session.report_offered.connect(offered.append)
     assert not panel.report.isEnabled()
     for trial in sweeps.trials(session.workspace, 1)[:2]:
-        sweeps.begin(session.workspace, trial, lambda: session.workspace.create_run(read_config("sample-digits")))
-        sweeps.end(session.workspace, trial, "done", 0.5)
+        sweep_worker.begin(session.workspace, trial, lambda: session.workspace.create_run(read_config("sample-digits")))
+        sweep_worker.end(session.workspace, trial, "done", 0.5)
     panel.refresh()
     qtbot.waitUntil(panel.report.isEnabled)
     qtbot.mouseClick(panel.report, Qt.MouseButton.LeftButton)

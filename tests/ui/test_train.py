@@ -140,6 +140,7 @@ def test_a_page_made_late_shows_what_was_told_before(session, work, qtbot):
     session.follower.look()
     page = TrainPage(session)
     qtbot.addWidget(page)
+    qtbot.waitUntil(lambda: len(values(page, "batch/loss")) == 49)
     np.testing.assert_array_equal(values(page, "batch/loss"), 1 / np.arange(1, 50))
     work.say(Scalar("batch/loss", 50, 0.5))
     qtbot.waitUntil(lambda: len(values(page, "batch/loss")) == 50)
@@ -342,7 +343,7 @@ def test_a_workspace_whose_database_is_gone_is_told_once_and_followed_when_it_is
     monkeypatch.setattr("workbench.workspace.connection.LOOK_EVERY", 0.0)
     told, runs = [], []
     session.follower.failed.connect(lambda problem: told.append(str(problem)))
-    session.follower.runs_changed.connect(runs.append)
+    session.follower.runs_changed.connect(lambda: runs.append(True))
     database = session.workspace.database
     database.rename(database.with_name("away.db"))
     session.follower.look()

@@ -82,6 +82,23 @@ def test_an_end_that_cannot_be_recorded_is_said_and_is_status_1(fails, trained, 
     assert ("The data set is empty." in said.stderr) == (fails is not None)
 
 
+def test_resume_takes_a_cancelled_run_with_a_checkpoint_and_passes_over_one_without(trained, tmp_path):
+    words = ["run", "sample-digits", "-w", str(tmp_path / "space")]
+    trained.fails = Problem("The power went.")
+    for _ in range(2):
+        assert CliRunner().invoke(cli, words).exit_code == 1
+    trained.fails = None
+    with Workspace(tmp_path / "space") as workspace:
+        for run_id in (1, 2):
+            workspace.set_status(run_id, "cancelled")
+        said = CliRunner().invoke(cli, [*words, "--resume"])
+        assert said.exit_code == 1
+        assert "no unfinished run" in said.stderr, "neither has a checkpoint"
+        workspace.file(1, "last.pt").write_bytes(b"checkpoint")
+        assert CliRunner().invoke(cli, [*words, "--resume"]).exit_code == 0
+        assert [workspace.run(number).status for number in (1, 2)] == ["done", "cancelled"]
+
+
 def test_resume_names_the_owner_of_a_run_that_works_and_takes_a_dead_one(trained, tmp_path):
     words = ["run", "sample-digits", "-w", str(tmp_path / "space")]
     trained.fails = Problem("The power went.")

@@ -5,12 +5,9 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from workbench.comparing.measures import BEST, LAST, Measured, read_measures
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, evaluations
 from workbench.workspace.connection import Connection
 from workbench.workspace.rows import Evaluation, Run
-
-# Two test halves of one data set with the same number and sum have the same samples; ids are spread evenly.
-QUERIES = "select count(*), sum(sample_id % 2147483647) from queries where evaluation_id = ?"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,10 +40,9 @@ def counterparts(workspace: Workspace, run: Run, runs: Iterable[Run]) -> list[Co
     return found
 
 
-def _samples(db: Connection, measured: Measured) -> tuple[int, ...] | None:
+def _samples(db: Connection, measured: Measured) -> tuple[int, int | None] | None:
     """What the samples of the test half are told by; None where there is none."""
     last = measured.at(LAST)
     if last is None:
         return None
-    ((count, total),) = db.execute(QUERIES, (last.id,)).fetchall()
-    return count, total
+    return evaluations.count_and_sum(db, last.id)

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import Interval, t_interval
 from workbench.comparing.settings import fold_of
-from workbench.workspace import Workspace, reading
+from workbench.workspace import Workspace, evaluations
 from workbench.workspace.rows import Evaluation, Run, counting
 
 At = str | int  # "best", "last", or an epoch
@@ -77,7 +77,7 @@ class Curve:
 def read_measures(workspace: Workspace, runs: Iterable[Run]) -> dict[int, Measured]:
     """Every evaluation of the runs, by run, over a connection of its own, so that the window never waits for it."""
     with closing(workspace.reader()) as db:
-        return {run.id: Measured(run, tuple(reading.evaluations(db, "run_id", run.id))) for run in runs}
+        return {run.id: Measured(run, tuple(evaluations.read_evaluations(db, "run_id", run.id))) for run in runs}
 
 
 def metric_names(measured: Iterable[Measured]) -> list[str]:

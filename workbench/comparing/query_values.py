@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.workspace import reading
+from workbench.workspace import evaluations, samples
 from workbench.workspace.connection import Connection
 from workbench.workspace.rows import Evaluation, Run
 
@@ -39,7 +39,7 @@ def read_query_values(db: Connection, run: Run, evaluation: Evaluation, metric: 
     """
     if not has_query_values(metric):
         raise ValueError(metric)
-    found = reading.queries(db, evaluation.id)
+    found = evaluations.read_queries(db, evaluation.id)
     if metric == "MAP@R":
         values = found.ap.astype(np.float64)
     else:
@@ -47,7 +47,7 @@ def read_query_values(db: Connection, run: Run, evaluation: Evaluation, metric: 
         values = ((found.first_hit > 0) & (found.first_hit <= k)).astype(np.float64)
     counted = (found.r > 0) & np.isfinite(values)
     if run.dataset_id is not None and int(counted.sum()) != evaluation.metrics.get("queries", counted.sum()):
-        samples = reading.samples(db, run.dataset_id)
-        official = dict(zip(samples.ids.tolist(), samples.official, strict=True))
+        stored = samples.read_samples(db, run.dataset_id)
+        official = dict(zip(stored.ids.tolist(), stored.official, strict=True))
         counted &= np.array([official.get(each) == QUERY for each in found.sample_ids.tolist()], bool)
     return QueryValues(found.sample_ids[counted], values[counted])

@@ -10,7 +10,7 @@ from workbench.comparing.groups import Group
 from workbench.comparing.intervals import Interval, t_interval
 from workbench.comparing.measures import Curve, limits_of, seed_means
 from workbench.progress import Progress, quiet
-from workbench.workspace import Workspace, reading
+from workbench.workspace import Workspace, curves
 from workbench.workspace.rows import Run
 
 MOST_POINTS = 300  # read of one run
@@ -41,7 +41,7 @@ class TrainingCurves:
 def scalar_names(workspace: Workspace, runs: Sequence[Run]) -> tuple[str, ...]:
     """Scalars that any of the runs has: the loss of each batch, CE and SPCE on the probe first, the others by name."""
     with closing(workspace.reader()) as db:
-        found = reading.scalars_of_runs(db, [run.id for run in runs])
+        found = curves.scalars_of_runs(db, [run.id for run in runs])
     return tuple(sorted(found, key=lambda name: (FIRST_SHOWN.index(name) if name in FIRST_SHOWN else 9, name)))
 
 
@@ -58,13 +58,13 @@ def training_curves(
     """
     with closing(workspace.reader()) as db:
         every = [run.id for group in groups for run in group.runs]
-        known = reading.runs_with_scalar(db, every, name)
+        known = curves.runs_with_scalar(db, every, name)
         having = [group for group in groups if any(run.id in known for run in group.runs)]
         drawn = [run for group in having[:most] for run in group.runs if run.id in known]
         points = {}
         for done, run in enumerate(drawn):
             progress("Curves", done, len(drawn))
-            points[run.id] = Points(*reading.thinned_scalars(db, run.id, name, MOST_POINTS))
+            points[run.id] = Points(*curves.thinned_scalars(db, run.id, name, MOST_POINTS))
     return TrainingCurves(
         name=name,
         curves=tuple(training_curve_of(group, points) for group in having[:most]),

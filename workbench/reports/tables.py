@@ -5,7 +5,7 @@ from typing import Any
 from workbench.files.spreadsheet import csv_text
 from workbench.reports.content import Content
 from workbench.reports.document import Made
-from workbench.workspace import Workspace, checksums
+from workbench.workspace import Workspace, evaluations
 
 
 def csv_tables(made: Made, workspace: Workspace) -> dict[str, str]:
@@ -67,10 +67,4 @@ def _queries(content: Content, workspace: Workspace) -> list[list[Any]]:
     if content.best is None:
         return []
     with workspace.reading() as db:
-        checksums.check_shown(db, content.best.id)
-        rows = db.execute(
-            'select sample_id, path, class, ap, first_hit, r, "right" from query_rows '
-            "where evaluation_id = ? order by sample_id",
-            (content.best.id,),
-        ).fetchall()
-    return [list(row) for row in rows]
+        return evaluations.query_table(db, content.best.id)

@@ -6,7 +6,7 @@ from workbench.problem import Problem
 from workbench.running import folds_and_seeds
 from workbench.sweeps.plan import Plan
 from workbench.sweeps.space import Setting, written
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, sweep_worker
 from workbench.workspace import sweeps as stored
 from workbench.workspace.paths import inside
 
@@ -57,7 +57,7 @@ def work_apart(workspace: Workspace, sweep_id: int) -> bool:
     Raises:
         Problem: it cannot be started.
     """
-    if not stored.announce(workspace, sweep_id):
+    if not sweep_worker.announce(workspace, sweep_id):
         return False
     place = str(workspace.path.absolute())
     log = inside(workspace.path, f"sweeps/{sweep_id}.log")

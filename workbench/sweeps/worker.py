@@ -15,7 +15,7 @@ from workbench.sweeps import objective, proposals
 from workbench.sweeps.device_lock import DeviceLock
 from workbench.sweeps.space import Setting, checked, configured, read, short, short_field
 from workbench.sweeps.starting import point_of
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, sweep_worker
 from workbench.workspace import sweeps as stored
 from workbench.workspace.sweeps import Sweep, Trial
 
@@ -62,17 +62,17 @@ class Worker:
         if sweep.state != "active":
             raise Problem(f"Sweep {self._id} is {sweep.state}.", todo=f"`workbench sweep resume {self._id}` goes on.")
         device = launch.device_of(RunConfig.from_toml_text(sweep.config, known=self._known))
-        stored.take(self._workspace, self._id, device)
+        sweep_worker.take(self._workspace, self._id, device)
         lock = DeviceLock(device)
         try:
             while True:
                 self._work(sweep, device, lock)
                 lock.free()
-                if self._interrupted or stored.leave(self._workspace, self._id, even_if_active=False):
+                if self._interrupted or sweep_worker.leave(self._workspace, self._id, even_if_active=False):
                     return stored.one(self._workspace, self._id).state
         finally:
             lock.free()
-            stored.leave(self._workspace, self._id)
+            sweep_worker.leave(self._workspace, self._id)
 
     def _work(self, sweep: Sweep, device: str, lock: DeviceLock) -> None:
         if not self._wait_for(device, lock):
@@ -90,7 +90,7 @@ class Worker:
             taken, remark = self._take(device, lock)
             if remark != told:
                 told = remark
-                stored.remark(self._workspace, self._id, remark)
+                sweep_worker.remark(self._workspace, self._id, remark)
                 self._say(remark or f"The {device} is free now.")
             if taken:
                 return True
@@ -99,7 +99,7 @@ class Worker:
 
     def _take(self, device: str, lock: DeviceLock) -> tuple[bool, str]:
         """Whether this sweep has the device now, in its workspace and on this machine; and what is to be said of it."""
-        if not stored.is_next(self._workspace, self._id, device):
+        if not sweep_worker.is_next(self._workspace, self._id, device):
             return False, f"Waiting: another sweep has the {device}."
         remark = ""
         try:
@@ -110,7 +110,7 @@ class Worker:
                 f"Sweeps of other workspaces may use the {device} at the same time: "
                 f"{lock.path} cannot be locked ({error.strerror or error})."
             )
-        if not stored.take_device(self._workspace, self._id, device):
+        if not sweep_worker.take_device(self._workspace, self._id, device):
             lock.free()
             return False, f"Waiting: another sweep has the {device}."
         return True, remark
@@ -119,7 +119,7 @@ class Worker:
         """Whether to go on; also the place of the sign of life."""
         if monotonic() - self._beat > BEAT:
             self._beat = monotonic()
-            stored.beat(self._workspace, self._id)
+            sweep_worker.beat(self._workspace, self._id)
         return not self._interrupted and stored.one(self._workspace, self._id).state == "active"
 
     def _next(self, sweep: Sweep) -> Trial | None:
@@ -140,10 +140,10 @@ class Worker:
         try:
             config = config_of(sweep, trial, self._known)
         except BadConfig as problem:
-            stored.end(self._workspace, trial, "failed", problem=str(problem))
+            sweep_worker.end(self._workspace, trial, "failed", problem=str(problem))
             self._say(f"{_title(trial)}: {problem}")
             return
-        run_id = stored.begin(self._workspace, trial, partial(self._make_run, sweep, config))
+        run_id = sweep_worker.begin(self._workspace, trial, partial(self._make_run, sweep, config))
         self._say(f"{_title(trial)}: run {run_id}")
         run = self._workspace.run(run_id)
         if run.status != "done":  # else its worker was killed between the end of the run and that of the trial
@@ -154,13 +154,13 @@ class Worker:
                 self._failures = []
                 value = objective.measured(self._workspace, run_id, sweep.metric)
                 told = f"The run has no {sweep.metric}." if value is None else ""
-                stored.end(self._workspace, trial, "failed" if told else "done", value, told)
+                sweep_worker.end(self._workspace, trial, "failed" if told else "done", value, told)
                 self._say(f"{_title(trial)}: {told or f'{sweep.metric} {value:.4f}'}")
             case "stopped":
-                stored.end(self._workspace, trial, "paused")
+                sweep_worker.end(self._workspace, trial, "paused")
             case status:
                 told = run.problem or (UNRECORDED if status == "running" else f"The run was {status}.")
-                stored.end(self._workspace, trial, "failed", problem=told)
+                sweep_worker.end(self._workspace, trial, "failed", problem=told)
                 self._say(f"{_title(trial)} failed. {told}")
                 self._pause_if_alike(told)
 
@@ -175,7 +175,7 @@ class Worker:
 
     def _make_run(self, sweep: Sweep, config: RunConfig) -> int:
         if sweep.experiment_id is not None:
-            left = stored.unlinked_run(self._workspace, sweep.experiment_id, config.to_toml())
+            left = sweep_worker.unlinked_run(self._workspace, sweep.experiment_id, config.to_toml())
             if left is not None:
                 return left
         run_id = self._workspace.create_run(config, sweep.experiment_id)

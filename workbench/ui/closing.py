@@ -58,12 +58,13 @@ class Closing(QObject):
     def _open_question(self) -> None:
         queue = self._session.queue
         first = queue.running if queue.running is not None else queue.waiting[0]
+        run = self._session.run(first)
         in_line = {0: "", 1: " The run in line is withdrawn."}.get(
             len(queue.waiting), f" The {len(queue.waiting)} runs in line are withdrawn."
         )
         self.ask = Question(
             "A run is working",
-            f"“{self._session.workspace.run(first).name}” is still working",
+            "A run is still working" if run is None else f"“{run.name}” is still working",
             "Stopping after this epoch finishes it first; stopping now keeps the epochs before it. "
             f"Both keep curves, evaluations and a checkpoint: the run can be resumed.{in_line}",
             {

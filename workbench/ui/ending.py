@@ -21,8 +21,9 @@ class Ending(QObject):
         control = self._session.control(run_id)
         if control is None or self.ask is not None:  # it has ended, or this is being asked
             return
-        run = self._session.workspace.run(run_id)
-        waits = run.status == "queued"
+        run = self._session.run(run_id)
+        name = f"run {run_id}" if run is None else f"“{run.name}”"
+        waits = run_id in self._session.queue.waiting
         keeps = (
             "Taking it out of the line keeps it in the list of runs, with its settings."
             if waits
@@ -31,7 +32,7 @@ class Ending(QObject):
         stop = "Take out of the line" if waits else "Stop now, keep finished epochs"
         self.ask = Question(
             "End the run",
-            f"End “{run.name}”?",
+            f"End {name}?",
             f"{keeps} Discarding moves it to the trash with all that it trained.",
             {
                 "keep": button("Leave it in line" if waits else "Keep training"),

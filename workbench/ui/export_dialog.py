@@ -44,7 +44,6 @@ class ExportDialog(QDialog):
         self.boxes: dict[str, QCheckBox] = {}
         self.reasons = {name: label("", "muted") for name in FORMATS}
         self.folder = PathEditor("folder", [])
-        self.folder.set_value(session.place_for(run.id, "export"))
         self.folder.setAccessibleName("Folder for the files")
         self.epoch = ChoiceEditor([BEST], ["Best"])
         self.epoch.setAccessibleName("Embeddings after epoch")
@@ -56,8 +55,14 @@ class ExportDialog(QDialog):
         self.start.clicked.connect(self._start)
         self.cancel.clicked.connect(self.reject)
         self.folder.edited.connect(self._check)
+        self._finding = session.find_place(run.id, "export", self._take_place)
         work = partial(_look, session.workspace, run.id)
         self._task = session.run_in_thread("Look at the run", work, self._looked, self._not_looked, quiet=True)
+
+    def _take_place(self, folder: str) -> None:
+        if not self.folder.value():
+            self.folder.set_value(folder)
+            self._check()
 
     def _build(self) -> None:
         grid = QGridLayout()
@@ -111,6 +116,7 @@ class ExportDialog(QDialog):
     def reject(self) -> None:
         """Close without writing anything."""
         self._task.cancel()
+        self._finding.cancel()
         super().reject()
 
     def _looked(self, found: Look) -> None:

@@ -2,76 +2,51 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from math import nan
 from queue import SimpleQueue
 
 from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from workbench.jobs import start_daemon
-from workbench.workspace import Workspace
-from workbench.workspace.connection import DatabaseError, Gone, InPlace, explain
-from workbench.workspace.reading import runs
-from workbench.workspace.rows import Run
+from workbench.problem import Problem
+from workbench.workspace.connection import Gone
+from workbench.workspace.news import Followed, News, Place, Watch
+from workbench.workspace.rows import Experiment, Run
 
 EVERY = 100  # ms
 BETWEEN = 1  # ms between two of the things that a look has to tell, in which the window draws and answers
-ROWS_AT_ONCE = 10_000  # numbers of `seq` looked through in one look: keeps a look under about 10 ms
-
-CHARTS = "select count(*), max(step) from charts where run_id = ?"
-EVALUATIONS = "select count(*), max(id) from evaluations where run_id = ?"
-NEW_SCALARS = (
-    "select m.name, p.step, p.value from scalar_points p join metrics m on m.id = p.metric_id "
-    "where p.seq > ? and p.seq <= ? and p.run_id = ? order by p.seq"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """How far the window has read: of the workspace, and of the run that it follows."""
-
-    run_id: int | None
-    version: int = -1
-    seq: int | None = None  # None: from the run's first point
-    status: str = ""
-    evaluations: tuple[int, int | None] = (0, None)
-    charts: tuple[int, int | None] = (0, None)
-
-
-@dataclass(frozen=True, slots=True)
-class News:
-    """One look: what was found, and where the next one goes on."""
-
-    before: Place
-    after: Place
-    runs: list[Run]
-    scalars: list[tuple[str, int, float]]
-    more: bool  # is waiting
 
 
 class Follower(QObject):
     """Announces what changes in a workspace, whoever writes it: this window, the CLI or another machine's process.
 
-    `scalars_arrived` tells the followed run from its first point on, in chunks, then goes on with what is new.
+    What it read last can be asked at any time, without a look at the disk. `scalars_arrived` tells the followed run
+    from its first point on, in chunks, then goes on with what is new.
+
+    Args:
+        watch: of the workspace; it is closed with the follower.
     """
 
-    runs_changed = Signal(list)  # all runs that are not in the trash, newest first: some run's row, or the list
+    read = Signal()  # what can be asked is new; before all that follows
+    runs_changed = Signal()  # some run's row, or the list of runs
     status_changed = Signal(str)  # of the followed run
     scalars_arrived = Signal(list)  # [(name, step, value), ...] of the followed run, in the order written; NaN is NaN
     evaluations_changed = Signal()  # of the followed run
     charts_changed = Signal()  # of the followed run
     failed = Signal(object)  # Problem: the workspace cannot be read any more; said once. Following stops, unless Gone
-    _looked = Signal(object)  # News, None where nothing is new, the DatabaseError or Gone
+    _looked = Signal(object)  # News, None where nothing is new, or a Problem
 
-    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+    def __init__(self, watch: Watch, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._path = workspace.database
-        self._db = workspace.reader()
-        self._in_place, self._told_gone = InPlace(self._path), False
-        self._one_at_a_time = threading.Lock()
-        self._place = Place(None)
+        self.watch = watch
+        self.runs: list[Run] = watch.first.runs  # that are not in the trash, newest first
+        self.trashed: list[Run] = watch.first.trashed
+        self.experiments: list[Experiment] = watch.first.experiments  # newest first
+        self._told_gone = False
+        self._place = Place()
         self._looking = self._closed = False
+        self._telling = threading.Lock()
         self._asked: SimpleQueue[Place | None] = SimpleQueue()
         self._looked.connect(self._hear)
         self._timer = QTimer(self, interval=EVERY)
@@ -79,23 +54,36 @@ class Follower(QObject):
         self._timer.start()
         start_daemon("follower", self._answer)
 
+    @property
+    def followed(self) -> Followed:
+        """What is known of the followed run; nothing before the first look at it."""
+        return self._place.followed
+
     def follow(self, run_id: int | None) -> None:
-        """Follow that run from its first point; None follows only the list of runs."""
+        """Follow that run from its first point, at once; None follows only the list of runs."""
         self._place = Place(run_id)
+        self._ask()
+
+    def tell_again(self) -> None:
+        """Tell the points of the followed run from its first one on, at once; the rest that is known stays."""
+        self._place = replace(self._place, seq=None, version=-1)
+        self._ask()
 
     def close(self) -> None:
-        """Stop looking and close the connection."""
+        """Stop looking and close the connection; waits for a look that is under way."""
+        self.stop()
+        self.watch.close()
+
+    def stop(self) -> None:
+        """Stop looking; the caller closes the watch, wherever it does not matter how long that takes."""
+        with self._telling:
+            self._closed = True
         self._timer.stop()
         self._asked.put(None)
-        with self._one_at_a_time:
-            self._closed = True
-            self._db.close()
 
     def look(self) -> None:
         """One look at once, on this thread."""
-        with self._one_at_a_time:
-            found = self._read(self._place)
-        for step in self._heard(found):
+        for step in self._heard(self._read(self._place)):
             step()
 
     def _ask(self) -> None:
@@ -105,14 +93,21 @@ class Follower(QObject):
 
     def _answer(self) -> None:
         while (place := self._asked.get()) is not None:
-            with self._one_at_a_time:
+            news = self._read(place)
+            with self._telling:
                 if self._closed:
                     return
-                self._looked.emit(self._read(place))
+                self._looked.emit(news)
 
-    def _hear(self, found: News | DatabaseError | Gone | None) -> None:
+    def _read(self, place: Place) -> News | Problem | None:
+        try:
+            return self.watch.look(place)
+        except Problem as problem:
+            return problem
+
+    def _hear(self, news: News | Problem | None) -> None:
         if not self._closed:
-            self._tell(self._heard(found))
+            self._tell(self._heard(news))
 
     def _tell(self, steps: list[Callable[[], None]]) -> None:
         if self._closed:
@@ -121,27 +116,30 @@ class Follower(QObject):
         if steps:
             QTimer.singleShot(BETWEEN, self, partial(self._tell, steps))
 
-    def _heard(self, found: News | DatabaseError | Gone | None) -> list[Callable[[], None]]:
+    def _heard(self, news: News | Problem | None) -> list[Callable[[], None]]:
         """What is to be told, in this order; the next look comes after it."""
-        told_gone, self._told_gone = self._told_gone, isinstance(found, Gone)
-        if isinstance(found, Gone):  # it may be put back: following goes on
-            said = [] if told_gone else [partial(self.failed.emit, found)]
+        told_gone, self._told_gone = self._told_gone, isinstance(news, Gone)
+        if isinstance(news, Gone):  # it may be put back: following goes on
+            said = [] if told_gone else [partial(self.failed.emit, news)]
             return [*said, partial(self._rest, EVERY)]
-        if isinstance(found, DatabaseError):
-            return [self._timer.stop, partial(self.failed.emit, explain(found, self._path)), partial(self._rest, EVERY)]
-        if found is None or found.before != self._place:  # another run is followed since
+        if isinstance(news, Problem):
+            return [self._timer.stop, partial(self.failed.emit, news), partial(self._rest, EVERY)]
+        if news is None:
             return [partial(self._rest, EVERY)]
-        self._place = after = found.after
-        steps: list[Callable[[], None]] = []
-        if found.scalars:
-            steps.append(partial(self._tell_of_run, after, self.scalars_arrived, found.scalars))
-        if after.status != found.before.status:
+        if news.before is not self._place:  # another run is followed since
+            return [partial(self._rest, 0)]
+        self._place = after = news.after
+        self.runs, self.trashed, self.experiments = news.runs, news.trashed, news.experiments
+        steps: list[Callable[[], None]] = [self.read.emit]
+        if news.scalars:
+            steps.append(partial(self._tell_of_run, after, self.scalars_arrived, news.scalars))
+        if after.status != news.before.status:
             steps.append(partial(self._tell_of_run, after, self.status_changed, after.status))
-        if after.evaluations != found.before.evaluations:
+        if after.evaluations != news.before.evaluations:
             steps.append(partial(self._tell_of_run, after, self.evaluations_changed))
-        if after.charts != found.before.charts:
+        if after.charts != news.before.charts:
             steps.append(partial(self._tell_of_run, after, self.charts_changed))
-        return [*steps, partial(self.runs_changed.emit, found.runs), partial(self._rest, 0 if found.more else EVERY)]
+        return [*steps, self.runs_changed.emit, partial(self._rest, 0 if news.more else EVERY)]
 
     def _tell_of_run(self, place: Place, signal: SignalInstance, *news: object) -> None:
         """Unless another run is followed since."""
@@ -150,37 +148,5 @@ class Follower(QObject):
 
     def _rest(self, interval: int) -> None:
         self._looking = False
-        self._timer.setInterval(interval)
-
-    def _read(self, place: Place) -> News | DatabaseError | Gone | None:
-        try:
-            self._in_place.check()
-            return self._look(place)
-        except (DatabaseError, Gone) as error:
-            return error
-
-    def _look(self, place: Place) -> News | None:
-        version = self._db.execute("pragma data_version").fetchone()[0]
-        if version == place.version:
-            return None
-        after, scalars, more = (place, [], False) if place.run_id is None else self._look_at_run(place, place.run_id)
-        reached = replace(after, version=-1 if more else version)
-        return News(place, reached, runs(self._db, "trashed is null", ()), scalars, more)
-
-    def _look_at_run(self, place: Place, run_id: int) -> tuple[Place, list[tuple[str, int, float]], bool]:
-        seq = place.seq
-        if seq is None:
-            first = self._db.execute("select min(seq) from scalar_points where run_id = ?", (run_id,)).fetchone()[0]
-            seq = (first or 1) - 1
-        newest = self._db.execute("select max(seq) from scalar_points").fetchone()[0] or 0
-        seq = min(seq, newest)  # a resumed run drops its last points; their numbers are given again
-        upto = min(seq + ROWS_AT_ONCE, newest)
-        rows = self._db.execute(NEW_SCALARS, (seq, upto, run_id)).fetchall()
-        row = self._db.execute("select status from runs where id = ?", (run_id,)).fetchone()
-        evaluations = self._db.execute(
-            "select count(*), max(id) from evaluations where run_id = ?", (run_id,)
-        ).fetchone()
-        charts = self._db.execute(CHARTS, (run_id,)).fetchone()
-        status = row[0] if row is not None else place.status
-        reached = Place(run_id, place.version, upto, status, evaluations, charts)
-        return reached, [(name, step, nan if value is None else value) for name, step, value in rows], upto < newest
+        if not self._closed:
+            self._timer.setInterval(interval)

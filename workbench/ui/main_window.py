@@ -1,5 +1,6 @@
 """The window: menus, rail, pages, docks, status bar. What is behind them lives in the session."""
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, Qt, QTimer, Signal
@@ -31,7 +32,7 @@ from workbench.ui.tab_order import order_regions
 from workbench.ui.undo import UndoCommands
 from workbench.ui.welcome import Welcome, dropped_path
 from workbench.ui.words import ARCHIVES
-from workbench.workspace import Workspace
+from workbench.workspace.news import Watch, watched
 
 FIRST_SIZE = (1440, 900)  # px
 FRAME = (16, 48)  # px that a desktop's title bar and borders may take
@@ -229,10 +230,15 @@ class MainWindow(QMainWindow):
         self.session.config_offered.emit(config)
 
     def open_workspace(self, path: Path) -> None:
-        """Open the workspace in a folder, or make one there."""
+        """Open the workspace in a folder, or make one there; it is shown when it is open."""
+        self.session.run_in_thread("Opening the workspace", lambda progress: watched(path), self._show_workspace)
+
+    def _show_workspace(self, watch: Watch) -> None:
         try:
-            self.session.open_workspace(Workspace(path, create=True))
+            self.session.open_workspace(watch.workspace, watch)
         except Problem as problem:
+            watch.close()
+            watch.workspace.close()
             self.session.notify(problem)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -280,12 +286,7 @@ class MainWindow(QMainWindow):
             self.offer(path)
 
     def _start_sample(self) -> None:
-        try:
-            self.session.start(offering.sample_config())
-        except Problem as problem:
-            self.session.notify(problem)
-            return
-        self.session.show_page("train")
+        self.session.start(offering.sample_config(), partial(self.session.show_page, "train"))
 
     def _workspace_shown(self) -> None:
         workspace = self.session.workspace

@@ -59,13 +59,15 @@ class Preferences(QObject):
 
     def recent(self, kind: str) -> list[Path]:
         """Newest first; `kind` is "workspaces", "data" (archives, too) or "data_folders". What is gone is left out."""
-        places = self.text(f"recent/{kind}").split("\n")
-        return [Path(place) for place in places if place and Path(place).exists()]
+        return [place for place in self._remembered(kind) if place.exists()]
+
+    def _remembered(self, kind: str) -> list[Path]:
+        return [Path(place) for place in self.text(f"recent/{kind}").split("\n") if place]
 
     def remember(self, kind: str, place: Path) -> None:
-        """Put a place at the top of the recent ones."""
-        others = [each for each in self.recent(kind) if each != place]
-        self.set_text(f"recent/{kind}", "\n".join(str(each) for each in [place, *others][:MOST_RECENT]))
+        """Put a place at the top of the recent ones, without a look at the disk."""
+        others = [other for other in self._remembered(kind) if other != place]
+        self.set_text(f"recent/{kind}", "\n".join(str(path) for path in [place, *others][:MOST_RECENT]))
 
     def keep(self) -> None:
         """Write the file now."""

@@ -4,7 +4,6 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
 
-from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.icons import SIZE
 from workbench.ui.session import Session
@@ -56,10 +55,7 @@ class Rail(QToolBar):
 
     def refresh(self) -> None:
         """Name the shown run and its state."""
-        try:
-            run = self._session.run()
-        except Problem:  # deleted by another program
-            run = None
+        run = self._session.run()
         self._dot.setVisible(run is not None)
         if run is None:
             self.run.setText("No run is shown")

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
 from workbench.control import Control
 from workbench.problem import Problem
-from workbench.running.launch import checkpoints
 from workbench.ui.commands import Commands
 from workbench.ui.exchange_actions import ExchangeActions
 from workbench.ui.run_config import offer_settings
@@ -17,7 +16,6 @@ from workbench.ui.session import Session
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
 from workbench.ui.words import counted
-from workbench.workspace.rows import Run
 
 
 class RunActions(QObject):
@@ -59,7 +57,7 @@ class RunActions(QObject):
 
     def refresh(self) -> None:
         """Enable what can be done now."""
-        run = self._run()
+        run = self._session.run()
         control = self._session.control(run.id) if run else None
         working, there = control is not None, run is not None
         in_trash = there and run is not None and run.trashed is not None
@@ -67,23 +65,13 @@ class RunActions(QObject):
         self.pause.setText("Continue" if control is not None and control.paused else "Pause")
         self.stop.setEnabled(working and run is not None and run.status != "queued")
         self.end.setEnabled(working)
-        ended_early = run is not None and run.resumable and not in_trash
-        self.resume.setEnabled(ended_early and run is not None and self._has_checkpoint(run))
+        self.resume.setEnabled(self._session.can_resume() and not in_trash)
         ones = (self.compare, self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder)
         for action in (*ones, self.exchange.export):
             action.setEnabled(there)
         self.trash.setEnabled(there and not in_trash and run is not None and not run.live)
         for action in (self.restore, self.delete):
             action.setEnabled(in_trash)
-
-    def _run(self) -> Run | None:
-        try:
-            return self._session.run()
-        except Problem:  # it was deleted by another program
-            return None
-
-    def _has_checkpoint(self, run: Run) -> bool:
-        return bool(checkpoints(self._session.workspace, run.id))
 
     def _pause(self) -> None:
         control = self._control()
@@ -108,12 +96,12 @@ class RunActions(QObject):
         return None if self._session.run_id is None else self._session.control(self._session.run_id)
 
     def _resume(self) -> None:
-        run = self._run()
+        run = self._session.run()
         if run is not None:
-            self._try(self._session.resume_run, run.id)
+            self._session.resume_run(run.id)
 
     def _duplicate(self) -> None:
-        run = self._run()
+        run = self._session.run()
         if run is not None:
             self._try(offer_settings, self._session, run, ", changed")
 
@@ -123,30 +111,30 @@ class RunActions(QObject):
             self._session.comparison_offered.emit([self._session.run_id])
 
     def _rename(self) -> None:
-        run = self._run()
+        run = self._session.run()
         if run is None:
             return
         name, agreed = QInputDialog.getText(self._window, "Rename the run", "Name", text=run.name)
         if agreed and name.strip():
-            self._try(self._session.workspace.rename, run.id, name.strip()[:200])
+            self._change(self._session.workspace.rename, run.id, name.strip()[:200])
 
     def _tags(self) -> None:
-        run = self._run()
+        run = self._session.run()
         if run is None:
             return
         text, agreed = QInputDialog.getText(
             self._window, "Tags of the run", "Words, separated by commas", text=", ".join(run.tags)
         )
         if agreed:
-            self._try(self._session.workspace.set_tags, run.id, text.split(","))
+            self._change(self._session.workspace.set_tags, run.id, text.split(","))
 
     def _note(self) -> None:
-        run = self._run()
+        run = self._session.run()
         if run is None:
             return
         text, agreed = QInputDialog.getMultiLineText(self._window, "Note on the run", "Note", run.note)
         if agreed:
-            self._try(self._session.workspace.set_note, run.id, text)
+            self._change(self._session.workspace.set_note, run.id, text)
 
     def _colours(self) -> QMenu:
         menu = QMenu(self._window)
@@ -158,7 +146,7 @@ class RunActions(QObject):
 
     def _paint(self, index: int) -> None:
         if self._session.run_id is not None:
-            self._try(self._session.workspace.set_colour, self._session.run_id, index)
+            self._change(self._session.workspace.set_colour, self._session.run_id, index)
 
     def _folder(self) -> None:
         if self._session.run_id is not None:
@@ -168,32 +156,31 @@ class RunActions(QObject):
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._session.workspace.folder(run_id))))
 
     def _trash(self) -> None:
-        run = self._run()
-        if run is not None and self._try(self._session.workspace.trash, run.id):
-            self._session.show_run(None)
-            self._session.notify(f"“{run.name}” is in the trash. The Runs list can show and restore it.")
+        run = self._session.run()
+        if run is not None:
+            self._session.trash_run(run.id)
 
     def _restore(self) -> None:
         if self._session.run_id is not None:
-            self._try(self._session.workspace.restore, self._session.run_id)
+            self._change(self._session.workspace.restore, self._session.run_id)
 
     def _delete(self) -> None:
-        run = self._run()
+        run = self._session.run()
         if run is None:
             return
         text = "Its curves, evaluations, maps and checkpoints are deleted. This cannot be undone."
         if self._sure(f"Delete “{run.name}” for ever?", text, "Delete"):
             self._session.show_run(None)
-            self._try(self._session.workspace.delete, run.id)
+            self._change(self._session.workspace.delete, run.id)
 
     def _empty_trash(self) -> None:
-        count = len(self._session.workspace.runs(trashed=True))
+        count = len(self._session.trashed_runs())
         if not count:
             self._session.notify("The trash is empty.")
             return
         if self._sure(f"Delete {counted(count, 'run')} for ever?", "This cannot be undone.", "Delete"):
             self._session.show_run(None)
-            self._try(self._session.workspace.empty_trash)
+            self._change(self._session.workspace.empty_trash)
 
     def _sure(self, question: str, text: str, verb: str) -> bool:
         box = QMessageBox(QMessageBox.Icon.Warning, "Workbench", question, parent=self._window)
@@ -203,6 +190,9 @@ class RunActions(QObject):
         box.setDefaultButton(box.addButton("Keep", QMessageBox.ButtonRole.RejectRole))
         box.exec()
         return box.clickedButton() is yes
+
+    def _change(self, change: Callable[..., object], *values: object) -> None:
+        self._session.change(partial(change, *values))
 
     def _try(self, change: Callable[..., object], *values: object) -> bool:
         """Do it, or say why not."""

@@ -24,10 +24,10 @@ def hash_of(path: Path) -> str:
     """The file's hash as files.digest gives it, once for each state of the file. Raises OSError."""
     state = os.stat(path)
     key = (str(path), state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-    found = _hashed.get(key)
-    if found is None:
-        found = _hashed[key] = files.digest(path)
-    return found
+    digest = _hashed.get(key)
+    if digest is None:
+        digest = _hashed[key] = files.digest(path)
+    return digest
 
 
 def hash_ahead(path: Path) -> None:
@@ -55,16 +55,16 @@ def read_array(path: Path, stored: str | None = None) -> np.ndarray:
     try:
         with path.open("rb") as file:
             _check_header(file, path.stat().st_size)
-        found: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+        array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     except NO_ARRAY as error:
         raise _unreadable(path, error) from None
-    return found
+    return array
 
 
 def read_arrays(path: Path, names: Sequence[str], stored: str | None = None) -> dict[str, np.ndarray]:
     """Arrays of a .npz file by name; a name with "?" behind it may be missing. Raises Problem as `read_array`."""
     check_hash(path, stored)
-    found: dict[str, np.ndarray] = {}
+    columns: dict[str, np.ndarray] = {}
     try:
         with zipfile.ZipFile(path) as archive:
             known = set(archive.namelist())
@@ -78,10 +78,10 @@ def read_arrays(path: Path, names: Sequence[str], stored: str | None = None) -> 
                 with archive.open(member) as file:
                     _check_header(file, entry.file_size)
                 with archive.open(member) as file:
-                    found[name.rstrip("?")] = np.lib.format.read_array(file, allow_pickle=False)
+                    columns[name.rstrip("?")] = np.lib.format.read_array(file, allow_pickle=False)
     except NO_ARRAY as error:
         raise _unreadable(path, error) from None
-    return found
+    return columns
 
 
 def check_count(path: Path, found: np.ndarray, count: int, what: str) -> np.ndarray:

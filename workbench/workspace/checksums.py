@@ -80,7 +80,7 @@ def seal(db: Connection) -> None:
         same_row = " and ".join(f"{column} = ?" for column in SEALED[table].split(", "))
         db.executemany(
             f"update {table} set checksum = ? where {same_row}",
-            [(found, *key) for key, _, found in _rows(db, table, "where checksum is null")],
+            [(checksum, *key) for key, _, checksum in _rows(db, table, "where checksum is null")],
         )
 
 
@@ -130,15 +130,15 @@ def sealed_tables(db: Connection) -> list[str]:
 def _rows(db: Connection, table: str, where: str, values: Any = ()) -> list[tuple[tuple[Any, ...], Any, int]]:
     """Key, stored checksum and present checksum of rows of a small table."""
     cursor = db.execute(f"select * from {table} {where}", values)
-    names = [each[0] for each in cursor.description]
+    names = [value[0] for value in cursor.description]
     at, places = names.index("checksum"), [names.index(column) for column in SEALED[table].split(", ")]
     # A null adds nothing: a program that knows one column more reads the same sum.
     encode = json.JSONEncoder(default=bytes.hex).encode
     return [
         (
-            tuple(row[place] for place in places),
+            tuple(row[index] for index in places),
             row[at],
-            zlib.crc32(encode([each for each in (*row[:at], *row[at + 1 :]) if each is not None]).encode()),
+            zlib.crc32(encode([value for value in (*row[:at], *row[at + 1 :]) if value is not None]).encode()),
         )
         for row in cursor.fetchall()
     ]
@@ -155,16 +155,16 @@ def query_sums(head: np.ndarray, neighbours: Sequence[bytes | str], similarities
     if len(neighbours) and isinstance(neighbours[0], str):
         neighbours, similarities = ([str(text).encode() for text in texts] for texts in (neighbours, similarities))
     heads = (whole[at : at + width] for at in range(0, len(whole), width))
-    found = map(crc, similarities, map(crc, neighbours, map(crc, heads)))  # type: ignore[arg-type]
-    return np.fromiter(found, SUMS, len(head))
+    sums = map(crc, similarities, map(crc, neighbours, map(crc, heads)))  # type: ignore[arg-type]
+    return np.fromiter(sums, SUMS, len(head))
 
 
 def columns_sum(queries: Queries) -> int:
     """CRC-32 of all queries of an evaluation without their neighbours."""
-    found = 0
+    checksum = 0
     for column in (queries.sample_ids, queries.labels, queries.first_hit, queries.r, queries.right):
-        found = zlib.crc32(column.astype("<i8").tobytes(), found)
-    return zlib.crc32(np.where(np.isnan(queries.ap), np.nan, queries.ap).astype("<f4").tobytes(), found)
+        checksum = zlib.crc32(column.astype("<i8").tobytes(), checksum)
+    return zlib.crc32(np.where(np.isnan(queries.ap), np.nan, queries.ap).astype("<f4").tobytes(), checksum)
 
 
 def store_sums(db: Connection, evaluation_id: int, columns: int, rows: np.ndarray) -> None:
@@ -202,6 +202,7 @@ def check_shown(db: Connection, evaluation_id: int, sample_ids: Sequence[int] | 
 
 
 def query_rows(db: Connection, evaluation_id: int, only: str, values: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Places [n] int64 of queries, rising, and the checksums [n] of their rows as they stand; `only` is SQL."""
     sql = f"select {HEAD_COLUMNS}, neighbours, similarities from queries where evaluation_id = ? {only} order by place"
     rows = db.execute(sql, (evaluation_id, *values)).fetchall()
     head = np.array([row[:7] for row in rows], HEAD) if rows else np.empty(0, HEAD)
@@ -243,8 +244,9 @@ def sample_rows(db: Connection, dataset_id: int | None) -> list[Any]:
 
 
 def sums_of_samples(rows: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-    found = (zlib.crc32("\0".join(map(str, row)).encode("utf-8", "surrogatepass")) for row in rows)
-    return np.fromiter((row[0] for row in rows), np.int64, len(rows)), np.fromiter(found, SUMS, len(rows))
+    """Rows [n] int64 of samples in the pixel cache, and the checksums [n] of what `sample_rows` gave."""
+    sums = (zlib.crc32("\0".join(map(str, row)).encode("utf-8", "surrogatepass")) for row in rows)
+    return np.fromiter((row[0] for row in rows), np.int64, len(rows)), np.fromiter(sums, SUMS, len(rows))
 
 
 def _compare(db: Connection, stored: bytes, places: np.ndarray, sums: np.ndarray, every: bool, what: str) -> None:

@@ -37,59 +37,61 @@ def parsed(text: object, kind: type[T]) -> T:
     if not isinstance(text, str):
         raise Unreadable("it is no text")
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
     except ValueError as error:
         raise Unreadable(str(error)) from None
-    if not isinstance(found, kind):
+    if not isinstance(value, kind):
         raise Unreadable(f"it is no {'object' if kind is dict else 'list'}")
     if "\\ud" in text.lower():  # halves of characters, which no file and no terminal takes
-        written: T = _writable(found)
+        written: T = _writable(value)
         return written
-    return found
+    return value
 
 
 def metrics_of(text: object) -> dict[str, float]:
     """Metrics by name, NaN where training met it. Raises Unreadable."""
-    found = parsed(text, dict)
+    metrics = parsed(text, dict)
     try:
-        return {name: nan if value is None else value + 0.0 for name, value in found.items()}
+        return {name: nan if value is None else value + 0.0 for name, value in metrics.items()}
     except (TypeError, OverflowError):
         raise Unreadable("it holds more than numbers") from None
 
 
 def integers_of(text: object) -> tuple[int, ...]:
     """A list of whole numbers of 64 bits. Raises Unreadable."""
-    found = parsed(text, list)
-    if not all(type(each) is int and -(2**63) <= each < 2**63 for each in found):
+    numbers = parsed(text, list)
+    if not all(type(number) is int and -(2**63) <= number < 2**63 for number in numbers):
         raise Unreadable("it holds more than whole numbers")
-    return tuple(found)
+    return tuple(numbers)
 
 
 def texts_of(text: object) -> tuple[str, ...]:
     """A list of texts. Raises Unreadable."""
-    found = parsed(text, list)
-    if not all(isinstance(each, str) for each in found):
+    texts = parsed(text, list)
+    if not all(isinstance(text_of_one, str) for text_of_one in texts):
         raise Unreadable("it holds more than texts")
-    return tuple(found)
+    return tuple(texts)
 
 
 def environment_of(text: object) -> tuple[dict[str, Any], list[str]]:
     """Where a run was made, without what is not as it should be, and the names of what was left out for that."""
     try:
-        found = parsed(text, dict)
+        environment = parsed(text, dict)
     except Unreadable as error:
         return {}, [f"environment ({error})"]
-    doubts = [name for name, kind in ENVIRONMENT.items() if name in found and not isinstance(found[name], kind)]
+    doubts = [
+        name for name, kind in ENVIRONMENT.items() if name in environment and not isinstance(environment[name], kind)
+    ]
     for name in doubts:
-        del found[name]
-    data = found.get("data", {})
+        del environment[name]
+    data = environment.get("data", {})
     bad = [name for name, kind in DATA.items() if name in data and not _is(data[name], kind)]
     bad += [name for name in NEEDED if data and name not in data]
     if bad:
-        found["data"] = {}
-    return found, [*doubts, *(f"data: {name}" for name in bad)]
+        environment["data"] = {}
+    return environment, [*doubts, *(f"data: {name}" for name in bad)]
 
 
 def checked_row(row_type: type, facts: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -99,7 +101,7 @@ def checked_row(row_type: type, facts: dict[str, Any]) -> tuple[dict[str, Any], 
         The facts, with 0, an empty text or None in the place of what has another type, is no finite number or no time,
         and the names of these columns.
     """
-    found, doubts = dict(facts), []
+    checked, doubts = dict(facts), []
     for name, value in facts.items():
         kinds = _kinds(row_type)[name]
         good = isinstance(value, kinds) and not isinstance(value, bool)
@@ -108,9 +110,9 @@ def checked_row(row_type: type, facts: dict[str, Any]) -> tuple[dict[str, Any], 
         if good and name in TIMES and value is not None:
             good = _is_time(value)
         if not good:
-            found[name] = NO_TIME if name == "created" else None if type(None) in kinds else kinds[0]()
+            checked[name] = NO_TIME if name == "created" else None if type(None) in kinds else kinds[0]()
             doubts.append(name)
-    return found, doubts
+    return checked, doubts
 
 
 def told_of(what: Sequence[str]) -> str:
@@ -132,15 +134,15 @@ def _writable(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, list):
-        return [_writable(each) for each in value]
+        return [_writable(item) for item in value]
     if isinstance(value, dict):
-        return {_writable(name): _writable(each) for name, each in value.items()}
+        return {_writable(name): _writable(item) for name, item in value.items()}
     return value
 
 
 def _is(value: object, kind: object) -> bool:
     if kind is PAIRS:
-        return isinstance(value, list) and all(isinstance(each, list) and len(each) == 2 for each in value)
+        return isinstance(value, list) and all(isinstance(item, list) and len(item) == 2 for item in value)
     if kind is int:
         return type(value) is int and 0 <= value < 2**63
     return isinstance(value, kind)  # type: ignore[arg-type]
@@ -157,5 +159,5 @@ def _is_time(value: str) -> bool:
 def _kinds(row_type: type) -> dict[str, tuple[type, ...]]:
     """By field the types that its value may have, the one of its default first."""
     hints = get_type_hints(row_type)
-    found = {each.name: get_args(hints[each.name]) or (hints[each.name],) for each in fields(row_type)}
+    found = {one.name: get_args(hints[one.name]) or (hints[one.name],) for one in fields(row_type)}
     return {name: (*kinds, int) if kinds == (float,) else kinds for name, kinds in found.items()}

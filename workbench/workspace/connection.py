@@ -228,7 +228,7 @@ def has_size(path: Path) -> bool:
 
 
 def _has_folders(runs: Path) -> bool:
-    return runs.is_dir() and any(each.is_dir() for each in runs.iterdir())
+    return runs.is_dir() and any(entry.is_dir() for entry in runs.iterdir())
 
 
 def _look_before_opening(path: Path, create: bool) -> None:
@@ -261,8 +261,8 @@ def _look_before_opening(path: Path, create: bool) -> None:
 
 def _check(connection: Connection, path: Path) -> None:
     tables = connection.execute("select count(*) from sqlite_master").fetchone()[0]
-    found = connection.execute("pragma application_id").fetchone()[0]
-    if tables and found != APPLICATION_ID:
+    application = connection.execute("pragma application_id").fetchone()[0]
+    if tables and application != APPLICATION_ID:
         raise Problem(f"{path} is an SQLite file of another program.", kept="It was not changed.")
     if tables and path.stat().st_size <= CHECKED_UP_TO:
         verdict = connection.execute("pragma quick_check(1)").fetchone()[0]

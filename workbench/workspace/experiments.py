@@ -3,11 +3,12 @@
 import json
 from typing import TYPE_CHECKING, Any
 
-from workbench.workspace import reading
+from workbench.workspace import runs
 from workbench.workspace.columns import Unreadable, parsed
 from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.rows import Experiment, Run
-from workbench.workspace.workspace import Workspace, now
+from workbench.workspace.times import now
+from workbench.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -37,7 +38,7 @@ def _experiment(number: int, name: str, config: str, created: str, text: str) ->
     try:
         result = parsed(text, dict)
         numbers = [result.get("separated", {}), *result.get("concatenated", [])]
-        if not all(isinstance(each, dict) for each in numbers) or not isinstance(result.get("runs", 0), int):
+        if not all(isinstance(values, dict) for values in numbers) or not isinstance(result.get("runs", 0), int):
             raise Unreadable("it is no result")
     except (Unreadable, TypeError) as error:
         return Experiment(number, f"{name} (its result could not be read: {error})", config, created, {})
@@ -47,7 +48,7 @@ def _experiment(number: int, name: str, config: str, created: str, text: str) ->
 def runs_of(workspace: Workspace, experiment_id: int) -> list[Run]:
     """The experiment's runs that are not in the trash, in the order in which they were made."""
     with workspace.reading() as db:
-        return reading.runs(db, "experiment_id = ? and trashed is null", (experiment_id,))[::-1]
+        return runs.read_runs(db, "experiment_id = ? and trashed is null", (experiment_id,))[::-1]
 
 
 def set_result(workspace: Workspace, experiment_id: int, result: dict[str, Any]) -> None:

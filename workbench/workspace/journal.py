@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from workbench.events import RunState
 from workbench.workspace.numbers import points_json
 from workbench.workspace.paths import LARGEST, regular
 
@@ -29,11 +30,11 @@ Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 Point = tuple[Text, Whole, float | None]
 
 
-class RunState(BaseModel):
+class RunColumns(BaseModel):
     """Columns of the run's row that a journal may set; others are ignored."""
 
     model_config = ConfigDict(extra="ignore")
-    status: Literal["queued", "running", "waiting", "stopped", "done", "cancelled", "failed", "interrupted"] = "queued"
+    status: RunState = RunState.QUEUED
     problem: Text = ""
     phase: Text = ""
     done: Whole = 0
@@ -64,7 +65,7 @@ class Entry(BaseModel):
     step: Whole = 0
     forget: Whole | None = None  # all after this step: the run was resumed from there
     started: Text | None = None
-    run: RunState | None = None
+    run: RunColumns | None = None
     environment: dict[str, Any] | None = None
     evaluation: EvaluationFacts | None = None
     taken_back: int | None = Field(None, exclude=True)  # the epoch of an evaluation that the run forgot later
@@ -100,6 +101,7 @@ class Journal:
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def _end_cut_line(self) -> None:

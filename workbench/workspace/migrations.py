@@ -94,6 +94,7 @@ create table tags (
 
 @migration()
 def m001_first_schema(db: Database) -> None:
+    """Runs, curves, data sets, evaluations, maps, files and tags."""
     for statement in FIRST.split(";\n"):
         if statement.strip():
             db.execute(statement.strip().removesuffix(";"))
@@ -101,6 +102,7 @@ def m001_first_schema(db: Database) -> None:
 
 @migration()
 def m002_charts(db: Database) -> None:
+    """Charts that a run's method draws of itself."""
     db.execute(
         "create table charts (run_id integer not null references runs(id) on delete cascade, step integer not null, "
         "charts text not null, primary key (run_id, step)) without rowid"
@@ -109,6 +111,7 @@ def m002_charts(db: Database) -> None:
 
 @migration()
 def m003_experiments(db: Database) -> None:
+    """Experiments, and the experiment of a run."""
     db.execute(
         "create table experiments (id integer primary key, name text not null, config text not null, "
         "created text not null, result text not null default '{}')"
@@ -118,6 +121,7 @@ def m003_experiments(db: Database) -> None:
 
 @migration()
 def m004_sample_tags(db: Database) -> None:
+    """Words on samples."""
     db.execute(
         "create table sample_tags (dataset_id integer not null references datasets(id) on delete cascade, "
         "sample_id integer not null, tag text not null, created text not null, "
@@ -127,6 +131,7 @@ def m004_sample_tags(db: Database) -> None:
 
 @migration()
 def m005_sweeps(db: Database) -> None:
+    """Sweeps and their trials."""
     db.execute(
         "create table sweeps (id integer primary key, name text not null, config text not null, how text not null, "
         "parameters text not null, points integer not null, metric text not null, reported integer not null, "
@@ -148,6 +153,7 @@ def m005_sweeps(db: Database) -> None:
 
 @migration()
 def m006_chains_of_maps(db: Database) -> None:
+    """What is known of a map, and the map that it started from."""
     for column in (
         "continuity real",
         "trust_queries integer",
@@ -160,12 +166,14 @@ def m006_chains_of_maps(db: Database) -> None:
 
 @migration()
 def m008_packed_neighbours(db: Database) -> None:
+    """The view that reads neighbours as blobs."""
     db.execute("drop view neighbours")
     db.execute(NEIGHBOURS_VIEW)
 
 
 @migration()
 def m009_report_templates(db: Database) -> None:
+    """How a person arranged reports."""
     db.execute(
         "create table report_templates (template text primary key, arrangement text not null, changed text not null) "
         "without rowid"
@@ -207,11 +215,13 @@ def m010_strict_tables(db: Database) -> None:
 
 @migration()
 def m011_checksums(db: Database) -> None:
+    """Checksums of rows."""
     checksums.make_tables(db.conn)
 
 
 @migration()
 def m012_owned_runs(db: Database) -> None:
+    """Who works on a run."""
     db.execute("alter table runs add column born real")
     db.execute("alter table runs add column owner text")
 
@@ -219,8 +229,8 @@ def m012_owned_runs(db: Database) -> None:
 def migrate(connection: Connection, path: Path | None = None) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
     db = Database(connection)
-    found = connection.execute("pragma user_version").fetchone()[0]
-    if found > READABLE_UP_TO:
+    version = connection.execute("pragma user_version").fetchone()[0]
+    if version > READABLE_UP_TO:
         raise Problem(
             "This workspace was made by a newer Workbench.",
             kept="It was not changed.",

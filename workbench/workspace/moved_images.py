@@ -27,8 +27,8 @@ def find_images(workspace: Workspace, dataset_id: int, folder: Path) -> tuple[in
         raise Problem(f"{data.name} has no image files.", kept="Nothing was changed.")
     some = paths[:: max(1, len(paths) // TRIED)]
     best = max(_candidates(folder), key=lambda place: _there(place, some))
-    found = _there(best, paths)
-    if not found:
+    count = _there(best, paths)
+    if not count:
         raise Problem(
             f"None of the {len(paths):,} images of {data.name} is in {folder}.",
             kept="Nothing was changed.",
@@ -39,13 +39,13 @@ def find_images(workspace: Workspace, dataset_id: int, folder: Path) -> tuple[in
         for (run_id,) in db.execute("select id from runs where dataset_id = ?", (dataset_id,)).fetchall():
             if workspace.folder(run_id).is_dir():
                 keep_dataset(db, dataset_id, workspace.folder(run_id))
-    return found, len(paths)
+    return count, len(paths)
 
 
 def _candidates(folder: Path) -> list[Path]:
     """The folder first: it is taken where others hold no more."""
     try:
-        below = sorted(each for each in folder.iterdir() if each.is_dir())
+        below = sorted(entry for entry in folder.iterdir() if entry.is_dir())
     except OSError as error:
         raise Problem(f"The folder {folder} cannot be read: {error.strerror}.", kept="Nothing was changed.") from error
     return [folder, *below, folder.parent]

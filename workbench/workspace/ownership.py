@@ -17,9 +17,9 @@ from typing import Literal
 
 import psutil
 
+from workbench.events import LIVE
 from workbench.problem import Problem, RunTaken
 from workbench.workspace.connection import Connection
-from workbench.workspace.rows import LIVE
 
 SAME_START = 60.0  # seconds by which two readings of a process's start may differ when the clock was set
 SILENT = 120.0  # seconds without a sign of life after which an owner on another machine counts as gone

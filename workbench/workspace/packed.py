@@ -56,3 +56,8 @@ def unpacked(stored: bytes | str) -> list[int]:
         raise Unreadable("it is neither a blob nor JSON")
     numbers: list[int] = np.frombuffer(stored, NUMBER).tolist()
     return numbers
+
+
+def numbers_of(text: str | None, dtype: type) -> np.ndarray:
+    """The numbers [n] of one column as SQLite's group_concat joins them, read without an object for each."""
+    return np.fromstring(text or "", dtype, sep=",")

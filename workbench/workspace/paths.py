@@ -37,11 +37,11 @@ def inside(folder: Path, name: str) -> Path:
         raise Problem(
             f"The workspace names the file {_shown(name)}, which is not in {folder}.", kept="It was not used."
         )
-    place = folder
+    path = folder
     for part in relative.parts:
-        place = place / part
-        _check(place)
-    return place
+        path = path / part
+        _check(path)
+    return path
 
 
 def regular(path: Path) -> Path:
@@ -58,17 +58,17 @@ def remove_folder(folder: Path, name: str) -> None:
     Raises:
         Problem: as `inside`.
     """
-    place = inside(folder, name)
-    if place.is_dir():
-        shutil.rmtree(place, ignore_errors=True)
+    path = inside(folder, name)
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def pixel_cache(stored: str, workspace: Path) -> Path | None:
     """The file of decoded images that a data set names: in the workspace or in Workbench's cache, or None."""
     try:
-        place = Path(stored).resolve()
-        near = any(place.is_relative_to(folder.resolve()) for folder in (workspace, cache_folder()))
-        return place if near and place.is_file() else None
+        path = Path(stored).resolve()
+        near = any(path.is_relative_to(folder.resolve()) for folder in (workspace, cache_folder()))
+        return path if near and path.is_file() else None
     except (OSError, RuntimeError, ValueError):  # a ring of links, or a name that no system takes
         return None
 
@@ -77,8 +77,8 @@ def originals(root: str, paths: list[str]) -> list[Path]:
     """The image files of a data set. Raises Problem for one that is not below its root."""
     for path in paths:
         if path[:1] in ("", "/", "\\") or ".." in path or ":" in path or "\0" in path:
-            found = Path(path) if "\0" not in path else Path("..")
-            if found.is_absolute() or found.anchor or ".." in found.parts or not found.parts:
+            relative = Path(path) if "\0" not in path else Path("..")
+            if relative.is_absolute() or relative.anchor or ".." in relative.parts or not relative.parts:
                 raise Problem(
                     f"The data set names the image {_shown(path)}, which is not in its folder.", kept="It was not used."
                 )

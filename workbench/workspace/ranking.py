@@ -8,7 +8,7 @@ import numpy as np
 from workbench.problem import Problem
 from workbench.workspace.arrays import check_count, read_arrays
 from workbench.workspace.connection import DatabaseError, explain
-from workbench.workspace.recorder import SIMILARITY_UNIT
+from workbench.workspace.stored_evaluation import SIMILARITY_UNIT
 from workbench.workspace.workspace import Workspace
 
 
@@ -26,11 +26,11 @@ class Ranking:
 def read_ranking(workspace: Workspace, evaluation_id: int) -> Ranking:
     """The whole ranking. Raises Problem when its file is missing, damaged or of other samples."""
     columns = _columns(workspace, evaluation_id, ("sample_ids", "labels", "first_hit", "r", "neighbours"))
-    place = _places(workspace, evaluation_id, columns["sample_ids"])
-    found = place[columns["neighbours"]]
-    if (found < 0).any():
+    row_to_query = _places(workspace, evaluation_id, columns["sample_ids"])
+    neighbours = row_to_query[columns["neighbours"]]
+    if (neighbours < 0).any():
         raise Problem(f"The ranking of evaluation {evaluation_id} names samples that the evaluation has not.")
-    return Ranking(columns["sample_ids"], columns["labels"], columns["first_hit"], columns["r"], found)
+    return Ranking(columns["sample_ids"], columns["labels"], columns["first_hit"], columns["r"], neighbours)
 
 
 def read_first_hits(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray]:
@@ -67,8 +67,8 @@ def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -
     sql = "select ranking, (select count(*) from queries where evaluation_id = e.id) from evaluations e where id = ?"
     with workspace.reading() as db:
         stored, count = db.execute(sql, (evaluation_id,)).fetchone()
-    found = read_arrays(path, names, stored)
-    return {name: check_count(path, column, count, name) for name, column in found.items()}
+    columns = read_arrays(path, names, stored)
+    return {name: check_count(path, column, count, name) for name, column in columns.items()}
 
 
 def _places(workspace: Workspace, evaluation_id: int, sample_ids: np.ndarray) -> np.ndarray:
@@ -89,7 +89,7 @@ def _places(workspace: Workspace, evaluation_id: int, sample_ids: np.ndarray) ->
     rows, ids = (np.fromstring(text or "", np.int64, sep=",") for text in texts)
     if not np.isin(sample_ids, ids).all():
         raise Problem(f"The ranking of evaluation {evaluation_id} names samples that its data set has not.")
-    found = np.full(int(rows.max()) + 1 if len(rows) else 0, -1, np.int32)
+    row_to_query = np.full(int(rows.max()) + 1 if len(rows) else 0, -1, np.int32)
     order = np.argsort(ids)
-    found[rows[order[np.searchsorted(ids, sample_ids, sorter=order)]]] = np.arange(len(sample_ids))
-    return found
+    row_to_query[rows[order[np.searchsorted(ids, sample_ids, sorter=order)]]] = np.arange(len(sample_ids))
+    return row_to_query

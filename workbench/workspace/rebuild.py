@@ -14,26 +14,24 @@ from pathlib import Path
 import numpy as np
 
 from workbench.config import RunConfig
-from workbench.events import CHECKPOINTS, Evaluated
+from workbench.events import CHECKPOINTS, LIVE, Evaluated
 from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
-from workbench.workspace import journal, ownership, sealing
+from workbench.workspace import journal, sealing
+from workbench.workspace.artefacts import add_artefact
+from workbench.workspace.behind import HAS_POINT, behind_journal
 from workbench.workspace.connection import Connection, sqlite3
 from workbench.workspace.dataset_copy import restore_dataset, restore_experiment
 from workbench.workspace.paths import regular
-from workbench.workspace.recorder import REPAIRED, store_evaluation
-from workbench.workspace.rows import LIVE
+from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.run_folders import run_number, without_row
-from workbench.workspace.workspace import Workspace, add_artefact, now
+from workbench.workspace.stored_evaluation import Arrays, store
+from workbench.workspace.times import now
+from workbench.workspace.workspace import Workspace
 
 LARGEST_CONFIG = 1 << 20  # bytes
 COLUMNS = {"sample_ids": "iu", "labels": "iu", "ap": "f", "first_hit": "iu", "r": "iu"}  # of a ranking: [n] and kinds
 TABLES = {"neighbours": "iu", "similarities": "iu"}  # [n, k]
-HAS_POINT = (
-    "exists (select 1 from scalar_points where run_id = ? and metric_id = (select id from metrics where name = ?) "
-    "and step = ?)"
-)
-NOT_ENDED = (*LIVE, "interrupted")
 UNTOLD = "Brought back by a repair; its journal does not say how it ended."
 # What damaged files raise. What the new database raises (a full disk) is none of them and ends the repair.
 UNREADABLE = (*NO_ARRAY, Problem, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
@@ -106,50 +104,6 @@ def readable(folder: Path) -> tuple[int, RunConfig, str]:
     return run_id, RunConfig.model_validate(tomllib.loads(text)), text
 
 
-def behind_journal(db: Connection, runs: Path) -> list[int]:
-    """Runs with a row that lacks what their journal says, and that no living process of this machine works on.
-
-    A journal that cannot be read says nothing.
-    """
-    behind = []
-    for run_id, status in db.execute("select id, status from runs order by id").fetchall():
-        try:
-            if not _at_work(db, run_id, status) and _lacks(db, runs / str(run_id), run_id, status):
-                behind.append(run_id)
-        except (Problem, OSError):
-            continue
-    return behind
-
-
-def _at_work(db: Connection, run_id: int, status: str) -> bool:
-    try:
-        owner = ownership.owner_of(db, "runs", run_id)
-    except sqlite3.OperationalError:  # of an older version, without the columns; it writes its journal last
-        return False
-    return status in LIVE and owner is not None and owner.alive
-
-
-def _lacks(db: Connection, folder: Path, run_id: int, status: str) -> bool:
-    counted, said, evaluations = 0, status, set()
-    for entry in filter(None, journal.entries(folder)):
-        counted += len(entry.scalars)
-        if entry.evaluation is not None:
-            evaluations.add((entry.evaluation.epoch, entry.evaluation.distance))
-        if entry.run is not None and "status" in entry.run.model_fields_set:
-            said = entry.run.status
-    stored = set(db.execute("select epoch, distance from evaluations where run_id = ?", (run_id,)))
-    if evaluations - stored or (status in NOT_ENDED and said not in NOT_ENDED):
-        return True
-    if counted <= db.execute("select count(*) from scalar_points where run_id = ?", (run_id,)).fetchone()[0]:
-        return False
-    sql = f"select {HAS_POINT}"
-    return not all(
-        db.execute(sql, (run_id, name, step)).fetchone()[0]
-        for entry in filter(None, journal.entries(folder))
-        for name, step, _ in entry.scalars
-    )
-
-
 def shown(name: str) -> str:
     """A file's name that may hold anything, for a terminal and a database."""
     return name.encode("utf-8", "backslashreplace").decode()
@@ -172,15 +126,15 @@ def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str
 
 def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ()) -> list[str]:
     """All that its folder says of a run and its rows do not; returns, after `before`, what cannot be read."""
-    missing, found = list(before), {}
+    missing, evaluations = list(before), {}
     with _part(db, "its journal", missing):
-        found = _replay(db, folder, run_id, missing)
+        evaluations = _replay(db, folder, run_id, missing)
     with _part(db, "its data set", missing):
         dataset = restore_dataset(db, folder)
         db.execute("update runs set dataset_id = ifnull(dataset_id, ?) where id = ?", (dataset, run_id))
-        if found and dataset is None:
+        if evaluations and dataset is None:
             missing.append("its data set")
-    for epoch, facts in found.items():
+    for epoch, facts in evaluations.items():
         with _part(db, f"the evaluation of epoch {epoch}", missing):
             _evaluation(db, folder, run_id, facts, missing)
     for name in CHECKPOINTS.values():
@@ -201,7 +155,7 @@ def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ())
 
 def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> dict[int, journal.EvaluationFacts]:
     """The journal's lines, one by one, into the database; returns its evaluations by epoch."""
-    bad, seen, found = 0, set(), {}
+    bad, seen, evaluations = 0, set(), {}
     for entry in journal.entries(folder):
         if entry is None:
             bad += 1
@@ -211,7 +165,7 @@ def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> di
             seen.add(entry.taken_back)
         if entry.evaluation is not None:
             seen.add(entry.evaluation.epoch)
-            found[entry.evaluation.epoch] = entry.evaluation
+            evaluations[entry.evaluation.epoch] = entry.evaluation
     if bad:
         missing.append("1 line of its journal" if bad == 1 else f"{bad} lines of its journal")
     stored = (path.stem.partition("-")[2] for path in sorted(folder.glob("ranking-*.npz")))
@@ -220,7 +174,7 @@ def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> di
         missing.append(f"the evaluations of epochs {', '.join(untold)}, which are not in the journal")
     if not (folder / journal.NAME).exists() and (untold or (folder / CHECKPOINTS["last"]).exists()):
         missing.append("its journal")
-    return found
+    return evaluations
 
 
 def _entry(db: Connection, run_id: int, entry: journal.Entry) -> None:
@@ -238,7 +192,7 @@ def _entry(db: Connection, run_id: int, entry: journal.Entry) -> None:
         db.execute("update runs set started = ifnull(started, ?) where id = ?", (entry.started, run_id))
     if entry.run is not None and entry.run.model_fields_set:
         known = entry.run.model_dump(exclude_unset=True)
-        columns = ", ".join(f'"{column}" = ?' for column in known)  # of journal.RunState, whatever the file names
+        columns = ", ".join(f'"{column}" = ?' for column in known)  # of journal.RunColumns, whatever the file names
         db.execute(f"update runs set {columns} where id = ?", (*known.values(), run_id))
     if entry.environment is not None:
         db.execute("update runs set environment = ? where id = ?", (json.dumps(entry.environment), run_id))
@@ -265,14 +219,13 @@ def _evaluation(db: Connection, folder: Path, run_id: int, facts: journal.Evalua
             if kept["vectors"].ndim != 2 or kept["labels"].shape != kept["vectors"].shape[:1]:
                 raise ValueError("vectors and labels have other lengths")
             proxies = path
-    near, similarities = columns["neighbours"], columns["similarities"]
-    store_evaluation(db, folder, run_id, event, near, similarities, embeddings, proxies)
+    store(db, folder, run_id, event, Arrays(embeddings, proxies, columns["neighbours"], columns["similarities"]))
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
     """The arrays of an .npz file, as NumPy writes it: what is compressed could unpack to any size."""
     with zipfile.ZipFile(path) as packed:
-        if any(each.compress_type != zipfile.ZIP_STORED for each in packed.infolist()):
+        if any(entry.compress_type != zipfile.ZIP_STORED for entry in packed.infolist()):
             raise ValueError(f"{path.name} is compressed")
     with np.load(path, allow_pickle=False) as stored:
         return {name: stored[name] for name in stored.files}

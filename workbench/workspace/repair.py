@@ -15,6 +15,7 @@ from sqlite_utils import Database
 from workbench import files
 from workbench.problem import Problem
 from workbench.workspace import write_ahead
+from workbench.workspace.behind import behind_journal
 from workbench.workspace.connection import (
     APPLICATION_ID,
     Connection,
@@ -26,13 +27,14 @@ from workbench.workspace.connection import (
 )
 from workbench.workspace.migrations import READABLE_UP_TO, migration
 from workbench.workspace.paths import regular
-from workbench.workspace.rebuild import UNREADABLE, behind_journal, readable, reason, rebuild, shown
+from workbench.workspace.rebuild import UNREADABLE, readable, reason, rebuild, shown
 from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.run_folders import folder_names, without_row
 from workbench.workspace.salvage import salvage
 from workbench.workspace.schema import check_schema
+from workbench.workspace.store import DATABASE
 from workbench.workspace.verification import damaged_rows
-from workbench.workspace.workspace import DATABASE, Workspace
+from workbench.workspace.workspace import Workspace
 
 BESIDE = ("-wal", "-shm")
 UNCHANGED = "It was not changed."
@@ -58,12 +60,12 @@ def repair(folder: Path) -> tuple[str, list[str]]:
         regular(database.with_name(f"{DATABASE}{ending}"))
     log = write_ahead.set_aside(database)
     cut = f" Its last changes could not be read; the log is kept as {log.name}." if log is not None else ""
-    found = state(database)
-    if found == "whole" and not _can_be_opened(folder):
-        found = "damaged"
-    if found == "missing" and not runs.is_dir():
+    condition = state(database)
+    if condition == "whole" and not _can_be_opened(folder):
+        condition = "damaged"
+    if condition == "missing" and not runs.is_dir():
         raise Problem(f"{folder} is not a workspace: it holds no {DATABASE} and no runs.", todo="Choose another.")
-    if found != "whole":
+    if condition != "whole":
         try:
             said = _made_again(folder)
         except OSError as error:
@@ -133,7 +135,7 @@ def state(database: Path) -> State:
                 raise Problem(what, kept=UNCHANGED, todo=f"Update Workbench to open it. {IF_DAMAGED}")
             check_schema(db, database)
             whole = tables and db.execute("pragma integrity_check(1)").fetchone()[0] == "ok"
-            if not whole or not all(each.good for each in damaged_rows(db, lambda text, done, total: None)):
+            if not whole or not all(finding.good for finding in damaged_rows(db, lambda text, done, total: None)):
                 return "damaged"
             return "whole"
     except (Damaged, UnicodeDecodeError):  # the latter is damage in the text of the schema itself
@@ -148,8 +150,8 @@ def state(database: Path) -> State:
 def _made_again(folder: Path) -> str:
     database, runs = folder / DATABASE, folder / "runs"
     _remove_remains(folder)
-    with TemporaryDirectory(prefix=f".repair-{os.getpid()}-", dir=folder) as place:
-        new = Path(place) / "new"
+    with TemporaryDirectory(prefix=f".repair-{os.getpid()}-", dir=folder) as scratch:
+        new = Path(scratch) / "new"
         from_wal = _read_back(database, new)
         with Workspace(new, create=not from_wal) as workspace:
             rebuilt = rebuild(workspace, runs)
@@ -213,6 +215,6 @@ def _remove_remains(folder: Path) -> None:
 def _noted(environment: str) -> list[str]:
     """What a repair could not bring back of a run, as its environment says."""
     try:
-        return [str(each) for each in json.loads(environment)[REPAIRED]["missing"]]
+        return [str(part) for part in json.loads(environment)[REPAIRED]["missing"]]
     except (ValueError, TypeError, LookupError, RecursionError):
         return []

@@ -5,7 +5,8 @@ import logging
 from typing import Any
 
 from workbench.workspace.columns import Unreadable, parsed
-from workbench.workspace.workspace import Workspace, now
+from workbench.workspace.times import now
+from workbench.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
 Arrangement = dict[str, Any]
@@ -25,14 +26,14 @@ def arrangements(workspace: Workspace) -> dict[str, Arrangement]:
     sql = "select json_group_array(json_array(template, arrangement)) from report_templates where template != ?"
     with workspace.reading() as db:
         ((text,),) = db.execute(sql, (CHOICE,)).fetchall()
-    return {key: _arrangement(each, KINDS) for key, each in json.loads(text)}
+    return {key: _arrangement(arrangement, KINDS) for key, arrangement in json.loads(text)}
 
 
 def choice(workspace: Workspace) -> Arrangement:
     """The template, runs, metric and place that were chosen last; empty before the first."""
     with workspace.reading() as db:
-        found = db.execute("select arrangement from report_templates where template = ?", (CHOICE,)).fetchall()
-    chosen = _arrangement(found[0][0], CHOSEN_KINDS) if found else {}
+        rows = db.execute("select arrangement from report_templates where template = ?", (CHOICE,)).fetchall()
+    chosen = _arrangement(rows[0][0], CHOSEN_KINDS) if rows else {}
     if UNREAD in chosen:
         log.warning("what was chosen last for a report could not be read: %s", chosen[UNREAD])
         return {}
@@ -41,15 +42,16 @@ def choice(workspace: Workspace) -> Arrangement:
 
 def _arrangement(text: str, kinds: Kinds) -> Arrangement:
     try:
-        found = parsed(text, dict)
+        arrangement = parsed(text, dict)
         for name, kind in kinds.items():
-            if name in found and not isinstance(found[name], kind):
+            if name in arrangement and not isinstance(arrangement[name], kind):
                 raise Unreadable(f"{name} is not as it was stored")
-        if not all(type(number) is int for number in found.get("runs", ())) or ("metric" in found) > ("at" in found):
+        whole = all(type(number) is int for number in arrangement.get("runs", ()))
+        if not whole or ("metric" in arrangement) > ("at" in arrangement):
             raise Unreadable("runs or metric are not as they were stored")
     except Unreadable as error:
         return {UNREAD: str(error)}
-    return found
+    return arrangement
 
 
 def store_choice(workspace: Workspace, chosen: Arrangement) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from workbench.events import LIVE, RESUMABLE
+
 RECALL = re.compile(r"recall@[0-9]{1,9}")
-LIVE = ("queued", "running", "waiting")
-RESUMABLE = ("stopped", "cancelled", "failed", "interrupted")  # it ended early: its checkpoint can be taken up
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ class Run:
 
     @property
     def live(self) -> bool:
+        """Whether it works or is going to."""
         return self.status in LIVE
 
     @property
@@ -79,7 +80,7 @@ class Experiment:
 
 def recalls(evaluations: list["Evaluation"]) -> list[str]:
     """The names of recall@k that the evaluations have, by rank."""
-    names = {name for each in evaluations for name in each.metrics if RECALL.fullmatch(name)}
+    names = {name for evaluation in evaluations for name in evaluation.metrics if RECALL.fullmatch(name)}
     return sorted(names, key=lambda name: int(name.partition("@")[2]))
 
 
@@ -98,6 +99,8 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
+    """One stored neighbour of a query."""
+
     rank: int  # from 1
     sample_id: int
     similarity: float  # cosine, or minus the distance; stored to 1e-4
@@ -108,6 +111,8 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Query:
+    """One query of an evaluation."""
+
     sample_id: int
     label: int
     class_name: str
@@ -131,6 +136,8 @@ class Queries:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
+    """One data set, without its samples."""
+
     id: int
     name: str
     root: str
@@ -158,6 +165,8 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
+    """One map of an evaluation, with all that is needed to make it again."""
+
     id: int
     evaluation_id: int
     method: str

@@ -17,8 +17,8 @@ def folder_names(runs: Path) -> list[str]:
     """Folders and links in `runs`, those that are named by numbers first and in order; files are no runs."""
     if not runs.is_dir():
         return []
-    with os.scandir(runs) as found:
-        names = [each.name for each in found if each.is_symlink() or each.is_dir(follow_symlinks=False)]
+    with os.scandir(runs) as entries:
+        names = [entry.name for entry in entries if entry.is_symlink() or entry.is_dir(follow_symlinks=False)]
     return sorted(names, key=lambda name: (run_number(name) or LARGEST, name))
 
 

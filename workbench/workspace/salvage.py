@@ -37,10 +37,10 @@ def salvage(workspace: Workspace, old: Path, folders: set[str]) -> str:
     else:
         with closing(damaged), workspace.writing() as db:
             counts = _Copy(damaged, db).all(folders)
-    told = [f"{count} {words}" for words, count in counts.items() if count]
-    if not told:
+    words_of_counts = [f"{count} {words}" for words, count in counts.items() if count]
+    if not words_of_counts:
         return "Names, notes, tags, colours, selections and sweeps were lost with the damaged database."
-    return f"From the damaged database also came {', '.join(told)}; more of the kind may be lost."
+    return f"From the damaged database also came {', '.join(words_of_counts)}; more of the kind may be lost."
 
 
 class _Copy:

@@ -3,7 +3,8 @@
 import json
 
 from workbench.problem import Problem
-from workbench.workspace.workspace import Workspace, now
+from workbench.workspace.times import now
+from workbench.workspace.workspace import Workspace
 
 LONGEST = 80  # characters of a tag
 
@@ -15,12 +16,12 @@ def all_tags(workspace: Workspace, dataset_id: int) -> dict[str, list[int]]:
         "select json_group_array(json_array(tag, sample_id)) from "
         "(select tag, sample_id from sample_tags where dataset_id = ? order by tag, sample_id)"
     )
-    found: dict[str, list[int]] = {}
+    ids_by_tag: dict[str, list[int]] = {}
     with workspace.reading() as db:
         ((text,),) = db.execute(sql, (dataset_id,)).fetchall()
     for tag, sample_id in json.loads(text):
-        found.setdefault(tag, []).append(sample_id)
-    return found
+        ids_by_tag.setdefault(tag, []).append(sample_id)
+    return ids_by_tag
 
 
 def tag_sample(workspace: Workspace, dataset_id: int, sample_id: int, tag: str, *, on: bool = True) -> None:

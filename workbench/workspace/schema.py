@@ -35,10 +35,10 @@ def check_schema(connection: Connection, path: Path) -> None:
         Problem: a step of a newer Workbench; Foreign for a trigger, a table or an index that was added, is declared
             differently or is missing.
     """
-    found = _objects(connection)
-    if not found:
+    objects = _objects(connection)
+    if not objects:
         return
-    if found.get(STEPS, ("",))[0] != "table":
+    if objects.get(STEPS, ("",))[0] != "table":
         raise Foreign(path, f"the table {STEPS} is missing")
     rows = connection.execute(f"select name from {STEPS} where migration_set = ?", (migrations.migration.name,))
     taken = {str(name) for (name,) in rows}
@@ -51,7 +51,7 @@ def check_schema(connection: Connection, path: Path) -> None:
             todo="Update Workbench to open it.",
         )
     wanted = _made_by(tuple(step for step in known if step in taken))
-    for name, (kind, table, sql) in found.items():
+    for name, (kind, table, sql) in objects.items():
         if table == STEPS and (not sql or STEPS_SQL.fullmatch(sql.replace('"', "").replace("[", "").lower())):
             continue
         if name in COUNTS or (kind == "view" and name not in wanted):
@@ -59,7 +59,7 @@ def check_schema(connection: Connection, path: Path) -> None:
         if wanted.get(name) != (kind, table, sql):
             shown = " ".join(name.split())[:60]
             raise Foreign(path, f"the {kind} “{shown}” {'is declared otherwise' if name in wanted else 'was added'}")
-    if missing := sorted(wanted.keys() - found.keys()):
+    if missing := sorted(wanted.keys() - objects.keys()):
         raise Foreign(path, f"“{missing[0]}” is missing")
 
 

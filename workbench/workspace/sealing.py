@@ -1,8 +1,8 @@
 """Checksums for what is in the database, as it stands: after a step of the schema, and at the end of a run."""
 
-from workbench.workspace import checksums, reading
+from workbench.events import LIVE
+from workbench.workspace import checksums, curves, evaluations
 from workbench.workspace.connection import Connection
-from workbench.workspace.rows import LIVE
 
 
 def seal_anew(db: Connection) -> None:
@@ -25,7 +25,9 @@ def seal_evaluation(db: Connection, evaluation_id: int) -> None:
     """Checksums for the rows of an evaluation as they stand."""
     places, sums = checksums.query_rows(db, evaluation_id, "", ())
     if len(places) and places.tolist() == list(range(len(places))):
-        checksums.store_sums(db, evaluation_id, checksums.columns_sum(reading.queries(db, evaluation_id)), sums)
+        checksums.store_sums(
+            db, evaluation_id, checksums.columns_sum(evaluations.read_queries(db, evaluation_id)), sums
+        )
 
 
 def seal_samples(db: Connection, dataset_id: int) -> None:
@@ -38,9 +40,9 @@ def seal_samples(db: Connection, dataset_id: int) -> None:
 
 def seal_curves(db: Connection, run_id: int) -> None:
     """Checksums for the curves of a run as they stand, when it has ended."""
-    for name in reading.scalar_names(db, run_id):
+    for name in curves.scalar_names(db, run_id):
         db.execute(
             "insert or replace into curve_sums (run_id, metric_id, checksum) "
             "values (?, (select id from metrics where name = ?), ?)",
-            (run_id, name, checksums.curve_sum(*reading.scalars(db, run_id, name))),
+            (run_id, name, checksums.curve_sum(*curves.scalars(db, run_id, name))),
         )

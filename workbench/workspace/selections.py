@@ -7,7 +7,8 @@ import numpy as np
 
 from workbench.problem import Problem
 from workbench.workspace.columns import Unreadable, integers_of
-from workbench.workspace.workspace import Workspace, now
+from workbench.workspace.times import now
+from workbench.workspace.workspace import Workspace
 
 LONGEST = 80  # characters of a name
 LONGEST_NOTE = 2_000  # characters

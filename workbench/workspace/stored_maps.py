@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench import files
 from workbench.files import parts
-from workbench.workspace import reading
+from workbench.workspace import projections
 from workbench.workspace.arrays import check_count, read_array
 from workbench.workspace.rows import Evaluation, Projection
 from workbench.workspace.workspace import Workspace
@@ -95,14 +95,14 @@ def start_epoch(workspace: Workspace, made: Projection) -> int | None:
 def same_course(workspace: Workspace, evaluation_id: int) -> list[Evaluation]:
     """The evaluations of the same run with the same distance, by epoch."""
     this = workspace.evaluation(evaluation_id)
-    return [each for each in workspace.evaluations(this.run_id) if each.distance == this.distance]
+    return [evaluation for evaluation in workspace.evaluations(this.run_id) if evaluation.distance == this.distance]
 
 
 def maps_of(workspace: Workspace, run_id: int) -> list[Projection]:
     """All maps of a run, in the order in which they were made."""
     with workspace.reading() as db:
         where = "evaluation_id in (select id from evaluations where run_id = ?)"
-        return reading.projections_where(db, where, (run_id,))
+        return projections.read_projections(db, where, (run_id,))
 
 
 def longest_chain(maps: list[Projection], fits: Callable[[Projection], bool]) -> list[Projection]:
@@ -111,10 +111,10 @@ def longest_chain(maps: list[Projection], fits: Callable[[Projection], bool]) ->
     Args:
         maps: in the order in which they were made. fits: whether a map is of the wanted method, parameters and seed.
     """
-    known = {each.id: each for each in maps if fits(each)}
+    known = {made.id: made for made in maps if fits(made)}
     length: dict[int, int] = {}
-    for each in known.values():  # a map is made after the one it starts from
-        length[each.id] = length.get(each.start_id or 0, 0) + 1
+    for made in known.values():  # a map is made after the one it starts from
+        length[made.id] = length.get(made.start_id or 0, 0) + 1
     if not length:
         return []
     last: Projection | None = known[max(length, key=lambda number: (length[number], number))]

@@ -1,18 +1,17 @@
 """Sweeps in the database: what is varied, the line of trials with their runs, and the process that works on it."""
 
 import json
-import os
-import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from workbench.problem import Problem
-from workbench.workspace import experiments, ownership
+from workbench.workspace import experiments
 from workbench.workspace.columns import Unreadable, checked_row, parsed, texts_of, told_of
 from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.ownership import Owner, age
-from workbench.workspace.workspace import Workspace, now
+from workbench.workspace.times import now
+from workbench.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -130,10 +129,10 @@ def every(workspace: Workspace) -> list[Sweep]:
 
 def one(workspace: Workspace, sweep_id: int) -> Sweep:
     """One sweep. Raises Problem when there is none of that number."""
-    found = _read(workspace, "where id = ?", (sweep_id,))
-    if not found:
+    sweeps = _read(workspace, "where id = ?", (sweep_id,))
+    if not sweeps:
         raise Problem(f"There is no sweep {sweep_id} in {workspace.path}.", todo="`workbench sweep list` shows them.")
-    return found[0]
+    return sweeps[0]
 
 
 def trials(workspace: Workspace, sweep_id: int) -> list[Trial]:
@@ -144,7 +143,7 @@ def trials(workspace: Workspace, sweep_id: int) -> list[Trial]:
     )
     with workspace.reading() as db:  # one row of one text: every row is a wait beside a training thread
         ((text,),) = db.execute(sql, (sweep_id,)).fetchall()
-    return [_trial(dict(zip((each.name for each in fields(Trial)), row, strict=True))) for row in json.loads(text)]
+    return [_trial(dict(zip((column.name for column in fields(Trial)), row, strict=True))) for row in json.loads(text)]
 
 
 def _trial(facts: dict[str, Any]) -> Trial:
@@ -169,125 +168,10 @@ def chosen_on_reported(workspace: Workspace, run_ids: Sequence[int]) -> dict[int
     )
     with workspace.reading() as db:
         ((text,),) = db.execute(sql, (json.dumps(list(run_ids)),)).fetchall()
-    found: dict[int, list[int]] = {}
+    runs_of_sweep: dict[int, list[int]] = {}
     for sweep_id, run_id in json.loads(text):
-        found.setdefault(sweep_id, []).append(run_id)
-    return found
-
-
-# Worker
-
-
-def announce(workspace: Workspace, sweep_id: int) -> bool:
-    """Say that a worker is about to be started; False where one is there or was started a moment ago."""
-    with workspace.writing() as db:
-        worker = ownership.owner_of(db, "sweeps", sweep_id)
-        if worker is None or worker.alive or (worker.pid is None and age(worker.beat) < STARTS):
-            return False
-        db.execute("update sweeps set pid = null, holds = 0, beat = ? where id = ?", (now(), sweep_id))
-    return True
-
-
-def take(workspace: Workspace, sweep_id: int, device: str) -> None:
-    """Make this process the sweep's worker; what a dead one left half done is put back into the line.
-
-    Raises:
-        Problem: another process is at work on it, or it is finished.
-    """
-    with workspace.writing() as db:
-        worker = ownership.owner_of(db, "sweeps", sweep_id)
-        if worker is None:
-            raise Problem(f"There is no sweep {sweep_id} in {workspace.path}.")
-        if worker.alive and not worker.here:
-            raise Problem(f"Sweep {sweep_id} has a worker: {worker}.", todo="`workbench sweep show` tells its state.")
-        ownership.own(db, "sweeps", sweep_id)
-        db.execute("update sweeps set device = ?, holds = 0 where id = ?", (device, sweep_id))
-        db.execute(
-            "update sweep_trials set state = 'queued' where sweep_id = ? and state in ('running', 'paused')",
-            (sweep_id,),
-        )
-
-
-def is_next(workspace: Workspace, sweep_id: int, device: str) -> bool:
-    """Whether the device is this sweep's, as far as the workspace knows: no other has it, and no older one waits."""
-    with workspace.reading() as db:
-        return _is_next(db, sweep_id, device)
-
-
-def take_device(workspace: Workspace, sweep_id: int, device: str) -> bool:
-    """Have the device for this process's sweep: False while the worker of another has it, or an older one waits."""
-    with workspace.writing() as db:
-        if not _is_next(db, sweep_id, device):
-            return False
-        db.execute("update sweeps set holds = 1, beat = ? where id = ?", (now(), sweep_id))
-    return True
-
-
-def _is_next(db: Connection, sweep_id: int, device: str) -> bool:
-    others = db.execute(
-        "select id, holds, pid, host, born, beat from sweeps where id != ? and device = ? and host = ? "
-        "and pid is not null",
-        (sweep_id, device, socket.gethostname()),
-    ).fetchall()
-    return not any((holds or other < sweep_id) and Owner(*worker).alive for other, holds, *worker in others)
-
-
-def remark(workspace: Workspace, sweep_id: int, words: str) -> None:
-    """Say what the worker waits for or must do without; nothing takes it back. A paused sweep keeps its reason."""
-    with workspace.writing() as db:
-        db.execute("update sweeps set problem = ? where id = ? and state = 'active'", (words, sweep_id))
-
-
-def beat(workspace: Workspace, sweep_id: int) -> None:
-    """Say that the worker is there, for those who look from another machine."""
-    with workspace.writing() as db:
-        db.execute("update sweeps set beat = ? where id = ?", (now(), sweep_id))
-
-
-def leave(workspace: Workspace, sweep_id: int, *, even_if_active: bool = True) -> bool:
-    """This process works on the sweep no longer; False where it was resumed meanwhile and should ask for its device."""
-    with workspace.writing() as db:
-        left = db.execute(
-            "update sweeps set pid = null, holds = 0, device = '', beat = null "
-            "where id = ? and pid = ? and (? or state != 'active')",
-            (sweep_id, os.getpid(), even_if_active),
-        ).rowcount
-        db.execute("update sweeps set holds = 0 where id = ? and pid = ?", (sweep_id, os.getpid()))
-    return bool(left)
-
-
-def begin(workspace: Workspace, trial: Trial, make_run: Callable[[], int]) -> int:
-    """Give a trial its run, made by `make_run` unless it has one, and mark it as running; returns the run's number."""
-    run_id = make_run() if trial.run_id is None else trial.run_id
-    with workspace.writing() as db:
-        db.execute(
-            "update sweep_trials set state = 'running', run_id = ?, problem = '' where id = ?", (run_id, trial.id)
-        )
-    return run_id
-
-
-def unlinked_run(workspace: Workspace, experiment_id: int, config: str) -> int | None:
-    """A queued run that was made for a trial just before its worker was killed; None without one."""
-    sql = (
-        "select id from runs where experiment_id = ? and config = ? and status = 'queued' "
-        "and id not in (select run_id from sweep_trials where run_id is not null)"
-    )
-    with workspace.reading() as db:
-        row = db.execute(sql, (experiment_id, config)).fetchone()
-    return None if row is None else int(row[0])
-
-
-def end(workspace: Workspace, trial: Trial, state: str, objective: float | None = None, problem: str = "") -> None:
-    """Keep what came of a trial. One that was cancelled meanwhile stays so unless it is done."""
-    with workspace.writing() as db:
-        db.execute(
-            "update sweep_trials set state = ?, objective = ?, problem = ? where id = ? "
-            "and (state != 'cancelled' or ? = 'done')",
-            (state, objective, problem, trial.id, state),
-        )
-
-
-# What a person asks
+        runs_of_sweep.setdefault(sweep_id, []).append(run_id)
+    return runs_of_sweep
 
 
 def set_state(workspace: Workspace, sweep_id: int, state: str, problem: str = "") -> None:
@@ -335,8 +219,8 @@ def move(workspace: Workspace, sweep_id: int, trial_id: int, by: int) -> bool:
         target = line.index(trial_id) + by
         line.remove(trial_id)
         line.insert(target, trial_id)
-        for each, (_, place) in zip(line, rows, strict=True):
-            db.execute("update sweep_trials set place = ? where id = ?", (place, each))
+        for trial, (_, place) in zip(line, rows, strict=True):
+            db.execute("update sweep_trials set place = ? where id = ?", (place, trial))
     return True
 
 
@@ -363,8 +247,8 @@ def _read(workspace: Workspace, where: str, values: tuple[Any, ...]) -> list[Swe
 
 def _sweep(row: list[Any]) -> Sweep:
     """One sweep; what of its row cannot be read is told in `problem`."""
-    told, worker = row[:-4], Owner(*row[-4:])
-    facts, doubts = dict(zip(COLUMNS.split(", "), told, strict=False)), []
+    values, worker = row[:-4], Owner(*row[-4:])
+    facts, doubts = dict(zip(COLUMNS.split(", "), values, strict=False)), []
     try:
         parameters = texts_of(facts.pop("parameters"))
     except Unreadable as error:

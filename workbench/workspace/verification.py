@@ -6,12 +6,12 @@ from functools import partial
 from pathlib import Path
 
 from workbench import files
+from workbench.events import LIVE
 from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.workspace import arrays, checksums, reading
+from workbench.workspace import arrays, checksums, curves, evaluations, samples
 from workbench.workspace.connection import Connection, DatabaseError, explain, told
-from workbench.workspace.rows import LIVE
 from workbench.workspace.workspace import Workspace
 
 REPAIR = "`workbench doctor --repair` rebuilds the database from the runs' folders"
@@ -43,9 +43,9 @@ def verify(workspace: Workspace, progress: Progress) -> list[Damage]:
         Problem: the database cannot be read at all.
     """
     progress("Reading the database", 0, 0)
-    found = _pages(workspace)
+    damage = _pages(workspace)
     with workspace.reading() as db:
-        found += damaged_rows(db, progress)
+        damage += damaged_rows(db, progress)
     runs = [*workspace.runs(), *workspace.runs(trashed=True)]
     for done, run in enumerate(runs):
         progress(f"Reading the files of run {run.id}", done, len(runs))
@@ -53,9 +53,9 @@ def verify(workspace: Workspace, progress: Progress) -> list[Damage]:
             try:
                 arrays.check_hash(path, digest)
             except Problem as problem:
-                found.append(Damage(f"Run {run.id}, {path.name}", str(problem)))
-        found += [] if run.live else _checkpoints(workspace, run.id)
-    return found + _caches(workspace, progress)
+                damage.append(Damage(f"Run {run.id}, {path.name}", str(problem)))
+        damage += [] if run.live else _checkpoints(workspace, run.id)
+    return damage + _caches(workspace, progress)
 
 
 def _pages(workspace: Workspace) -> list[Damage]:
@@ -64,7 +64,7 @@ def _pages(workspace: Workspace) -> list[Damage]:
             verdicts = [row[0] for row in db.execute("pragma integrity_check(10)")]
     except DatabaseError as error:
         raise explain(error, workspace.database) from None
-    return [Damage("Database", f"{each}; {REPAIR}.") for each in verdicts if each != "ok"]
+    return [Damage("Database", f"{verdict}; {REPAIR}.") for verdict in verdicts if verdict != "ok"]
 
 
 def damaged_rows(db: Connection, progress: Progress) -> list[Damage]:
@@ -75,19 +75,19 @@ def damaged_rows(db: Connection, progress: Progress) -> list[Damage]:
         if not checksums.has_sums(db):
             return [Damage("Database", "made by an older Workbench: its rows have no checksums.", good=True)]
         rows = checksums.damaged_rows(db) + checksums.damaged_rows(db, checksums.LATER)
-        found = [Damage("Database", f"{each} is not as it was written; {REPAIR}.") for each in rows]
+        damage = [Damage("Database", f"{row} is not as it was written; {REPAIR}.") for row in rows]
         for (number,) in db.execute("select id from datasets").fetchall():
-            checks.append((f"data set {number}", partial(reading.samples, dataset_id=number)))
+            checks.append((f"data set {number}", partial(samples.read_samples, dataset_id=number)))
         sql = "select id, id in (select evaluation_id from evaluation_sums) from evaluations"
         for number, known in db.execute(sql).fetchall():
             checks.append((f"evaluation {number}", partial(_evaluation, evaluation_id=number)))
             unchecked += [] if known else [f"evaluation {number}"]
         sql = "select run_id, name from curve_sums join metrics on id = metric_id order by run_id, name"
-        curves = db.execute(sql).fetchall()
-        for number in sorted({run for run, _ in curves}):
-            checks.append((f"curves of run {number}", partial(reading.scalar_names, run_id=number)))
-        for number, name in curves:
-            checks.append((f"{name} of run {number}", partial(reading.scalars, run_id=number, name=name)))
+        stored = db.execute(sql).fetchall()
+        for number in sorted({run for run, _ in stored}):
+            checks.append((f"curves of run {number}", partial(curves.scalar_names, run_id=number)))
+        for number, name in stored:
+            checks.append((f"{name} of run {number}", partial(curves.scalars, run_id=number, name=name)))
         sql = (
             f"select id from runs where status not in {LIVE} and id not in (select run_id from curve_sums) "
             "and exists (select 1 from scalar_points where run_id = runs.id)"
@@ -99,15 +99,15 @@ def damaged_rows(db: Connection, progress: Progress) -> list[Damage]:
             with told(db):
                 check(db)
         except Problem as problem:
-            found.append(Damage("Database", str(problem)))
+            damage.append(Damage("Database", str(problem)))
     if unchecked:
         said = f"{len(unchecked):,} parts have no checksum (written by an older Workbench, or a run that was killed)"
-        found.append(Damage("Database", f"{said}: {', '.join(unchecked[:5])}.", good=True))
-    return found
+        damage.append(Damage("Database", f"{said}: {', '.join(unchecked[:5])}.", good=True))
+    return damage
 
 
 def _evaluation(db: Connection, evaluation_id: int) -> None:
-    reading.queries(db, evaluation_id)
+    evaluations.read_queries(db, evaluation_id)
     checksums.check_queries(db, evaluation_id)
 
 
@@ -122,7 +122,7 @@ def _checkpoints(workspace: Workspace, run_id: int) -> list[Damage]:
     with workspace.reading() as db:
         sql = "select path, blake2b from artefacts where run_id = ? and kind = 'checkpoint'"
         rows = db.execute(sql, (run_id,)).fetchall()
-    found = []
+    damage = []
     for name, digest in rows:
         path = workspace.folder(run_id) / name
         try:
@@ -130,11 +130,11 @@ def _checkpoints(workspace: Workspace, run_id: int) -> list[Damage]:
                 if arrays.broken_member(path) is not None:
                     raise ValueError
                 said = "is not the one that was recorded: newer, written just before the program was killed, or damaged"
-                found.append(Damage(f"Run {run_id}, {name}", f"The file {path} {said}.", good=True))
+                damage.append(Damage(f"Run {run_id}, {name}", f"The file {path} {said}.", good=True))
         except NO_ARRAY:
             said = f"The file {path} is damaged. Resume and search with another checkpoint of the run."
-            found.append(Damage(f"Run {run_id}, {name}", said))
-    return found
+            damage.append(Damage(f"Run {run_id}, {name}", said))
+    return damage
 
 
 def _caches(workspace: Workspace, progress: Progress) -> list[Damage]:
@@ -145,15 +145,15 @@ def _caches(workspace: Workspace, progress: Progress) -> list[Damage]:
         rows = db.execute("select id, name, pixels from datasets where pixels != ''").fetchall()
     found = []
     for number, name, pixels in rows:
-        place = Path(pixels)
-        if not place.exists() or not place.with_suffix(".json").exists():
+        cache = Path(pixels)
+        if not cache.exists() or not cache.with_suffix(".json").exists():
             continue
         try:
-            stored = read_side(place)[1]
-            harm = "" if stored is None else damage(place, stored, progress)
+            stored = read_side(cache)[1]
+            harm = "" if stored is None else damage(cache, stored, progress)
         except (OSError, ValueError, TypeError):
             harm = "it cannot be read"
         if harm:
-            said = f"The cache {place} is damaged: {harm}. The next run decodes the images again."
+            said = f"The cache {cache} is damaged: {harm}. The next run decodes the images again."
             found.append(Damage(f"Data set {number} ({name})", said))
     return found

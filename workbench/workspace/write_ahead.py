@@ -27,18 +27,18 @@ def set_aside(database: Path) -> Path | None:
     log = database.with_name(f"{database.name}-wal")
     for look in range(LOOKS):
         try:
-            found = log.read_bytes()
+            log_bytes = log.read_bytes()
         except FileNotFoundError:
             return None
-        if not _damaged(found):
+        if not _damaged(log_bytes):
             return None
         if look < LOOKS - 1:
             sleep(PAUSE)
-    copy = log.with_name(f"{log.name}.damaged-{blake2b(found, digest_size=4).hexdigest()}")
+    copy = log.with_name(f"{log.name}.damaged-{blake2b(log_bytes, digest_size=4).hexdigest()}")
     if copy.exists():
         return None
     with files.atomic_write(copy) as file:
-        file.write(found)
+        file.write(log_bytes)
     return copy
 
 
@@ -83,13 +83,13 @@ def _sums(words: np.ndarray, start: np.ndarray) -> np.ndarray:
     of_first, of_second = np.empty((pairs, 2), np.uint32), np.empty((pairs, 2), np.uint32)
     power = np.eye(2, dtype=np.uint64)
     step = np.array([[1, 1], [1, 2]], np.uint64)
-    for place in reversed(range(pairs)):
-        of_first[place], of_second[place] = power @ np.array([1, 1], np.uint64), power[:, 1]
+    for pair in reversed(range(pairs)):
+        of_first[pair], of_second[pair] = power @ np.array([1, 1], np.uint64), power[:, 1]
         power = (power @ step) & np.uint64(0xFFFFFFFF)
     native = words.astype(np.uint32)
     parts = native[:, 0::2] @ of_first + native[:, 1::2] @ of_second
-    found, state = np.empty((len(words), 2), np.uint32), start.astype(np.uint64)
+    sums, state = np.empty((len(words), 2), np.uint32), start.astype(np.uint64)
     for row, part in enumerate(parts):
         state = (power @ state + part) & np.uint64(0xFFFFFFFF)
-        found[row] = state
-    return found
+        sums[row] = state
+    return sums

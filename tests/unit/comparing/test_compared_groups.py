@@ -14,7 +14,7 @@ from workbench.comparing.settings import differing, settings_of, written
 from workbench.config import Choice, EmbeddingParams, RunConfig, TrainingParams
 from workbench.problem import Problem
 from workbench.ui.models.run_list import together
-from workbench.workspace import Workspace, sweeps
+from workbench.workspace import Workspace, sweep_worker, sweeps
 from workbench.workspace.rows import Experiment
 
 KNOWN = {"loss/ce": {"params": {"dropout": {"default": 0.5, "type": "number"}}}}
@@ -245,7 +245,7 @@ def test_settings_that_a_sweep_judged_on_the_reported_half_are_said(workspace):
         workspace, RunConfig(), how="grid", parameters=["training.lr=0.1"], points=1, metric="MAP@R", reported=True,
         first=[sweeps.Point({"training.lr": 0.1}, [(0, 0)])],
     )  # fmt: skip
-    sweeps.begin(workspace, sweeps.trials(workspace, number)[0], lambda: runs[1])
+    sweep_worker.begin(workspace, sweeps.trials(workspace, number)[0], lambda: runs[1])
     said = f"The settings of sweep {number} were judged on the half that is reported, which flatters its best: run "
     assert f"{said}{runs[1]}." in look(workspace, at="last").guards
 

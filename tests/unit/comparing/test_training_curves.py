@@ -8,7 +8,7 @@ from tests.unit.comparing.compared_runs import store
 from workbench.comparing.groups import grouped
 from workbench.comparing.training_curves import MOST_BINS, Points, scalar_names, training_curve_of, training_curves
 from workbench.config import TrainingParams
-from workbench.workspace import Workspace, reading
+from workbench.workspace import Workspace, curves
 
 OTHER = TrainingParams(lr=0.5)
 
@@ -42,7 +42,7 @@ def group_of(workspace, seeds):
 
 
 def thinned(workspace, run_id, name="batch/loss", most=300):
-    return reading.thinned_scalars(workspace.reader(), run_id, name, most)
+    return curves.thinned_scalars(workspace.reader(), run_id, name, most)
 
 
 @pytest.mark.parametrize(("count", "gap", "first", "k"), [(3000, 1, 1, 10), (1000, 1, 0, 4), (2500, 7, 3, 9)])

@@ -18,7 +18,7 @@ from workbench.sweeps.device_lock import DeviceLock, folder
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.sweeps.worker import Worker
-from workbench.workspace import Workspace, sweeps
+from workbench.workspace import Workspace, sweep_worker, sweeps
 
 HOLDER = """
 import sys
@@ -152,16 +152,16 @@ def test_two_workspaces_take_turns(two, runs):
 
 def test_a_remark_ends_with_its_worker_and_with_the_sweep(two):
     first, _ = two
-    sweeps.take(first, 1, "cpu")
-    sweeps.remark(first, 1, "Waiting.")
+    sweep_worker.take(first, 1, "cpu")
+    sweep_worker.remark(first, 1, "Waiting.")
     assert sweeps.one(first, 1).problem == "Waiting."
-    sweeps.leave(first, 1)
+    sweep_worker.leave(first, 1)
     assert sweeps.one(first, 1).problem == "", "a dead worker waits for nothing"
     sweeps.set_state(first, 1, "paused", "Three failed.")
-    sweeps.remark(first, 1, "Waiting.")
+    sweep_worker.remark(first, 1, "Waiting.")
     assert sweeps.one(first, 1).problem == "Three failed."
     sweeps.set_state(first, 1, "active")
-    sweeps.remark(first, 1, "Waiting.")
+    sweep_worker.remark(first, 1, "Waiting.")
     sweeps.cancel(first, 1)
     assert sweeps.one(first, 1).problem == ""
 

@@ -17,8 +17,8 @@ from workbench.reports.content import gather, percent
 from workbench.reports.figures import draw
 from workbench.ui import words
 from workbench.workspace import Workspace
+from workbench.workspace.evaluations import as_metrics
 from workbench.workspace.numbers import metrics_json, points_json
-from workbench.workspace.reading import as_metrics
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repair import repair
 

@@ -17,7 +17,7 @@ from workbench.workspace import Workspace, ownership
 from workbench.workspace import recorder as recording
 from workbench.workspace.connection import Busy, sqlite3
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.workspace import DATABASE
+from workbench.workspace.store import DATABASE
 
 HERE, ELSEWHERE = socket.gethostname(), "another-machine"
 

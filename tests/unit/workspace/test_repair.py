@@ -17,7 +17,7 @@ from workbench.workspace import Workspace, connection, journal, selections
 from workbench.workspace.connection import Missing, sqlite3
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repair import repair
-from workbench.workspace.workspace import DATABASE
+from workbench.workspace.store import DATABASE
 
 GOOD = b'{"scalars": [["batch/loss", 1, 0.5]]}\n'
 

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.workspace.older import make_older
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, experiments, sweeps
+from workbench.workspace import Workspace, experiments, sweep_worker, sweeps
 from workbench.workspace.sweeps import Point
 
 
@@ -55,7 +55,7 @@ def test_what_has_not_begun_can_be_moved(workspace):
     assert sweeps.move(workspace, number, third.id, -1)
     assert [each.id for each in sweeps.trials(workspace, number)] == [first.id, third.id, second.id]
     assert not sweeps.move(workspace, number, first.id, -1)
-    sweeps.begin(workspace, first, lambda: workspace.create_run(RunConfig()))
+    sweep_worker.begin(workspace, first, lambda: workspace.create_run(RunConfig()))
     assert not sweeps.move(workspace, number, first.id, 1), "it runs"
     assert not sweeps.move(workspace, number, third.id, -1), "it is the first that waits"
 
@@ -63,11 +63,11 @@ def test_what_has_not_begun_can_be_moved(workspace):
 def test_failed_and_cancelled_runs_can_be_brought_back(workspace):
     number = make(workspace)
     first, second, third = sweeps.trials(workspace, number)
-    sweeps.end(workspace, first, "failed", problem="No disk.")
-    sweeps.end(workspace, second, "done", 0.5)
+    sweep_worker.end(workspace, first, "failed", problem="No disk.")
+    sweep_worker.end(workspace, second, "done", 0.5)
     sweeps.cancel(workspace, number)
     assert states(workspace, number) == ["failed", "done", "cancelled"]
-    sweeps.end(workspace, third, "paused")
+    sweep_worker.end(workspace, third, "paused")
     assert states(workspace, number)[2] == "cancelled", "a worker's late word does not bring it back"
     assert sweeps.retry(workspace, number, first.id) == 1
     assert sweeps.one(workspace, number).state == "active"
@@ -78,19 +78,19 @@ def test_failed_and_cancelled_runs_can_be_brought_back(workspace):
 
 def test_one_worker_for_a_sweep_and_one_sweep_for_a_device(workspace):
     first, second = make(workspace), make(workspace)
-    sweeps.take(workspace, first, "cpu")
-    sweeps.take(workspace, second, "cpu")
-    assert not sweeps.take_device(workspace, second, "cpu"), "an older one waits for it"
-    assert sweeps.take_device(workspace, first, "cpu")
+    sweep_worker.take(workspace, first, "cpu")
+    sweep_worker.take(workspace, second, "cpu")
+    assert not sweep_worker.take_device(workspace, second, "cpu"), "an older one waits for it"
+    assert sweep_worker.take_device(workspace, first, "cpu")
     assert sweeps.one(workspace, first).holds
-    assert not sweeps.take_device(workspace, second, "cpu")
-    sweeps.leave(workspace, first)
-    assert sweeps.take_device(workspace, second, "cpu")
-    sweeps.leave(workspace, second)
-    sweeps.take(workspace, first, "cpu")
-    sweeps.take(workspace, second, "cuda")
-    assert sweeps.take_device(workspace, first, "cpu")
-    assert sweeps.take_device(workspace, second, "cuda")
+    assert not sweep_worker.take_device(workspace, second, "cpu")
+    sweep_worker.leave(workspace, first)
+    assert sweep_worker.take_device(workspace, second, "cpu")
+    sweep_worker.leave(workspace, second)
+    sweep_worker.take(workspace, first, "cpu")
+    sweep_worker.take(workspace, second, "cuda")
+    assert sweep_worker.take_device(workspace, first, "cpu")
+    assert sweep_worker.take_device(workspace, second, "cuda")
 
 
 def owned(workspace, number, pid, born):
@@ -100,40 +100,40 @@ def owned(workspace, number, pid, born):
 
 def test_a_dead_worker_holds_nothing(workspace):
     number, other = make(workspace), make(workspace)
-    sweeps.take(workspace, number, "cpu")
+    sweep_worker.take(workspace, number, "cpu")
     trial = sweeps.trials(workspace, number)[0]
-    sweeps.begin(workspace, trial, lambda: workspace.create_run(RunConfig()))
+    sweep_worker.begin(workspace, trial, lambda: workspace.create_run(RunConfig()))
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         owned(workspace, number, process.pid, psutil.Process(process.pid).create_time())
         assert sweeps.one(workspace, number).alive
         with pytest.raises(Problem, match=f"has a worker: process {process.pid}"):
-            sweeps.take(workspace, number, "cpu")
-        sweeps.take(workspace, other, "cpu")
-        assert not sweeps.take_device(workspace, other, "cpu")
+            sweep_worker.take(workspace, number, "cpu")
+        sweep_worker.take(workspace, other, "cpu")
+        assert not sweep_worker.take_device(workspace, other, "cpu")
         process.kill()
         for _ in range(1000):  # not waited for: a zombie holds nothing either
             if not sweeps.one(workspace, number).alive:
                 break
         assert not sweeps.one(workspace, number).alive
-    assert sweeps.take_device(workspace, other, "cpu")
-    sweeps.take(workspace, number, "cpu")
+    assert sweep_worker.take_device(workspace, other, "cpu")
+    sweep_worker.take(workspace, number, "cpu")
     assert states(workspace, number) == ["queued"] * 3
     assert sweeps.trials(workspace, number)[0].run_id == 1, "its run is gone on with"
 
 
 def test_another_process_of_the_same_number_is_not_the_worker(workspace):
     number = make(workspace)
-    sweeps.take(workspace, number, "cpu")
+    sweep_worker.take(workspace, number, "cpu")
     owned(workspace, number, os.getppid(), psutil.Process(os.getppid()).create_time() - 3600)
     assert not sweeps.one(workspace, number).alive
 
 
 def test_a_worker_that_was_resumed_meanwhile_does_not_leave(workspace):
     number = make(workspace)
-    sweeps.take(workspace, number, "cpu")
-    assert not sweeps.leave(workspace, number, even_if_active=False)
+    sweep_worker.take(workspace, number, "cpu")
+    assert not sweep_worker.leave(workspace, number, even_if_active=False)
     sweeps.set_state(workspace, number, "paused")
-    assert sweeps.leave(workspace, number, even_if_active=False)
+    assert sweep_worker.leave(workspace, number, even_if_active=False)
     assert not sweeps.one(workspace, number).alive
 
 
@@ -141,18 +141,18 @@ def test_a_run_made_just_before_a_kill_is_found_again(workspace):
     number = make(workspace)
     experiment = sweeps.one(workspace, number).experiment_id
     config = RunConfig(name="one")
-    assert sweeps.unlinked_run(workspace, experiment, config.to_toml()) is None
+    assert sweep_worker.unlinked_run(workspace, experiment, config.to_toml()) is None
     run_id = workspace.create_run(config, experiment)
-    assert sweeps.unlinked_run(workspace, experiment, config.to_toml()) == run_id
-    sweeps.begin(workspace, sweeps.trials(workspace, number)[0], lambda: run_id)
-    assert sweeps.unlinked_run(workspace, experiment, config.to_toml()) is None
+    assert sweep_worker.unlinked_run(workspace, experiment, config.to_toml()) == run_id
+    sweep_worker.begin(workspace, sweeps.trials(workspace, number)[0], lambda: run_id)
+    assert sweep_worker.unlinked_run(workspace, experiment, config.to_toml()) is None
 
 
 def test_runs_judged_on_the_reported_half_are_known(workspace):
     flattered, fair = make(workspace), make(workspace, reported=False)
     for number in (flattered, fair):
         trial = sweeps.trials(workspace, number)[0]
-        sweeps.begin(workspace, trial, lambda: workspace.create_run(RunConfig()))
+        sweep_worker.begin(workspace, trial, lambda: workspace.create_run(RunConfig()))
     assert sweeps.chosen_on_reported(workspace, [1, 2, 3]) == {flattered: [1]}
     assert sweeps.chosen_on_reported(workspace, []) == {}
 

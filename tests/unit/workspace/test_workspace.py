@@ -15,11 +15,12 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, Evaluated, Progress, Resumed, Saved, Scalar, Status, Waiting
 from workbench.problem import Problem
-from workbench.workspace import Workspace, reading
+from workbench.workspace import Workspace, curves
 from workbench.workspace import recorder as recording
 from workbench.workspace.connection import Damaged, sqlite3, writing
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.workspace import DATABASE
+from workbench.workspace.store import DATABASE
+from workbench.workspace.uncommitted import Uncommitted
 
 
 class Images:
@@ -208,16 +209,16 @@ def test_full_disk_pauses_an_attended_run_and_loses_no_point(workspace, monkeypa
     run_id, control = workspace.create_run(RunConfig()), Control(attended=True)
     recorder = Recorder(workspace, run_id, control)
     monkeypatch.setattr(recording, "COMMIT_EVERY", -1.0)
-    whole = Recorder._write
+    whole = Uncommitted.write
 
     def full(self, db):
         raise Problem("The disk is full.")
 
-    monkeypatch.setattr(Recorder, "_write", full)
+    monkeypatch.setattr(Uncommitted, "write", full)
     recorder(Scalar("batch/loss", 1, 0.5))
     assert control.paused
     assert "full" in control.reason
-    monkeypatch.setattr(Recorder, "_write", whole)
+    monkeypatch.setattr(Uncommitted, "write", whole)
     recorder(Scalar("batch/loss", 2, 0.25))
     assert workspace.scalars(run_id, "batch/loss")[1].tolist() == [0.5, 0.25]
     recorder(Ended("done"))
@@ -226,10 +227,10 @@ def test_full_disk_pauses_an_attended_run_and_loses_no_point(workspace, monkeypa
 def test_full_disk_ends_an_unattended_run(workspace, monkeypatch):
     recorder = Recorder(workspace, workspace.create_run(RunConfig()), Control())
     monkeypatch.setattr(recording, "COMMIT_EVERY", -1.0)
-    monkeypatch.setattr(Recorder, "_write", lambda self, db: (_ for _ in ()).throw(Problem("The disk is full.")))
+    monkeypatch.setattr(Uncommitted, "write", lambda self, db: (_ for _ in ()).throw(Problem("The disk is full.")))
     with pytest.raises(Problem, match="full"):
         recorder(Scalar("batch/loss", 1, 0.5))
-    recorder._journal.close()
+    recorder.close()
 
 
 def test_a_real_page_limit_is_the_sentence_of_a_full_disk(workspace):
@@ -444,6 +445,6 @@ def test_names_of_scalars_are_found_without_reading_the_points(tmp_path):
         looked = []
         with closing(workspace.reader()) as db:
             db.set_progress_handler(lambda: looked.append(1), 1_000)  # of SQLite's instructions
-            assert reading.scalars_of_runs(db, runs) == ["batch/loss"]
-            assert reading.scalar_names(db, runs[1]) == ["batch/loss"]
+            assert curves.scalars_of_runs(db, runs) == ["batch/loss"]
+            assert curves.scalar_names(db, runs[1]) == ["batch/loss"]
         assert len(looked) < 3

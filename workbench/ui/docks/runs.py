@@ -86,7 +86,7 @@ class RunsDock(Dock):
 
     def _take(self, trash: bool) -> None:
         if trash:
-            self.model.show(self._session.workspace.runs(trashed=True))
+            self.model.show(self._session.trashed_runs())
             return
         runs = self._session.runs()
         self.model.show(runs, self._session.experiments() if any(run.experiment_id for run in runs) else None)

@@ -1,9 +1,6 @@
 """The queries of one evaluation as a Qt table: all keys at once (small), rows by the page."""
 
-import json
 from collections import OrderedDict
-from contextlib import closing
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,8 +11,8 @@ from workbench.ui.models.sorted_rows import NUMBER, WORDS
 from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import NO_VALUE, percent
-from workbench.workspace import Workspace, checksums
-from workbench.workspace.connection import DatabaseError, explain, told
+from workbench.workspace import Workspace
+from workbench.workspace.query_listing import Filter, Listing, Row, count_by_class
 
 TITLES = ("", "Class", "AP %", "First hit")
 TIPS = (
@@ -24,67 +21,11 @@ TIPS = (
     "Average precision at R, in percent; higher is better",
     "Rank of the first neighbour of its class; lower is better",
 )
-ORDERS = ("label", "label", "ap", "first_hit")  # columns of the table `queries`, each with an index
-# A query whose class has no other image has no AP and no first hit: it comes last, whichever way the list goes.
-VALUED = {"ap": "ap is not null", "first_hit": "first_hit > 0"}
-UNVALUED = {"ap": "ap is null", "first_hit": "first_hit = 0"}
-FIELDS = "sample_id, class, ap, first_hit, r, path"
 PAGE, PAGES_KEPT = 200, 20
 THUMBNAIL = 36  # px
 AHEAD = 40  # rows below the one looked at whose pictures are loaded with it
 PLACE = "query list"
 Index = QModelIndex | QPersistentModelIndex
-Row = tuple[int, str, float | None, int, int, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which queries are listed."""
-
-    failures: bool = False  # first neighbour of another class
-    label: int | None = None
-    samples: tuple[int, ...] | None = None  # only these ids, as selected in the map
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """One order of the queries of one evaluation. Safe to read on any thread."""
-
-    evaluation_id: int
-    filter: Filter = Filter()
-    column: int = 2
-    down: bool = False
-
-    def keys(self, workspace: Workspace) -> np.ndarray:
-        """Sample ids [n] int64 in order. Raises Problem when the database cannot be read.
-
-        Every question is answered from an index alone: the rows themselves are wide.
-        """
-        name, way = ORDERS[self.column], "desc" if self.down else "asc"
-        parts = (VALUED[name], UNVALUED[name]) if name in VALUED else ("1",)
-        keys = np.concatenate([self._ids(workspace, f"{part} order by {name} {way}, sample_id") for part in parts])
-        if self.filter.failures:
-            keys = keys[np.isin(keys, self._ids(workspace, "first_hit > 1"))]
-        if self.filter.label is not None:
-            keys = keys[np.isin(keys, self._ids(workspace, "label = ?", self.filter.label))]
-        if self.filter.samples is not None:
-            keys = keys[np.isin(keys, self.filter.samples)]
-        return keys
-
-    def rows(self, workspace: Workspace, keys: np.ndarray) -> dict[int, Row]:
-        """Rows by sample id, in any order; those that are gone are left out."""
-        where = "evaluation_id = ? and sample_id in (select value from json_each(?))"
-        values = [self.evaluation_id, json.dumps(keys.tolist())]
-        with closing(workspace.reader()) as db, told(db):
-            checksums.check_shown(db, self.evaluation_id, keys.tolist())
-        return {row[0]: tuple(row) for row in read(workspace, FIELDS, f"query_rows where {where}", values)}
-
-    def _ids(self, workspace: Workspace, rest: str, *values: int) -> np.ndarray:
-        """One text of all ids: a third of the time of one Python object for each."""
-        inner = f"select sample_id from queries where evaluation_id = ? and {rest}"
-        source = f"(select group_concat(sample_id) as ids from ({inner}))"
-        ((text,),) = read(workspace, "ids", source, [self.evaluation_id, *values])
-        return np.fromstring(text or "", np.int64, sep=",")
 
 
 class QueryTable(QAbstractTableModel):
@@ -182,9 +123,8 @@ class QueryTable(QAbstractTableModel):
 
     def _count(self, evaluation_id: int) -> None:
         if not self.total:
-            inner = "select label, count(*) as n from queries where evaluation_id = ? group by label order by label"
-            found = read(self._workspace, "label, n", f"({inner})", [evaluation_id])
-            self.labels, self.total = [row[0] for row in found], sum(row[1] for row in found)
+            counts = count_by_class(self._workspace, evaluation_id)
+            self.labels, self.total = list(counts), sum(counts.values())
 
     def _row(self, row: int) -> Row | None:
         """One row, with its page; None when another program took it away meanwhile."""
@@ -219,20 +159,3 @@ class QueryTable(QAbstractTableModel):
         if len(rows):
             first, last = self.index(int(rows[0]), 0), self.index(int(rows[-1]), 0)
             self.dataChanged.emit(first, last, [Qt.ItemDataRole.DecorationRole, Qt.ItemDataRole.ToolTipRole])
-
-
-def read(workspace: Workspace, fields: str, source: str, values: list[Any]) -> list[list[Any]]:
-    """All rows of one question, on a connection of its own, as one JSON text.
-
-    SQLite's Python module takes the interpreter anew for every row: beside a training thread 200 rows are 200 waits.
-
-    Raises:
-        Problem: the database cannot be read.
-    """
-    try:
-        with closing(workspace.reader()) as db:
-            ((text,),) = db.execute(f"select json_group_array(json_array({fields})) from {source}", values).fetchall()
-    except DatabaseError as error:
-        raise explain(error, workspace.database) from None
-    found: list[list[Any]] = json.loads(text)
-    return found

@@ -2,7 +2,6 @@
 
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from workbench.problem import Problem
 from workbench.ui.session import Session
 
 BEST = "★ best"
@@ -25,19 +24,15 @@ class EpochChooser(QComboBox):
 
     def _fill(self) -> None:
         self.clear()
-        try:
-            run = self._session.run()
-            found = [] if run is None else self._session.workspace.evaluations(run.id)
-            best = None if run is None else self._session.workspace.run(run.id).best_epoch
-        except Problem:  # deleted by another program
-            found, best = [], None
-        several = len({each.distance for each in found}) > 1
-        for each in found:
-            word = "untrained" if each.epoch == 0 else f"epoch {each.epoch}"
-            word = f"{word}, {each.distance}" if several else word
-            self.addItem(f"{BEST}, {word}" if each.epoch == best else word, each.id)
+        run, evaluations = self._session.run(), self._session.evaluations()
+        several = len({evaluation.distance for evaluation in evaluations}) > 1
+        for evaluation in evaluations:
+            word = "untrained" if evaluation.epoch == 0 else f"epoch {evaluation.epoch}"
+            word = f"{word}, {evaluation.distance}" if several else word
+            best = run is not None and evaluation.epoch == run.best_epoch
+            self.addItem(f"{BEST}, {word}" if best else word, evaluation.id)
         self.setCurrentIndex(self.findData(self._session.evaluation_id))
-        self.setVisible(bool(found))
+        self.setVisible(bool(evaluations))
 
     def _choose(self, place: int) -> None:
         self._session.show_evaluation(self.itemData(place))

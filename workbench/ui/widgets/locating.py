@@ -49,8 +49,8 @@ class LocateStrip(QWidget):
 
     def _look(self) -> None:
         """Stand here for files only: other data sets live in one place, or came without images."""
-        dataset = self._loader.lacking
-        self.setVisible(dataset is not None and bool(self._session.workspace.dataset(dataset).root))
+        dataset = self._session.dataset()
+        self.setVisible(dataset is not None and dataset.id == self._loader.lacking and bool(dataset.root))
 
     def _ask(self) -> None:
         folder = QFileDialog.getExistingDirectory(self, "Where are the images now?")

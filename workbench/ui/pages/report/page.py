@@ -24,7 +24,7 @@ from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.words import counted
 from workbench.workspace import Workspace
-from workbench.workspace.report_templates import choice, store_choice
+from workbench.workspace.report_templates import Arrangement, arrangements, choice, store_choice
 
 SETTLE = 600  # ms without a change before the preview is drawn anew
 DPI = 110
@@ -42,6 +42,7 @@ class ReportPage(QStackedWidget):
         self._stale = True
         self._written: list[Path] = []
         self._chosen: list[int] = []  # runs that a person ticked
+        self._offer: ReportOffer | None = None  # that came before the templates were read
         self._looking: Task | None = None  # for the metrics of the runs
         self._build()
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
@@ -191,11 +192,16 @@ class ReportPage(QStackedWidget):
         self._written = []
         self.done.setText("")
         if run is not None:
-            self.folder.setText(self.session.place_for(run.id, "report"))
+            self.folder.setText("")
+            self.session.find_place(run.id, "report", partial(self._take_place, run.id))
             self.preview.show_pages([])
         self._check()
         self._tell_runs()
         self._wish()
+
+    def _take_place(self, run_id: int, folder: str) -> None:
+        if run_id == self.session.run_id and not self.folder.text():
+            self.folder.setText(folder)
 
     def _check(self) -> None:
         place, formats = self.folder.text().strip(), self.formats.formats()
@@ -257,13 +263,35 @@ class ReportPage(QStackedWidget):
     # Templates and runs
 
     def _read(self) -> None:
-        """The templates of the workspace, and what was chosen last."""
-        chosen = choice(self.session.workspace)
-        self.templates.read(str(chosen.get("template", "")))
+        """Ask for the templates of the workspace and for what was chosen last; both can be used when they are there."""
+        self._set_ready(False)
+        workspace = self.session.workspace
+        self.session.read(
+            lambda: (arrangements(workspace), choice(workspace)), partial(self._take_stored, workspace), self._not_read
+        )
+
+    def _take_stored(self, workspace: Workspace, stored: tuple[dict[str, Arrangement], Arrangement]) -> None:
+        if workspace is not self.session.workspace:
+            return
+        arranged, chosen = stored
+        self.templates.take(arranged, str(chosen.get("template", "")))
         self._chosen = [int(number) for number in chosen.get("runs", ())]
         if "metric" in chosen:
             self.numbers.choose(str(chosen["metric"]), chosen["at"])
         self.choices.show_template(self.templates.current())
+        self._set_ready(True)
+        self._tell_runs()
+        self._wish()
+        if self._offer is not None:
+            self._take_offer(self._offer)
+
+    def _not_read(self, problem: Problem) -> None:
+        self._set_ready(True)
+        self.session.notify(problem)
+
+    def _set_ready(self, ready: bool) -> None:
+        for widget in (self.templates, self.choices):
+            widget.setEnabled(ready)
 
     def _show_template(self) -> None:
         self.choices.show_template(self.templates.current())
@@ -287,7 +315,11 @@ class ReportPage(QStackedWidget):
         self.session.run_in_thread("Report page", work, quiet=True)
 
     def _take_offer(self, offer: ReportOffer) -> None:
-        """Report the runs that another page has at hand."""
+        """Report the runs that another page has at hand, once the templates are there."""
+        if not self.templates.isEnabled():
+            self._offer = offer
+            return
+        self._offer = None
         self._chosen = list(offer.runs)
         self.numbers.choose(offer.metric, offer.at)
         self.templates.choose(offer.template)

@@ -8,9 +8,9 @@ from workbench.failed_queries import FailedQueries
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.models.query_table import Listing
 from workbench.ui.pages.retrieval.causes import TITLES
 from workbench.workspace import Workspace
+from workbench.workspace.query_listing import Listing
 
 FACTS = ["sample_id", "path", "class", "ap", "first_hit", "r"]
 CAUSES = ["cause", "other_causes", "nearest_sample_id", "nearest_class", "nearest_distance"]

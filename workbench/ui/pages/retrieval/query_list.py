@@ -14,12 +14,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.ui.models.query_table import THUMBNAIL, Filter, QueryTable
+from workbench.ui.models.query_table import THUMBNAIL, QueryTable
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.theme import Theme
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.workspace import Workspace
+from workbench.workspace.query_listing import Filter
 
 WIDTH = 300  # px at 100% text, as the columns:
 NUMBERS = ((2, 64), (3, 76))

@@ -200,13 +200,8 @@ class SetupPage(QWidget):
         if self.config is None or not self.start.isEnabled():
             return
         self.runner.drop()
-        try:
-            self.session.start(self.config)
-        except Problem as problem:
-            self.session.notify(problem)
-            return
         self._remember_places()
-        self.session.show_page("train")
+        self.session.start(self.config, partial(self.session.show_page, "train"))
 
     def ask_sweep(self) -> None:
         """Open the dialog that varies this run. Does nothing while something is wrong."""

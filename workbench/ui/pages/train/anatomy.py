@@ -59,8 +59,8 @@ class AnatomyPanel(QWidget):
         for place, plot in enumerate(self.plots):
             grid.addWidget(plot, place // 2, place % 2)
             plot.failed.connect(self.failed)
-            for each in plot.series:
-                self._of.setdefault(each.name, []).append(plot)
+            for series in plot.series:
+                self._of.setdefault(series.name, []).append(plot)
         for line in range(2):
             grid.setRowStretch(line, 1)
             grid.setColumnStretch(line, 1)
@@ -74,10 +74,11 @@ class AnatomyPanel(QWidget):
         column.addLayout(grid, 1)
         column.addWidget(self.sentence)
         self._lambda = np.empty(0)
-        self._titles = {each.name: each.title for plot in self.plots for each in plot.series}
+        self._titles = {series.name: series.title for plot in self.plots for series in plot.series}
         self._seen = ""  # how embeddings and class vectors are compared, where not as they are
 
     def clear(self) -> None:
+        """Empty every plot."""
         for plot in self.plots:
             plot.clear()
         self._lambda = np.empty(0)

@@ -32,7 +32,7 @@ class Curves(QWidget):
         titles = ("R@1", "R@2", "R@4", "R@8", "MAP@R")
         self.retrieval = CurvePlot(
             "Recall@k and MAP@R on the test half, % ↑",
-            [Series(*each, dots=True) for each in zip(RETRIEVAL, titles, colours, strict=True)],
+            [Series(*series, dots=True) for series in zip(RETRIEVAL, titles, colours, strict=True)],
             x_title="epoch",
         )
         self.batch = CurvePlot("Loss of each batch", [Series("batch/loss", "Loss", BLUE)])
@@ -44,7 +44,7 @@ class Curves(QWidget):
             ],
         )
         self.plots = (self.probe, self.retrieval, self.batch, self.rate)
-        self._of = {each.name: plot for plot in (self.probe, self.batch, self.rate) for each in plot.series}
+        self._of = {series.name: plot for plot in (self.probe, self.batch, self.rate) for series in plot.series}
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(8)
@@ -56,6 +56,7 @@ class Curves(QWidget):
             grid.setColumnStretch(line, 1)
 
     def clear(self) -> None:
+        """Empty every plot."""
         for plot in self.plots:
             plot.clear()
 
@@ -82,16 +83,18 @@ class Curves(QWidget):
             if metric.startswith("recall@"):
                 self.retrieval.retitle(series, metric.replace("recall", "R"))
             self.retrieval.legend[series].setVisible(bool(metric) or not ranks)
-            known = [each for each in evaluations if metric in each.metrics]
+            known = [evaluation for evaluation in evaluations if metric in evaluation.metrics]
             self.retrieval.replace(
-                series, [each.epoch for each in known], [100 * each.metrics[metric] for each in known]
+                series,
+                [evaluation.epoch for evaluation in known],
+                [100 * evaluation.metrics[metric] for evaluation in known],
             )
 
     def show_trouble(self, run: Run) -> None:
         """Mark on the curve where the loss went wrong, as the run says it."""
-        found = EXPLODED.search(run.problem)
-        if found is not None:
-            self.batch.mark(float(found[2]), f"Loss {found[1]}")
+        exploded = EXPLODED.search(run.problem)
+        if exploded is not None:
+            self.batch.mark(float(exploded[2]), f"Loss {exploded[1]}")
 
     def accuracy_at(self, step: int) -> float | None:
         """Training accuracy in % as last measured up to a step; None when it was not."""

@@ -49,15 +49,16 @@ class EpochTable(QAbstractTableModel):
         """All evaluations, oldest first. The best has the highest MAP@R (of held-out classes, where there are any)."""
         self.beginResetModel()
         self._rows = evaluations[::-1]
-        there = {name for each in evaluations for name in each.metrics}
+        there = {name for evaluation in evaluations for name in evaluation.metrics}
         self._metrics = (*recalls(evaluations), *(name for name in BEHIND if name in there)) if there else USUAL
-        scores = [score_of(each.metrics) for each in self._rows]
+        scores = [score_of(evaluation.metrics) for evaluation in self._rows]
         known = [score for score in scores if score is not None]
         last = len(scores) - 1
         self._best = last - scores[::-1].index(max(known)) if known else -1
         self.endResetModel()
 
     def evaluation(self, row: int) -> Evaluation:
+        """The evaluation in a row."""
         return self._rows[row]
 
     def rowCount(self, parent: Index = NO_CELL) -> int:

@@ -51,17 +51,17 @@ class RunHeader(QWidget):
         self.end.clicked.connect(self.end_pressed)
         self.resume.clicked.connect(self.resume_pressed)
         self.edit.clicked.connect(self.edit_pressed)
-        for name, each in self.look.items():
-            each.setAccessibleName(f"Look at this run on the page {each.text()}")
-            each.setToolTip(f"Look at this run on the page {each.text()}")
-            each.clicked.connect(partial(self._look_at, name))
+        for name, widget in self.look.items():
+            widget.setAccessibleName(f"Look at this run on the page {widget.text()}")
+            widget.setToolTip(f"Look at this run on the page {widget.text()}")
+            widget.clicked.connect(partial(self._look_at, name))
 
     def _build(self) -> None:
         first, second = QHBoxLayout(), QHBoxLayout()
         first.setSpacing(8)
         first.addWidget(self.name, 1)
-        for each in (self.pause, self.stop, self.end, self.resume, self.edit, *self.look.values()):
-            first.addWidget(each)
+        for widget in (self.pause, self.stop, self.end, self.resume, self.edit, *self.look.values()):
+            first.addWidget(widget)
         second.setSpacing(4)
         second.addWidget(self.state_icon)
         second.addWidget(self.state, 1)
@@ -77,7 +77,7 @@ class RunHeader(QWidget):
         column.addLayout(second)
         column.addWidget(self.bar)
 
-    def show_run(self, run: Run, control: Control | None, has_checkpoint: bool) -> None:
+    def show_run(self, run: Run, control: Control | None, can_resume: bool) -> None:
         """The run as it is; `control` is None where this window cannot steer it."""
         word, picture, role = STATES.get(run.status, (state_word(run.status), "circle", "muted"))
         if run.status == "waiting" and run.problem:
@@ -94,9 +94,9 @@ class RunHeader(QWidget):
         self.facts["Speed"].setText(f"{digits}{THIN}img/s" if pace else "")
         self.facts["Memory"].setText(memory(run.memory_bytes) if run.memory_bytes else "")
         self.bar.setValue(round(PARTS * min(max(run.done / run.total, 0), 1)) if run.total else 0)
-        self._enable(run, control, has_checkpoint)
+        self._enable(run, control, can_resume)
 
-    def _enable(self, run: Run, control: Control | None, has_checkpoint: bool) -> None:
+    def _enable(self, run: Run, control: Control | None, can_resume: bool) -> None:
         steered = control is not None
         paused = control is not None and control.paused
         self.pause.setText("Continue" if paused else "Pause")
@@ -106,16 +106,16 @@ class RunHeader(QWidget):
         self.stop.setText("Stopping…" if stopping else "Stop after this epoch")
         self.stop.setEnabled(steered and run.status != "queued" and not stopping)
         self.end.setEnabled(steered)
-        for each in (self.pause, self.stop, self.end):
-            each.setVisible(run.live)
-            waits = run.status == "queued" and not each.isEnabled()
-            each.setToolTip(ELSEWHERE if not steered else IN_LINE if waits else "")
-        self.resume.setVisible(run.resumable and has_checkpoint)
+        for widget in (self.pause, self.stop, self.end):
+            widget.setVisible(run.live)
+            waits = run.status == "queued" and not widget.isEnabled()
+            widget.setToolTip(ELSEWHERE if not steered else IN_LINE if waits else "")
+        self.resume.setVisible(can_resume)
         self.resume.setToolTip("Go on from the last checkpoint")
         self.edit.setVisible(run.status == "failed")
         self.edit.setToolTip("Set up with the settings of this run")
-        for each in self.look.values():
-            each.setVisible(not run.live and bool(run.last))
+        for widget in self.look.values():
+            widget.setVisible(not run.live and bool(run.last))
 
     def _look_at(self, name: str, _checked: bool = False) -> None:
         self.page_chosen.emit(name)
@@ -129,8 +129,8 @@ def _time(run: Run) -> str:
 
 
 def _after_word(run: Run) -> str:
-    if told := f"{'' if run.status == 'waiting' else run.problem} {run.unread}".strip():
-        return told
+    if words := f"{'' if run.status == 'waiting' else run.problem} {run.unread}".strip():
+        return words
     if run.loss == IMPORTED:
         return "imported embeddings, so there are no curves of training"
     if run.status == "queued":
@@ -161,16 +161,16 @@ class TroubleBanner(QFrame):
         row.setSpacing(8)
         row.addWidget(IconLabel("warning", "wrong"))
         row.addWidget(self.sentence, 1)
-        for pressed, each in self.buttons.values():
-            row.addWidget(each)
-            each.clicked.connect(pressed)
+        for pressed, widget in self.buttons.values():
+            row.addWidget(widget)
+            widget.clicked.connect(pressed)
         self.hide()
 
     def show_reason(self, reason: str, can_answer: bool) -> None:
         """Show a reason; an empty one hides the banner. `can_answer` is False for another program's run."""
         self.sentence.setText(reason if can_answer else f"{reason} {ELSEWHERE}")
-        for _, each in self.buttons.values():
-            each.setEnabled(can_answer)
+        for _, widget in self.buttons.values():
+            widget.setEnabled(can_answer)
         if self.isHidden() == bool(reason):
             self.setVisible(bool(reason))
             restyle(self)

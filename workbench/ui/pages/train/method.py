@@ -45,6 +45,11 @@ class MethodPanel(QStackedWidget):
         )
         self.addWidget(content)
 
+    @property
+    def step(self) -> int | None:
+        """The step whose charts are looked at; None without any."""
+        return self._shown
+
     def show_steps(self, steps: list[int]) -> None:
         """Steps at which charts were stored, rising; the newest is asked for unless an earlier one is looked at."""
         at_end = not self._steps or self.slider.value() == self.slider.maximum()

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.charts import Chart
 from workbench.comparing.smoothing import AT_FIRST
 from workbench.control import Control
 from workbench.problem import Problem
-from workbench.running.launch import checkpoints
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
@@ -24,7 +24,6 @@ from workbench.ui.run_config import offer_settings
 from workbench.ui.session import Session
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.smoothing_slider import SmoothingSlider
-from workbench.workspace.rows import Run
 
 ROW_PX = 24
 TABLE_SHARE, CURVES_SHARE = 1, 4
@@ -40,7 +39,7 @@ class TrainPage(QStackedWidget):
         self._build()
         self._connect()
         self._show_run(session.run_id)
-        self._load_stored()
+        session.follower.tell_again()  # the points that it told before this page was made
 
     def _build(self) -> None:
         self.hint = EmptyHint(
@@ -133,24 +132,12 @@ class TrainPage(QStackedWidget):
         self._show_evaluations()
         self._refresh()
 
-    def _load_stored(self) -> None:
-        """The points that the follower told before this page was made; what it tells again replaces them."""
-        run_id, workspace = self.session.run_id, self.session.workspace
-        if run_id is None:
-            return
-        for name in workspace.scalar_names(run_id):
-            steps, values = workspace.scalars(run_id, name)
-            self.curves.add_curve(name, steps, values)
-            self.anatomy.add_curve(name, steps, values)
-        self._show_evaluations()
-
     def _refresh(self) -> None:
-        run = self._run()
+        run = self.session.run()
         if run is None:
             return
         control = self.session.control(run.id)
-        has_checkpoint = not run.live and bool(checkpoints(self.session.workspace, run.id))
-        self.header.show_run(run, control, has_checkpoint)
+        self.header.show_run(run, control, self.session.can_resume())
         waits = run.status == "waiting" and (control is None or control.paused)
         self.banner.show_reason(run.problem if waits else "", control is not None)
         self.curves.show_trouble(run)
@@ -158,27 +145,26 @@ class TrainPage(QStackedWidget):
             plot.say_when_empty(NOT_YET if run.live else NEVER)
 
     def _show_evaluations(self) -> None:
-        run_id = self.session.run_id
-        found = [] if run_id is None else self.session.workspace.evaluations(run_id)
-        self.curves.show_evaluations(found)
-        self.model.show(found)
-        if found:
+        evaluations = self.session.evaluations()
+        self.curves.show_evaluations(evaluations)
+        self.model.show(evaluations)
+        if evaluations:
             first = self.model.index(0, 0)
             self.table.selectionModel().setCurrentIndex(first, QItemSelectionModel.SelectionFlag.NoUpdate)
 
     def _show_charts(self) -> None:
-        run_id = self.session.run_id
-        self.method.show_steps([] if run_id is None else self.session.workspace.chart_steps(run_id))
+        self.method.show_steps(self.session.chart_steps())
 
     def _show_charts_of(self, step: int) -> None:
-        if self.session.run_id is not None:
-            self.method.show_charts(self.session.workspace.charts(self.session.run_id, step))
+        run_id, workspace = self.session.run_id, self.session.workspace
+        if run_id is None:
+            return
 
-    def _run(self) -> Run | None:
-        try:
-            return self.session.run()
-        except Problem:  # another program deleted it; the list says so
-            return None
+        def show(charts: list[Chart]) -> None:
+            if (self.session.run_id, self.method.step) == (run_id, step):  # unless another is looked at since
+                self.method.show_charts(charts)
+
+        self.session.read(lambda: workspace.charts(run_id, step), show)
 
     # What the person does
 
@@ -218,7 +204,7 @@ class TrainPage(QStackedWidget):
             self.session.end_asked.emit(self.session.run_id)
 
     def _edit_settings(self) -> None:
-        run = self._run()
+        run = self.session.run()
         if run is None:
             return
         try:
@@ -227,13 +213,10 @@ class TrainPage(QStackedWidget):
             self.session.notify(problem)
 
     def _resume(self) -> None:
-        run = self._run()
+        run = self.session.run()
         if run is None:
             return
-        try:
-            self.session.resume_run(run.id)
-        except Problem as problem:
-            self.session.notify(problem)
+        self.session.resume_run(run.id)
 
     def _show_epoch(self, index: object) -> None:
         row = self.table.currentIndex().row()

@@ -1,0 +1,83 @@
+"""How long the window stands still on a workspace whose every read takes 300 ms.
+
+    python tests/benchmarks/slow_disk_stalls.py [--delay 0.3] [--settle 8]
+
+Every page is opened with a run shown, an earlier evaluation is shown on it, and then another run; a 5 ms timer ticks on
+the window's thread. Prints how many reads there were, how many of them on the window's thread, and for each page the
+longest gap between two ticks less its interval. Painting a page for the first time and waiting for the interpreter are
+in it: `--delay 0` gives what stays without the disk.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["WORKBENCH_SETTINGS"] = str(Path(tempfile.mkdtemp()) / "settings.ini")
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).parent))
+
+from PySide6.QtWidgets import QApplication
+from window_stalls import Stalls, wait
+
+from tests.slow_disk import SlowDisk
+from tests.ui.trained import trained_run
+from workbench.app import SWITCH
+from workbench.ui.main_window import MainWindow
+from workbench.ui.page_stack import PAGES
+from workbench.ui.session import Session
+from workbench.ui.tasks import Task
+from workbench.workspace import Workspace
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--delay", type=float, default=0.3, help="seconds that each read takes")
+    parser.add_argument("--settle", type=float, default=8, help="seconds in which a page is done, at most")
+    args = parser.parse_args()
+    sys.setswitchinterval(SWITCH)
+    app = QApplication(sys.argv[:1])
+    app.setStyle("Fusion")
+    folder = Path(tempfile.mkdtemp())
+    workspace = Workspace(folder / "space", create=True)
+    runs = [trained_run(workspace, folder / "cache", 200, name) for name in ("first", "second")]
+    workspace.close()
+    disk = SlowDisk(folder / "space", 0.0)
+    with disk.at_work():
+        session = Session(Workspace(folder / "space"))
+        window = MainWindow(session)
+        window.resize(1440, 900)
+        window.show()
+        window.make_ready()
+        wait(5, lambda: not session.findChildren(Task))
+        disk.delay = args.delay
+        disk.reads, before = 0, len(disk.on_window)
+
+        def settle() -> None:
+            wait(args.settle, lambda: session.evaluation() is not None and not session.findChildren(Task))
+
+        stalls = Stalls()
+        stalls.start()
+        for info in PAGES:
+            stalls.doing = info.name
+            session.show_run(runs[0])
+            settle()
+            session.show_page(info.name)
+            settle()
+            session.show_earlier()
+            settle()
+            session.show_run(runs[1])
+            settle()
+        on_window = disk.on_window[before:]
+        session.close()
+    print(f"{disk.reads} reads of {1000 * args.delay:.0f} ms, {len(on_window)} of them on the window's thread")
+    for info in PAGES:
+        print(f"  {info.name:10} longest {max(gap for gap, doing in stalls.gaps if doing == info.name):7.1f} ms")
+    for place in dict.fromkeys(on_window):
+        print("  read on the window's thread:", place[:300])
+
+
+if __name__ == "__main__":
+    main()

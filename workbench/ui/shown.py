@@ -1,0 +1,171 @@
+"""What the window shows: run, evaluation, query and selection, as the follower of the workspace read them.
+
+Nothing here reads the disk: what is asked was read by the follower, and what must be read first comes with a signal.
+"""
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+
+from workbench.ui.live import Follower
+from workbench.ui.work import Work
+from workbench.workspace.news import Watch
+from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
+
+
+class Shown(Work):
+    """One workspace, and what of it is shown.
+
+    Args:
+        watch: on the workspace.
+    """
+
+    run_changed = Signal(object)  # run id or None
+    evaluation_changed = Signal(object)  # evaluation id or None
+    selection_changed = Signal()
+    query_changed = Signal(object)  # sample id or None
+
+    # As the follower says them; `scalars_arrived` tells the shown run from its first point on after `run_changed`.
+    runs_changed = Signal()
+    status_changed = Signal(str)
+    scalars_arrived = Signal(list)  # [(name, step, value), ...]
+    evaluations_changed = Signal()
+    charts_changed = Signal()
+
+    def __init__(self, watch: Watch, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._adopt(watch)
+
+    def _adopt(self, watch: Watch) -> None:
+        self.workspace = watch.workspace
+        self.run_id: int | None = None
+        self.evaluation_id: int | None = None
+        self.selection: np.ndarray = np.empty(0, np.int64)  # sample ids
+        self.query: int | None = None
+        self._chosen: int | None = None  # evaluation that the person chose; None follows the best
+        self._told = True  # that the shown run is another one
+        self.follower = Follower(watch, self)
+        self.follower.read.connect(self._hear_read)
+        self.follower.runs_changed.connect(self.runs_changed)
+        self.follower.status_changed.connect(self.status_changed)
+        self.follower.scalars_arrived.connect(self.scalars_arrived)
+        self.follower.evaluations_changed.connect(self._hear_evaluations)
+        self.follower.charts_changed.connect(self.charts_changed)
+        self.follower.failed.connect(self.notify)
+
+    def experiments(self) -> list[Experiment]:
+        """Runs that belong together, newest first."""
+        return self.follower.experiments
+
+    def runs(self) -> list[Run]:
+        """All runs that are not in the trash, newest first, as they were read last."""
+        return self.follower.runs
+
+    def trashed_runs(self) -> list[Run]:
+        """The runs in the trash, newest first, as they were read last."""
+        return self.follower.trashed
+
+    def run(self, run_id: int | None = None) -> Run | None:
+        """The shown run, or that of a number, in the trash or not; None before it was read and where it is gone."""
+        number = self.run_id if run_id is None else run_id
+        return next((run for run in (*self.runs(), *self.trashed_runs()) if run.id == number), None)
+
+    def evaluations(self) -> list[Evaluation]:
+        """The evaluations of the shown run by epoch; none before they were read: `evaluations_changed` follows."""
+        return list(self.follower.followed.evaluations)
+
+    def evaluation(self) -> Evaluation | None:
+        """The shown evaluation, or None."""
+        return next((one for one in self.evaluations() if one.id == self.evaluation_id), None)
+
+    def dataset(self) -> Dataset | None:
+        """The data set of the shown run; None before it was read, and where its row cannot be read."""
+        return self.follower.followed.dataset
+
+    def chart_steps(self) -> list[int]:
+        """The steps at which the method of the shown run drew charts, rising."""
+        return list(self.follower.followed.chart_steps)
+
+    def can_resume(self) -> bool:
+        """Whether the shown run ended before its last epoch and has a checkpoint to go on from."""
+        run = self.run()
+        return run is not None and run.resumable and self.follower.followed.has_checkpoint
+
+    def show_run(self, run_id: int | None) -> None:
+        """Show a run, or none; selection and query are cleared. Its best evaluation follows as soon as it is read."""
+        if run_id == self.run_id:
+            return
+        self._chosen = None
+        self.run_id = run_id
+        self.follower.follow(run_id)
+        self._told = run_id is None or self.run() is not None  # a run that was just made is told when it is read
+        before, self.evaluation_id = self.evaluation_id, None
+        if self._told:
+            self.run_changed.emit(run_id)
+        if before is not None:
+            self.evaluation_changed.emit(None)
+        self.show_query(None)
+        self.select(np.empty(0, np.int64))
+
+    def show_evaluation(self, evaluation_id: int | None) -> None:
+        """Show an evaluation of the shown run and stay with it; the best, or None, follows the best from then on.
+
+        Before the evaluations of the run were read it is remembered, and shown when they are.
+        """
+        self._chosen = evaluation_id
+        if self.evaluations():
+            self._follow_choice()
+
+    def show_earlier(self) -> None:
+        """The evaluation before the shown one, if there is one."""
+        self._step_evaluation(-1)
+
+    def show_later(self) -> None:
+        """The evaluation after the shown one, if there is one."""
+        self._step_evaluation(1)
+
+    def _step_evaluation(self, by: int) -> None:
+        numbers = [evaluation.id for evaluation in self.evaluations()]
+        row = numbers.index(self.evaluation_id) + by if self.evaluation_id in numbers else -1
+        if 0 <= row < len(numbers):
+            self.show_evaluation(numbers[row])
+
+    def select(self, sample_ids: np.ndarray) -> None:
+        """Select samples by id; [n] int64."""
+        new = np.asarray(sample_ids, np.int64)
+        if not np.array_equal(new, self.selection):
+            self.selection = new
+            self.selection_changed.emit()
+
+    def show_query(self, sample_id: int | None) -> None:
+        """Show one sample as the query."""
+        if sample_id != self.query:
+            self.query = sample_id
+            self.query_changed.emit(sample_id)
+
+    # What the follower says
+
+    def _hear_read(self) -> None:
+        if not self._told and self.follower.followed.run_id == self.run_id:
+            self._told = True
+            self.run_changed.emit(self.run_id)
+
+    def _hear_evaluations(self) -> None:
+        self._follow_choice()
+        self.evaluations_changed.emit()
+
+    def _follow_choice(self) -> None:
+        """Show the evaluation that the person chose, or the best; the best is followed from then on."""
+        best = self._best_evaluation()
+        if self._chosen == best or self._chosen not in {evaluation.id for evaluation in self.evaluations()}:
+            self._chosen = None
+        shown = best if self._chosen is None else self._chosen
+        if shown != self.evaluation_id:
+            self.evaluation_id = shown
+            self.evaluation_changed.emit(shown)
+
+    def _best_evaluation(self) -> int | None:
+        """That of the epoch which the run list and the reports call the best; the last where the run has no best."""
+        evaluations, run = self.evaluations(), self.run()
+        of_best = [one.id for one in evaluations if run is not None and one.epoch == run.best_epoch]
+        last = [one.id for one in evaluations][-1:]
+        return next(reversed(of_best or last), None)

@@ -1,0 +1,98 @@
+"""Work off the window's thread, and what is said to the person about it."""
+
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.ui.activity import Activity
+from workbench.ui.tasks import Task
+
+log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+GRACE = 30.0  # seconds that work off the window's thread gets to hear of its end
+
+
+class Work(QObject):
+    """Starts work on threads and keeps it until its thread is over."""
+
+    noticed = Signal(object)  # Problem or str for the message bar
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.activity = Activity(self)
+        self._tasks: set[Task] = set()
+        self._closed = False
+
+    def run_in_thread(
+        self,
+        title: str,
+        work: Callable[[Progress], Result],
+        then: Callable[[Result], None] | None = None,
+        failed: Callable[[Problem], None] | None = None,
+        *,
+        quiet: bool = False,
+    ) -> Task:
+        """Do `work(progress)` on a thread; `then(result)` or `failed(problem)` follow on the window's thread.
+
+        Args:
+            title: the line in the Activity panel.
+            work: gets `progress(text, done, total)`, which raises Cancelled once the person cancelled.
+            then: called with the result; not when cancelled.
+            failed: called with the Problem; by default it is shown in the message bar.
+            quiet: for work well under a second: no line in the Activity panel.
+
+        After `close` nothing is done any more: the task is cancelled before it begins.
+        """
+        activity = None if quiet else self.activity
+        task = Task(title, work, then, failed or self.notify, activity, self)
+        if self._closed:  # a timer of a page that is on its way out
+            task.cancel()
+            return task
+        self._tasks.add(task)
+        task.over.connect(self._task_over)
+        return task.start()
+
+    def read(
+        self,
+        work: Callable[[], Result],
+        then: Callable[[Result], None],
+        failed: Callable[[Problem], None] | None = None,
+    ) -> Task:
+        """Read what takes well under a second, on a thread, without a line in the Activity panel.
+
+        Args:
+            work: reads. then: called with what it read, on the window's thread.
+            failed: called with the Problem; by default it is shown in the message bar.
+        """
+        return self.run_in_thread("Reading", lambda progress: work(), then, failed, quiet=True)
+
+    def change(self, work: Callable[[], Result], then: Callable[[Result], None] | None = None) -> Task:
+        """Write what takes well under a second, on a thread; a Problem is shown in the message bar."""
+        return self.run_in_thread("Writing", lambda progress: work(), then, quiet=True)
+
+    def notify(self, what: Problem | str) -> None:
+        """One sentence in the window's message bar."""
+        log.info("notice: %s", what)
+        self.noticed.emit(what)
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called: a page on its way out may still ask."""
+        return self._closed
+
+    def _cancel_tasks(self) -> list[Task]:
+        for task in self._tasks:
+            task.cancel()
+        return list(self._tasks)
+
+    def _wait_for_tasks(self) -> None:
+        for task in self._cancel_tasks():
+            task.join(GRACE)
+
+    def _task_over(self, task: Task) -> None:
+        self._tasks.discard(task)
+        task.deleteLater()

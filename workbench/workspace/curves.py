@@ -1,0 +1,149 @@
+"""The curves of a run, and the pictures that its method drew: read over a connection of the workspace."""
+
+import json
+from collections.abc import Sequence
+from math import nan
+
+import numpy as np
+
+from workbench.charts import Chart, from_plain
+from workbench.problem import Problem
+from workbench.workspace import checksums
+from workbench.workspace.columns import Unreadable, parsed
+from workbench.workspace.connection import Connection
+from workbench.workspace.packed import numbers_of
+
+
+def scalar_names(db: Connection, run_id: int) -> list[str]:
+    """The names of a run's curves, sorted. Raises Problem where a curve of a run that has ended is gone."""
+    # A look into the index for each name: all points of a long run would take 16 ms.
+    sql = (
+        "select name from metrics where exists "
+        "(select 1 from scalar_points where run_id = ? and metric_id = metrics.id limit 1)"
+    )
+    names = sorted(name for (name,) in db.execute(sql, (run_id,)))
+    checksums.check_names(db, run_id, names)
+    return names
+
+
+def scalars(db: Connection, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """One curve: steps [n] int64, rising, and values [n] float64 with NaN for NULL. Raises Problem when damaged."""
+    sql = (
+        "select step, value from scalar_points where run_id = ? "
+        "and metric_id = (select id from metrics where name = ?) order by step, seq"
+    )
+    rows = db.execute(sql, (run_id, name)).fetchall()
+    steps = np.fromiter((step for step, _ in rows), np.int64, len(rows))
+    values = np.fromiter((nan if value is None else value for _, value in rows), np.float64, len(rows))
+    checksums.check_curve(db, run_id, name, steps, values)
+    return steps, values
+
+
+# From a point to the first one that is `stride` steps or more behind it: each hop is a look into the index, so that
+# what lies between is never read. One row of texts, as in `queries`.
+THINNED = """
+with recursive hop(step, value) as (
+  select * from (select step, value from scalar_points where run_id = :run and metric_id = :metric
+    order by step, seq limit 1)
+  union all
+  select p.step, p.value from hop join scalar_points p on p.seq = (
+    select q.seq from scalar_points q where q.run_id = :run and q.metric_id = :metric and q.step >= hop.step + :stride
+    order by q.step, q.seq limit 1))
+select group_concat(step), group_concat(case when value is null then 'nan' else format('%!.17g', value) end) from hop
+"""
+
+EXTENT = """
+select (select min(step) from scalar_points where run_id = :run and metric_id = :metric),
+  (select max(step) from scalar_points where run_id = :run and metric_id = :metric),
+  (select count(*) from (select 1 from scalar_points where run_id = :run and metric_id = :metric limit :most + 1))
+"""
+
+
+def thinned_scalars(db: Connection, run_id: int, name: str, most: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """At most `most` points of a curve, evenly along its steps, without reading the others.
+
+    Returns:
+        steps: int64 [m], rising.
+        values: float64 [m], with NaN and infinity as they are stored.
+        stride: steps from a point to the next at least; 1 where every step that has a point is there.
+    """
+    row = db.execute("select id from metrics where name = ?", (name,)).fetchone()
+    asked = {"run": run_id, "metric": None if row is None else row[0]}
+    first, last, count = db.execute(EXTENT, asked | {"most": most}).fetchone()
+    stride = 1 if count <= most else -(-(last - first + 1) // most)
+    steps, values = db.execute(THINNED, asked | {"stride": stride}).fetchone()
+    rows = numbers_of(steps, np.int64)
+    order = np.argsort(rows, kind="stable")  # SQL promises none
+    return rows[order], numbers_of(values, np.float64)[order], stride
+
+
+def scalars_of_runs(db: Connection, run_ids: Sequence[int]) -> list[str]:
+    """Names of the scalars that any of the runs has."""
+    # One look into the index for each run and name; with `run_id in (...)` SQLite reads every point.
+    sql = (
+        "select distinct m.name from json_each(?) r cross join metrics m where exists "
+        "(select 1 from scalar_points p where p.run_id = r.value and p.metric_id = m.id) order by m.name"
+    )
+    return [name for (name,) in db.execute(sql, (json.dumps(list(run_ids)),))]
+
+
+def runs_with_scalar(db: Connection, run_ids: Sequence[int], name: str) -> set[int]:
+    """Those of the runs that have a point of the scalar."""
+    sql = (
+        "select r.value from json_each(?) r where exists (select 1 from scalar_points p "
+        "where p.run_id = r.value and p.metric_id = (select id from metrics where name = ?))"
+    )
+    return {run_id for (run_id,) in db.execute(sql, (json.dumps(list(run_ids)), name))}
+
+
+def before_first_point(db: Connection, run_id: int) -> int:
+    """The order of arrival (`seq`) before a run's first point; 0 where it has none."""
+    first = db.execute("select min(seq) from scalar_points where run_id = ?", (run_id,)).fetchone()[0]
+    return int(first or 1) - 1
+
+
+def points_since(
+    db: Connection, run_id: int, seq: int, most: int
+) -> tuple[list[tuple[str, int, float | None]], int, bool]:
+    """Points of a run that arrived after `seq`: name, step and value, in the order of arrival.
+
+    Args:
+        seq: order of arrival of the last point that is known.
+        most: numbers of `seq` that are looked through, those of other runs among them.
+
+    Returns:
+        The points, the `seq` up to which was read, and whether more is waiting.
+    """
+    newest = db.execute("select max(seq) from scalar_points").fetchone()[0] or 0
+    seq = min(seq, newest)  # a resumed run drops its last points; their numbers are given again
+    upto = min(seq + most, newest)
+    sql = (
+        "select m.name, p.step, p.value from scalar_points p join metrics m on m.id = p.metric_id "
+        "where p.seq > ? and p.seq <= ? and p.run_id = ? order by p.seq"
+    )
+    return db.execute(sql, (seq, upto, run_id)).fetchall(), upto, upto < newest
+
+
+def charts_extent(db: Connection, run_id: int) -> tuple[int, int | None]:
+    """How many steps of a run have charts, and the last of them."""
+    count, last = db.execute("select count(*), max(step) from charts where run_id = ?", (run_id,)).fetchone()
+    return count, last
+
+
+def chart_steps(db: Connection, run_id: int) -> list[int]:
+    """The steps at which the run's method drew its own pictures, rising."""
+    return [step for (step,) in db.execute("select step from charts where run_id = ? order by step", (run_id,))]
+
+
+def charts(db: Connection, run_id: int, step: int) -> list[Chart]:
+    """What the run's method drew at that step. Raises Problem when it drew nothing then, or it cannot be read."""
+    row = db.execute("select charts from charts where run_id = ? and step = ?", (run_id, step)).fetchone()
+    checksums.check_charts(db, run_id, step)
+    if row is None:
+        raise Problem(f"Run {run_id} has no charts at step {step}.")
+    try:
+        return [from_plain(chart) for chart in parsed(row[0], list)]
+    except (Unreadable, TypeError, KeyError, ValueError) as error:
+        raise Problem(
+            f"The charts of run {run_id} at step {step} could not be read ({error}).", kept="The others are kept."
+        ) from None

@@ -1,0 +1,174 @@
+"""Evaluations of a run: their metrics, queries and neighbours from the database, their arrays from the run's folder."""
+
+from math import nan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench import jobs
+from workbench.problem import Problem
+from workbench.workspace import arrays, checksums
+from workbench.workspace.columns import LARGEST_INT32, Unreadable, even, metrics_of
+from workbench.workspace.connection import Connection
+from workbench.workspace.packed import numbers_of, unpacked
+from workbench.workspace.rows import Evaluation, Neighbour, Queries, Query
+
+if TYPE_CHECKING:
+    from workbench.workspace.workspace import Workspace
+
+EVALUATION_COLUMNS = "id, run_id, epoch, step, distance, metrics, created"
+
+QUERY_COLUMNS = ("places", "sample_ids", "labels", "ap", "first_hit", "r", "right")
+
+
+def as_metrics(text: str) -> dict[str, float]:
+    """Metrics of one evaluation; none where they cannot be read, which its run tells of."""
+    try:
+        return metrics_of(text)
+    except Unreadable:
+        return {}
+
+
+def read_evaluations(db: Connection, where: str, value: int) -> list[Evaluation]:
+    """Evaluations by epoch; `where` is a column, "id" or "run_id", and `value` its number."""
+    sql = f"select {EVALUATION_COLUMNS} from evaluations where {where} = ? order by epoch, id"
+    return [
+        Evaluation(row[0], row[1], row[2], row[3], row[4], as_metrics(row[5]), row[6])
+        for row in db.execute(sql, (value,))
+    ]
+
+
+def read_queries(db: Connection, evaluation_id: int) -> Queries:
+    """All columns in one row of texts: each row fetched would be a wait for the interpreter. Raises Problem."""
+    fields = ("place", "sample_id", "label", "ifnull(ap, 'nan')", "first_hit", "r", '"right"')
+    sql = f"select {', '.join(f'group_concat({field})' for field in fields)} from queries where evaluation_id = ?"
+    texts = dict(zip(QUERY_COLUMNS, db.execute(sql, (evaluation_id,)).fetchone(), strict=True))
+    columns = {name: numbers_of(text, np.float32 if name == "ap" else np.int64) for name, text in texts.items()}
+    what = f"The queries of evaluation {evaluation_id}"
+    even(what, columns)
+    for name in ("first_hit", "r", "right"):
+        if len(columns[name]) and not (columns[name].min() >= 0 and columns[name].max() <= LARGEST_INT32):
+            raise Problem(f"{what} could not be read: {name} is out of range.", kept="The rest is kept.")
+    order = np.argsort(columns["places"])  # sooner done here than in SQL
+    columns_in_order = Queries(
+        sample_ids=columns["sample_ids"][order],
+        labels=columns["labels"][order],
+        ap=columns["ap"][order],
+        first_hit=columns["first_hit"][order].astype(np.int32),
+        r=columns["r"][order].astype(np.int32),
+        right=columns["right"][order].astype(bool),
+    )
+    checksums.check_columns(db, evaluation_id, columns_in_order)
+    return columns_in_order
+
+
+def read_query(db: Connection, evaluation_id: int, sample_id: int) -> Query:
+    """One query of an evaluation. Raises Problem when the sample is none, or its row is damaged."""
+    sql = "select label, class, path, ap, first_hit, r from query_rows where evaluation_id = ? and sample_id = ?"
+    row = db.execute(sql, (evaluation_id, sample_id)).fetchone()
+    if row is None:
+        raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
+    checksums.check_shown(db, evaluation_id, [sample_id])
+    label, class_name, path, ap, first_hit, r = row
+    return Query(sample_id, label, class_name, path, nan if ap is None else ap, first_hit, r)
+
+
+def read_neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[Neighbour]:
+    """The stored neighbours of one query, best first."""
+    row = db.execute(
+        "select q.neighbours, q.similarities, q.label, r.dataset_id from queries q "
+        "join evaluations e on e.id = q.evaluation_id join runs r on r.id = e.run_id "
+        "where q.evaluation_id = ? and q.sample_id = ?",
+        (evaluation_id, sample_id),
+    ).fetchone()
+    if row is None:
+        raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
+    checksums.check_queries(db, evaluation_id, [sample_id])
+    unread = Problem(f"The neighbours of sample {sample_id} could not be read.", kept="The others are kept.")
+    try:
+        rows, similarities, label, dataset_id = unpacked(row[0]), unpacked(row[1]), row[2], row[3]
+    except ValueError:
+        raise unread from None
+    samples = checksums.checked_samples(db, dataset_id, rows)
+    by_row = {at: (number, its, name) for at, number, its, _, name, _ in samples}
+    if len(rows) != len(similarities) or not by_row.keys() >= set(rows):
+        raise unread
+    return [
+        Neighbour(rank, by_row[at][0], similarity / 10_000, by_row[at][1] == label, by_row[at][1], by_row[at][2])
+        for rank, (at, similarity) in enumerate(zip(rows, similarities, strict=True), start=1)
+    ]
+
+
+def query_table(db: Connection, evaluation_id: int) -> list[list[Any]]:
+    """All queries by sample id: sample id, path, class, average precision, first hit, R and right. Raises Problem."""
+    checksums.check_shown(db, evaluation_id)
+    sql = (
+        'select sample_id, path, class, ap, first_hit, r, "right" from query_rows '
+        "where evaluation_id = ? order by sample_id"
+    )
+    return [list(row) for row in db.execute(sql, (evaluation_id,))]
+
+
+def count_and_sum(db: Connection, evaluation_id: int) -> tuple[int, int | None]:
+    """How many queries an evaluation has, and the sum of their ids (modulo 2**31 - 1 each); None without any.
+
+    Two test halves of one data set with the same count and sum have the same samples: ids are spread evenly.
+    """
+    sql = "select count(*), sum(sample_id % 2147483647) from queries where evaluation_id = ?"
+    count, total = db.execute(sql, (evaluation_id,)).fetchone()
+    return count, total
+
+
+def extent(db: Connection, run_id: int) -> tuple[int, int | None]:
+    """How many evaluations a run has, and the highest of their numbers."""
+    count, last = db.execute("select count(*), max(id) from evaluations where run_id = ?", (run_id,)).fetchone()
+    return count, last
+
+
+def last_evaluation(db: Connection, run_id: int) -> int:
+    """The number of a run's evaluation of the latest epoch. Raises Problem when it has none yet."""
+    row = db.execute(
+        "select id from evaluations where run_id = ? order by epoch desc, id desc limit 1", (run_id,)
+    ).fetchone()
+    if row is None:
+        raise Problem(f"Run {run_id} has no evaluation yet.")
+    return int(row[0])
+
+
+def read_embeddings(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sample ids [n] int64, labels [n] int64 and embeddings [n, d] float32 (a read-only memory map)."""
+    path, _ = _artefact(workspace, evaluation_id, "embeddings_id") or (Path(), "")
+    with jobs.meanwhile(lambda: arrays.hash_ahead(path)):
+        columns = workspace.queries(evaluation_id)
+    return columns.sample_ids, columns.labels, read_vectors(workspace, evaluation_id)
+
+
+def read_vectors(workspace: "Workspace", evaluation_id: int) -> np.ndarray:
+    """The embeddings alone, [n, d] float32 (a read-only memory map). Raises Problem."""
+    stored = _artefact(workspace, evaluation_id, "embeddings_id")
+    if stored is None:
+        raise Problem(f"There is no evaluation {evaluation_id} in {workspace.path}.")
+    vectors = arrays.read_array(*stored)
+    with workspace.reading() as db:
+        sql = "select count(*) from queries where evaluation_id = ?"
+        count = db.execute(sql, (evaluation_id,)).fetchone()[0]
+    return arrays.check_count(stored[0], vectors, count, "embeddings")
+
+
+def read_proxies(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Class proxies at that evaluation: vectors [p, d] float32 and labels [p] int64; None for losses without."""
+    stored = _artefact(workspace, evaluation_id, "proxies_id")
+    if stored is None:
+        return None
+    path, digest = stored
+    columns = arrays.read_arrays(path, ("vectors", "labels"), digest)
+    return columns["vectors"], arrays.check_count(path, columns["labels"], len(columns["vectors"]), "labels")
+
+
+def _artefact(workspace: "Workspace", evaluation_id: int, column: str) -> tuple[Path, str] | None:
+    """Where a file of an evaluation lies, and its hash."""
+    sql = f'select a.run_id, a.path, a.blake2b from evaluations e join artefacts a on a.id = e."{column}"'
+    with workspace.reading() as db:
+        row = db.execute(f"{sql} where e.id = ?", (evaluation_id,)).fetchone()
+    return None if row is None else (workspace.file(row[0], row[1]), row[2])

@@ -1,0 +1,160 @@
+"""What is new in a workspace since the last look, whoever wrote it; read on a connection of its own."""
+
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from math import nan
+from pathlib import Path
+
+from workbench.events import CHECKPOINTS
+from workbench.problem import Problem
+from workbench.workspace import curves, evaluations, experiments, runs, samples
+from workbench.workspace.connection import InPlace, told
+from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
+from workbench.workspace.workspace import Workspace
+
+ROWS_AT_ONCE = 10_000  # numbers of `seq` looked through in one look: keeps a look under about 10 ms
+Extent = tuple[int, int | None]  # how many rows there are, and the highest of their numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What the window knows of the run that it shows."""
+
+    run_id: int | None = None
+    evaluations: tuple[Evaluation, ...] = ()  # by epoch
+    chart_steps: tuple[int, ...] = ()  # at which its method drew charts, rising
+    dataset: Dataset | None = None  # None before the run has read its data, or where its row cannot be read
+    has_checkpoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far has been read: of the workspace, and of the run that is followed."""
+
+    run_id: int | None = None
+    version: int = -1
+    seq: int | None = None  # None: from the run's first point
+    status: str = ""
+    evaluations: Extent = (0, None)
+    charts: Extent = (0, None)
+    followed: Followed = field(default_factory=Followed)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """One look: what was read, and where the next one goes on."""
+
+    before: Place
+    after: Place
+    runs: list[Run]  # that are not in the trash, newest first
+    trashed: list[Run]
+    experiments: list[Experiment]  # newest first
+    scalars: list[tuple[str, int, float]]  # new points of the followed run, in the order written; NaN is NaN
+    more: bool  # points are waiting
+
+
+class Watch:
+    """Looks for news in a workspace. Safe to call from any thread; a look may take as long as the disk.
+
+    Args:
+        workspace: stays open as long as the watch.
+
+    Attributes:
+        first: the news of the first look, which follows no run.
+
+    Raises:
+        Problem: the workspace cannot be read.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self._db, self._in_place = workspace.reader(), InPlace(workspace.database)
+        self._lock, self._closed = threading.Lock(), False
+        first = self.look(Place())
+        assert first is not None
+        self.first = first
+
+    def close(self) -> None:
+        """Close the connection; later looks see nothing new."""
+        with self._lock:
+            self._closed = True
+            self._db.close()
+
+    def look(self, place: Place) -> News | None:
+        """What is new since that place; None for nothing.
+
+        Raises:
+            Problem: the workspace cannot be read; Gone where its database is another file, which may be put back.
+        """
+        with self._lock:
+            if self._closed:
+                return None
+            self._in_place.check()
+            with told(self._db):
+                return self._look(place)
+
+    def _look(self, place: Place) -> News | None:
+        version = self._db.execute("pragma data_version").fetchone()[0]
+        if version == place.version:
+            return None
+        every = runs.read_runs(self._db, "1", ())
+        after, scalars, more = place, list[tuple[str, int, float]](), False
+        if place.run_id is not None:
+            run = next((run for run in every if run.id == place.run_id), None)
+            after, scalars, more = self._look_at_run(place, place.run_id, run)
+        return News(
+            before=place,
+            after=replace(after, version=-1 if more else version),
+            runs=[run for run in every if run.trashed is None],
+            trashed=[run for run in every if run.trashed is not None],
+            experiments=experiments.experiments(self._db) if any(run.experiment_id for run in every) else [],
+            scalars=scalars,
+            more=more,
+        )
+
+    def _look_at_run(
+        self, place: Place, run_id: int, run: Run | None
+    ) -> tuple[Place, list[tuple[str, int, float]], bool]:
+        seq = curves.before_first_point(self._db, run_id) if place.seq is None else place.seq
+        points, upto, more = curves.points_since(self._db, run_id, seq, ROWS_AT_ONCE)
+        scored, charted = evaluations.extent(self._db, run_id), curves.charts_extent(self._db, run_id)
+        reached = Place(
+            run_id=run_id,
+            version=place.version,
+            seq=upto,
+            status=place.status if run is None else run.status,
+            evaluations=scored,
+            charts=charted,
+            followed=self._followed(place, run_id, run, scored, charted),
+        )
+        return reached, [(name, step, nan if value is None else value) for name, step, value in points], more
+
+    def _followed(self, place: Place, run_id: int, run: Run | None, scored: Extent, charted: Extent) -> Followed:
+        """What is known of the run, read again where it changed."""
+        known = place.followed
+        if scored != place.evaluations or known.run_id != run_id:
+            known = replace(known, evaluations=tuple(evaluations.read_evaluations(self._db, "run_id", run_id)))
+        if charted != place.charts or known.run_id != run_id:
+            known = replace(known, chart_steps=tuple(curves.chart_steps(self._db, run_id)))
+        there = any(self.workspace.has_file(run_id, name) for name in CHECKPOINTS.values())
+        return replace(known, run_id=run_id, dataset=self._dataset(known.dataset, run), has_checkpoint=there)
+
+    def _dataset(self, known: Dataset | None, run: Run | None) -> Dataset | None:
+        if run is None or run.dataset_id is None:
+            return None
+        if known is not None and known.id == run.dataset_id:
+            return known
+        with suppress(Problem):  # pages that need it say so
+            return samples.read_dataset(self._db, run.dataset_id, self.workspace.path)
+        return None
+
+
+def watched(path: Path) -> Watch:
+    """A watch on the workspace in a folder, which is made where it is missing. Raises Problem."""
+    workspace = Workspace(path, create=True)
+    try:
+        return Watch(workspace)
+    except BaseException:
+        workspace.close()
+        raise

@@ -1,0 +1,81 @@
+"""Maps of evaluations: their rows, their points, and a new one stored."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench import files
+from workbench.problem import Problem
+from workbench.workspace import arrays
+from workbench.workspace.artefacts import add_artefact
+from workbench.workspace.columns import Unreadable, parsed
+from workbench.workspace.connection import Connection, new_id
+from workbench.workspace.rows import Projection
+from workbench.workspace.times import now, stamp
+
+if TYPE_CHECKING:
+    from workbench.workspace.workspace import Workspace
+
+
+def read_projections(db: Connection, where: str, values: tuple[Any, ...]) -> list[Projection]:
+    """Maps in the order in which they were made."""
+    # One text for all: every row is a wait for the interpreter beside a training thread.
+    sql = (
+        "select json_group_array(json_array(id, evaluation_id, method, params, seed, trustworthiness, versions, "
+        "created, continuity, trust_queries, start_id, kept_id is not null, doubts)) "
+        f"from (select * from projections where {where} order by id)"
+    )
+    ((text,),) = db.execute(sql, values).fetchall()
+    return [_projection(row) for row in json.loads(text)]
+
+
+def _projection(row: list[Any]) -> Projection:
+    """One map; one whose settings cannot be read is named so, and is nobody's start or continuation."""
+    method, params, versions, doubts = row[2], {}, {}, ()
+    try:
+        params, versions, doubts = parsed(row[3], dict), parsed(row[6], dict), tuple(parsed(row[12], list))
+    except Unreadable as error:
+        method = f"{method} (its settings could not be read: {error})"
+    return Projection(
+        id=row[0], evaluation_id=row[1], method=method, params=params, seed=row[4], trustworthiness=row[5],
+        versions=versions, created=row[7], continuity=row[8], trust_queries=row[9], start_id=row[10],
+        kept=bool(row[11]), doubts=doubts,
+    )  # fmt: skip
+
+
+def read_coordinates(workspace: "Workspace", projection_id: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Points [n, 2] float32 in the order of the embeddings, and proxies [p, 2] or None. Raises Problem."""
+    with workspace.reading() as db:
+        row = db.execute(
+            "select a.run_id, a.path, a.blake2b, (select count(*) from queries where evaluation_id = "
+            "p.evaluation_id) from projections p join artefacts a on a.id = p.coordinates_id where p.id = ?",
+            (projection_id,),
+        ).fetchone()
+    if row is None:
+        raise Problem(f"There is no map {projection_id} in {workspace.path}.")
+    path = workspace.file(row[0], row[1])
+    stored = arrays.read_arrays(path, ("points", "proxies?"), row[2])
+    return arrays.check_count(path, stored["points"], row[3], "points"), stored.get("proxies")
+
+
+def store_projection(
+    workspace: "Workspace", evaluation_id: int, points: np.ndarray, proxies: np.ndarray | None, columns: dict[str, Any]
+) -> int:
+    """Store a map: points [n, 2] in the order of the embeddings, proxies [p, 2] or None; returns its number.
+
+    Args:
+        columns: of its row, as they are stored; `method` is one of them.
+    """
+    run_id = workspace.evaluation(evaluation_id).run_id
+    path = workspace.file(run_id, f"map-{evaluation_id}-{columns['method']}-{stamp()}.npz")
+    stored = {"points": points.astype(np.float32)}
+    if proxies is not None:
+        stored["proxies"] = proxies.astype(np.float32)
+    with files.atomic_write(path) as file:
+        np.savez(file, **stored)  # type: ignore[arg-type]
+    with workspace.writing() as db:
+        artefact = add_artefact(db, workspace.folder(run_id), run_id, "projection", path, None)
+        row = {"evaluation_id": evaluation_id, "coordinates_id": artefact, "created": now(), **columns}
+        sql = f"insert into projections ({', '.join(row)}) values ({', '.join('?' * len(row))})"
+        return new_id(db.execute(sql, tuple(row.values())))

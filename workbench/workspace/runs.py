@@ -1,0 +1,124 @@
+"""Runs in the database: read with their tags and scores, made, changed by a person, and taken over or given up."""
+
+from typing import TYPE_CHECKING, Any
+
+from workbench import files
+from workbench.events import RunState
+from workbench.files import parts
+from workbench.workspace import ownership, sealing
+from workbench.workspace.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
+from workbench.workspace.connection import Connection
+from workbench.workspace.dataset_copy import keep_experiment
+from workbench.workspace.rows import Run
+from workbench.workspace.run_folders import next_number
+from workbench.workspace.times import now
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+    from workbench.workspace.workspace import Workspace
+
+RUN_COLUMNS = (
+    "id, name, status, problem, phase, created, ended, seed, config, dataset_id, dataset, loss, backbone, done, total, "
+    "epoch, epochs, images_per_second, memory_bytes, seconds_left, seconds, colour, note, pid, host, environment, "
+    "trashed, experiment_id"
+)
+
+
+def read_runs(db: Connection, where: str, values: tuple[Any, ...]) -> list[Run]:
+    """Runs with their tags and the metrics of their best (highest MAP@R) and last evaluation, newest first."""
+    names = RUN_COLUMNS.split(", ")
+    rows = [
+        dict(zip(names, row, strict=True))
+        for row in db.execute(f"select {RUN_COLUMNS} from runs where {where} order by id desc", values)
+    ]
+    tags: dict[int, list[str]] = {}
+    for run_id, tag in db.execute("select run_id, tag from tags order by tag"):
+        tags.setdefault(run_id, []).append(tag)
+    best, last = _best_and_last(db)
+    return [_run(row, tuple(tags.get(row["id"], ())), best.get(row["id"]), last.get(row["id"])) for row in rows]
+
+
+def _run(row: dict[str, Any], tags: tuple[str, ...], best: tuple[str, int] | None, last: str | None) -> Run:
+    """One run; what of its row cannot be read is told in `unread`."""
+    facts = {name: value for name, value in row.items() if name != "environment"}
+    facts, doubts = checked_row(Run, facts)
+    environment, missing = environment_of(row["environment"])
+    doubts += missing
+    metrics: list[dict[str, float]] = []
+    for text in (None if best is None else best[0], last):
+        try:
+            metrics.append({} if text is None else metrics_of(text))
+        except Unreadable as error:
+            metrics.append({})
+            doubts.append(f"the metrics of an evaluation ({error})")
+    return Run(
+        **facts, environment=environment, tags=tags, best=metrics[0], best_epoch=0 if best is None else best[1],
+        last=metrics[1], unread=told_of(doubts),
+    )  # fmt: skip
+
+
+def _best_and_last(db: Connection) -> tuple[dict[int, tuple[str, int]], dict[int, str]]:
+    """By run the metrics and the epoch of the best evaluation, and the metrics of the last one; as JSON."""
+    # SQLite fills bare columns from the row that holds the maximum.
+    best = db.execute("select run_id, max(ifnull(score, -1)), metrics, epoch from evaluations group by run_id")
+    last = db.execute("select run_id, max(id), metrics from evaluations group by run_id")
+    return {row[0]: (row[2], row[3]) for row in best}, {row[0]: row[2] for row in last}
+
+
+def create_run(workspace: "Workspace", config: "RunConfig", experiment: int | None = None) -> int:
+    """A new queued run with its folder and config file, perhaps one of an experiment's; returns its number."""
+    text = config.to_toml()
+    values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, now())
+    with workspace.writing() as db:
+        run_id = next_number(db, workspace.path / "runs")
+        db.execute(
+            "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
+            "experiment_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, (select count(*) from runs), ?)",
+            (run_id, *values, config.training.epochs, experiment),
+        )
+        ownership.own(db, "runs", run_id)
+    workspace.folder(run_id).mkdir(parents=True, exist_ok=True)
+    with files.atomic_write(workspace.file(run_id, "config.toml")) as file:
+        file.write(text.encode())
+    if experiment is not None:
+        with workspace.reading() as db:
+            keep_experiment(db, experiment, workspace.folder(run_id))
+    return run_id
+
+
+def set_column(db: Connection, run_id: int, column: str, value: object) -> None:
+    """Change one column of a run's row."""
+    db.execute(f'update runs set "{column}" = ? where id = ?', (value, run_id))
+
+
+def set_tags(db: Connection, run_id: int, tags: list[str]) -> None:
+    """Give a run these tags and no others; spaces around them and empty ones are dropped."""
+    db.execute("delete from tags where run_id = ?", (run_id,))
+    words = sorted({tag.strip() for tag in tags if tag.strip()})
+    db.executemany("insert into tags (run_id, tag) values (?, ?)", [(run_id, tag) for tag in words])
+
+
+def set_status(db: Connection, run_id: int, status: str, problem: str) -> None:
+    """Set a run's state from outside of it."""
+    db.execute("update runs set status = ?, problem = ? where id = ?", (status, problem, run_id))
+    if not RunState(status).live:
+        sealing.seal_curves(db, run_id)
+
+
+def trash(db: Connection, run_id: int) -> None:
+    """Put a run into the trash. Raises Problem while it is running."""
+    ownership.mark_dead_runs(db)
+    ownership.refuse_while_working(db, run_id, (RunState.RUNNING, RunState.WAITING))
+    set_column(db, run_id, "trashed", now())
+
+
+def sweep_dead_runs(workspace: "Workspace") -> list[int]:
+    """Mark runs whose owner is gone (see ownership.py) as interrupted; returns their numbers."""
+    with workspace.reading() as db:
+        if workspace.read_only or not ownership.dead_runs(db):
+            return []
+    with workspace.writing() as db:
+        dead = ownership.mark_dead_runs(db)
+    for run_id in dead:
+        parts.remove_dead(workspace.folder(run_id))
+    return dead

@@ -1,0 +1,66 @@
+"""Data sets and their samples: read over a connection of the workspace, and stored with the first run that has them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.problem import Problem
+from workbench.workspace import checksums, sealing
+from workbench.workspace.columns import Unreadable, even, texts_of
+from workbench.workspace.connection import Connection
+from workbench.workspace.dataset_copy import register
+from workbench.workspace.paths import originals, pixel_cache
+from workbench.workspace.rows import Dataset, Samples
+
+if TYPE_CHECKING:
+    from workbench.datasets.image_set import ImageSet
+    from workbench.datasets.pictures import Pictures
+
+
+def read_dataset(db: Connection, dataset_id: int, near: Path) -> Dataset:
+    """One data set; `near` is the workspace's folder, where its pixel cache may be. Raises Problem."""
+    names = ("id", "name", "root", "fingerprint", "class_names", "pixels", "image_size", "channels")
+    row = db.execute(f"select {', '.join(names)} from datasets where id = ?", (dataset_id,)).fetchone()
+    if row is None:
+        raise Problem(f"There is no data set {dataset_id} in this workspace.")
+    facts = dict(zip(names, row, strict=True))
+    try:
+        facts["class_names"] = texts_of(facts["class_names"])
+    except Unreadable as error:
+        raise Problem(
+            f"The names of the classes of data set {dataset_id} could not be read ({error}).",
+            kept="The runs are kept.",
+        ) from None
+    facts["pixels"] = pixel_cache(str(facts["pixels"]), near) if facts["pixels"] else None
+    return Dataset(**facts)
+
+
+def read_samples(db: Connection, dataset_id: int) -> Samples:
+    """All samples by row. Raises Problem."""
+    stored = checksums.sample_rows(db, dataset_id)
+    checksums.check_sample_rows(db, dataset_id, stored)
+    columns = list(zip(*stored, strict=True)) or [()] * 6
+    try:
+        rows, ids, labels = (np.array(column, np.int64) for column in columns[:3])
+    except (TypeError, ValueError, OverflowError):
+        raise Problem(f"The samples of data set {dataset_id} could not be read.", kept="The runs are kept.") from None
+    even(f"Data set {dataset_id}", {"ids": ids, "rows": rows, "labels": labels})
+    return Samples(ids=ids, rows=rows, labels=labels, paths=list(columns[3]), official=list(columns[5]))
+
+
+def pictures(data: Dataset, columns: Samples) -> "Pictures":
+    """Images of a data set by sample id: from the pixel cache, in full from the original file."""
+    from workbench.datasets.pictures import Pictures
+
+    ids = columns.ids.tolist()
+    files = dict(zip(ids, originals(data.root, columns.paths), strict=True)) if data.root else {}
+    return Pictures(dict(zip(ids, columns.rows.tolist(), strict=True)), data.pixels, files, data.image_size > 0)
+
+
+def store_dataset(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:
+    """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
+    dataset_id = register(db, image_set, pixels)
+    if db.execute("select 1 from sample_sums where dataset_id = ?", (dataset_id,)).fetchone() is None:
+        sealing.seal_samples(db, dataset_id)
+    return dataset_id

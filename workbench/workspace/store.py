@@ -1,0 +1,111 @@
+"""The folder of a workspace and its two connections: opened and checked here, read and written by the other modules."""
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+from workbench.files.unreadable import refusing
+from workbench.problem import Problem
+from workbench.workspace import checksums
+from workbench.workspace.connection import Connection, open_reader, open_writer, told, writing
+from workbench.workspace.migrations import migrate
+from workbench.workspace.paths import inside, regular, whole
+from workbench.workspace.schema import check_schema
+
+DATABASE = "workspace.db"
+RUNS = "runs"  # the folder of the runs' folders
+
+
+class Store:
+    """An open workspace without its nouns: where its files lie, and transactions on its database.
+
+    Args:
+        path: the folder.
+        create: make the folder and the database when they are missing.
+
+    Raises:
+        Problem: not a workspace, damaged, made by a newer Workbench, or a folder that cannot be read.
+    """
+
+    def __init__(self, path: Path | str, create: bool = False) -> None:
+        self.path = Path(path)
+        self.database = self.path / DATABASE
+        self._lock, self._read_lock = threading.RLock(), threading.RLock()
+        if create and not os.path.exists(self.database):
+            self._make_folder()
+        self.read_only = os.path.exists(self.database) and not (
+            os.access(self.path, os.W_OK) and os.access(self.database, os.W_OK)
+        )
+        if self.read_only:
+            self._db = open_reader(self.database)
+        else:
+            self._db = open_writer(self.database, create=create)
+        try:
+            with told(self._db):
+                check_schema(self._db, self.database)
+            if not self.read_only:
+                migrate(self._db, self.database)
+        except BaseException:
+            self._db.close()
+            raise
+        self._reader = self._db if self.read_only else open_reader(self.database)
+        try:
+            with self.reading() as db:
+                checksums.check_small(db)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connection; the object is of no use afterwards."""
+        with self._lock, self._read_lock:
+            self._reader.close()
+            self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def reader(self) -> Connection:
+        """A new read-only connection, for a table model or a follower; the caller closes it."""
+        return open_reader(self.database)
+
+    def folder(self, run_id: int) -> Path:
+        """Where a run keeps its config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""
+        return inside(self.path, f"{RUNS}/{whole(run_id, 'a run')}")
+
+    def file(self, run_id: int, name: str) -> Path:
+        """A file or folder of a run, whether or not it is there. Raises Problem as `paths.inside`."""
+        return inside(self.folder(run_id), name)
+
+    def has_file(self, run_id: int, name: str) -> bool:
+        """Whether a run has a file of its own of that name; a link is none."""
+        try:
+            return regular(self.file(run_id, name)).exists()
+        except Problem:
+            return False
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction of this workspace; raises Problem when it is read-only, full or locked."""
+        if self.read_only:
+            raise Problem(f"The workspace {self.path} is open for reading only.", kept="It was not changed.")
+        with self._lock, writing(self._db) as db:
+            yield db
+            checksums.seal(db)
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Reading has a connection of its own: the window never waits for what a run is writing. Raises Problem."""
+        with self._read_lock, told(self._reader) as db:
+            yield db
+
+    def _make_folder(self) -> None:
+        todo = "Choose a folder where you may write."
+        with refusing(lambda why: Problem(f"The folder {str(self.path)[:200]} cannot be made ({why}).", todo=todo)):
+            (self.path / "runs").mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,122 @@
+"""What the process that works on a sweep tells the workspace: that it is there, its device, and what its trials did."""
+
+import os
+import socket
+from collections.abc import Callable
+
+from workbench.problem import Problem
+from workbench.workspace import ownership
+from workbench.workspace.connection import Connection
+from workbench.workspace.ownership import Owner, age
+from workbench.workspace.sweeps import STARTS, Trial
+from workbench.workspace.times import now
+from workbench.workspace.workspace import Workspace
+
+
+def announce(workspace: Workspace, sweep_id: int) -> bool:
+    """Say that a worker is about to be started; False where one is there or was started a moment ago."""
+    with workspace.writing() as db:
+        worker = ownership.owner_of(db, "sweeps", sweep_id)
+        if worker is None or worker.alive or (worker.pid is None and age(worker.beat) < STARTS):
+            return False
+        db.execute("update sweeps set pid = null, holds = 0, beat = ? where id = ?", (now(), sweep_id))
+    return True
+
+
+def take(workspace: Workspace, sweep_id: int, device: str) -> None:
+    """Make this process the sweep's worker; what a dead one left half done is put back into the line.
+
+    Raises:
+        Problem: another process is at work on it, or it is finished.
+    """
+    with workspace.writing() as db:
+        worker = ownership.owner_of(db, "sweeps", sweep_id)
+        if worker is None:
+            raise Problem(f"There is no sweep {sweep_id} in {workspace.path}.")
+        if worker.alive and not worker.here:
+            raise Problem(f"Sweep {sweep_id} has a worker: {worker}.", todo="`workbench sweep show` tells its state.")
+        ownership.own(db, "sweeps", sweep_id)
+        db.execute("update sweeps set device = ?, holds = 0 where id = ?", (device, sweep_id))
+        db.execute(
+            "update sweep_trials set state = 'queued' where sweep_id = ? and state in ('running', 'paused')",
+            (sweep_id,),
+        )
+
+
+def is_next(workspace: Workspace, sweep_id: int, device: str) -> bool:
+    """Whether the device is this sweep's, as far as the workspace knows: no other has it, and no older one waits."""
+    with workspace.reading() as db:
+        return _is_next(db, sweep_id, device)
+
+
+def take_device(workspace: Workspace, sweep_id: int, device: str) -> bool:
+    """Have the device for this process's sweep: False while the worker of another has it, or an older one waits."""
+    with workspace.writing() as db:
+        if not _is_next(db, sweep_id, device):
+            return False
+        db.execute("update sweeps set holds = 1, beat = ? where id = ?", (now(), sweep_id))
+    return True
+
+
+def _is_next(db: Connection, sweep_id: int, device: str) -> bool:
+    others = db.execute(
+        "select id, holds, pid, host, born, beat from sweeps where id != ? and device = ? and host = ? "
+        "and pid is not null",
+        (sweep_id, device, socket.gethostname()),
+    ).fetchall()
+    return not any((holds or other < sweep_id) and Owner(*worker).alive for other, holds, *worker in others)
+
+
+def remark(workspace: Workspace, sweep_id: int, words: str) -> None:
+    """Say what the worker waits for or must do without; nothing takes it back. A paused sweep keeps its reason."""
+    with workspace.writing() as db:
+        db.execute("update sweeps set problem = ? where id = ? and state = 'active'", (words, sweep_id))
+
+
+def beat(workspace: Workspace, sweep_id: int) -> None:
+    """Say that the worker is there, for those who look from another machine."""
+    with workspace.writing() as db:
+        db.execute("update sweeps set beat = ? where id = ?", (now(), sweep_id))
+
+
+def leave(workspace: Workspace, sweep_id: int, *, even_if_active: bool = True) -> bool:
+    """This process works on the sweep no longer; False where it was resumed meanwhile and should ask for its device."""
+    with workspace.writing() as db:
+        left = db.execute(
+            "update sweeps set pid = null, holds = 0, device = '', beat = null "
+            "where id = ? and pid = ? and (? or state != 'active')",
+            (sweep_id, os.getpid(), even_if_active),
+        ).rowcount
+        db.execute("update sweeps set holds = 0 where id = ? and pid = ?", (sweep_id, os.getpid()))
+    return bool(left)
+
+
+def begin(workspace: Workspace, trial: Trial, make_run: Callable[[], int]) -> int:
+    """Give a trial its run, made by `make_run` unless it has one, and mark it as running; returns the run's number."""
+    run_id = make_run() if trial.run_id is None else trial.run_id
+    with workspace.writing() as db:
+        db.execute(
+            "update sweep_trials set state = 'running', run_id = ?, problem = '' where id = ?", (run_id, trial.id)
+        )
+    return run_id
+
+
+def unlinked_run(workspace: Workspace, experiment_id: int, config: str) -> int | None:
+    """A queued run that was made for a trial just before its worker was killed; None without one."""
+    sql = (
+        "select id from runs where experiment_id = ? and config = ? and status = 'queued' "
+        "and id not in (select run_id from sweep_trials where run_id is not null)"
+    )
+    with workspace.reading() as db:
+        row = db.execute(sql, (experiment_id, config)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def end(workspace: Workspace, trial: Trial, state: str, objective: float | None = None, problem: str = "") -> None:
+    """Keep what came of a trial. One that was cancelled meanwhile stays so unless it is done."""
+    with workspace.writing() as db:
+        db.execute(
+            "update sweep_trials set state = ?, objective = ?, problem = ? where id = ? "
+            "and (state != 'cancelled' or ? = 'done')",
+            (state, objective, problem, trial.id, state),
+        )

@@ -1,0 +1,78 @@
+"""What a run has said since its last commit: rows for the database, and lines for the journal."""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.charts import Chart
+from workbench.events import LIVE
+from workbench.workspace import sealing
+from workbench.workspace.connection import Connection
+from workbench.workspace.journal import point_lines
+
+
+class Uncommitted:
+    """Points of curves, charts and changed columns of one run, kept in memory until a transaction has them.
+
+    Args:
+        run_id: the run.
+
+    Attributes:
+        changes: new values of the run's row by column.
+    """
+
+    def __init__(self, run_id: int) -> None:
+        self.changes: dict[str, Any] = {}
+        self._run_id = run_id
+        self._points: list[tuple[str, int, float | None]] = []
+        self._in_journal = 0  # points: a database that fails is tried again, the journal is not written twice
+        self._charts: dict[int, str] = {}
+        self._metric_ids: dict[str, int] = {}
+
+    def add_point(self, name: str, step: int, value: float) -> None:
+        """A point of a curve; NaN is stored as NULL."""
+        self._points.append((name, step, None if math.isnan(value) else value))
+
+    def add_charts(self, step: int, charts: Sequence[Chart]) -> None:
+        """The charts of a step, in place of those that it had."""
+        self._charts[step] = json.dumps([chart.plain() for chart in charts])
+
+    def write(self, db: Connection) -> None:
+        """Write all of it, in the transaction at hand; the curves of a run that has ended get their checksums."""
+        missing = {name for name, _, _ in self._points} - self._metric_ids.keys()
+        for name in sorted(missing):
+            db.execute("insert or ignore into metrics (name) values (?)", (name,))
+            self._metric_ids[name] = db.execute("select id from metrics where name = ?", (name,)).fetchone()[0]
+        db.executemany(
+            "insert into scalar_points (run_id, metric_id, step, value) values (?, ?, ?, ?)",
+            [(self._run_id, self._metric_ids[name], step, value) for name, step, value in self._points],
+        )
+        db.executemany(
+            "insert or replace into charts (run_id, step, charts) values (?, ?, ?)",
+            [(self._run_id, step, charts) for step, charts in self._charts.items()],
+        )
+        columns = ", ".join(f'"{column}" = ?' for column in self.changes)
+        db.execute(f"update runs set {columns} where id = ?", (*self.changes.values(), self._run_id))
+        if self.changes.get("status", "running") not in LIVE:
+            sealing.seal_curves(db, self._run_id)
+
+    def lines(self) -> list[str]:
+        """The lines that the journal has not."""
+        charts = [json.dumps({"charts": charts, "step": step}) for step, charts in self._charts.items()]
+        return [*point_lines(self._points[self._in_journal :]), *charts, json.dumps({"run": self.changes})]
+
+    def journaled(self) -> None:
+        """The journal has `lines` now."""
+        self._in_journal = len(self._points)
+
+    def rolled_back(self) -> None:
+        """The transaction of `write` failed and took new names of curves with it; all is kept for the next one."""
+        self._metric_ids.clear()
+
+    def committed(self) -> None:
+        """The database has all of it."""
+        self._points.clear()
+        self._charts.clear()
+        self.changes.clear()
+        self._in_journal = 0
