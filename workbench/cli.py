@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from workbench import __version__
-from workbench.commands import compare, exchange, plugins, report, sweep
+from workbench.commands import compare, exchange, plugins, report, search, sweep
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
 from workbench.entries import catalog as catalogs
@@ -181,7 +181,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
     sys.exit(0 if all(finding.good for finding in findings) else 1)
 
 
-for each in (exchange, compare, sweep, report):
+for each in (exchange, compare, search, sweep, report):
     each.add_to(cli, workspace_option, default_workspace)
 plugins.add_to(cli)
 

@@ -1,9 +1,9 @@
-"""Time and room of the neighbours of one evaluation in the database, and of the pages that the browser reads.
+"""Time and room of the neighbours of one evaluation in the database, and of what the Retrieval page reads.
 
     python tests/benchmarks/browse_speed.py [--count 60502] [--neighbours 100] [--classes 11316]
 
-Prints seconds and megabytes of storing the neighbours of every query, milliseconds of one query's neighbours (through
-the package and through the documented view), and of the order and of a page of the query list by every column.
+Prints seconds and megabytes of storing the neighbours of every query, and milliseconds of one query's neighbours
+(through the package and through the documented view), of all queries, and of ordering and filtering them.
 """
 
 import argparse
@@ -18,10 +18,11 @@ import numpy as np
 from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
 from workbench.events import Evaluated
-from workbench.ui.models.query_table import PAGE, TITLES
+from workbench.ui.pages.retrieval.filters import Filters
+from workbench.ui.pages.retrieval.listing import Listing
+from workbench.ui.pages.retrieval.query_table import TITLES
 from workbench.workspace import Workspace
 from workbench.workspace.connection import Connection
-from workbench.workspace.query_listing import ORDERS, Listing
 from workbench.workspace.recorder import Recorder
 
 VIEW = "select rank, sample_id, similarity from neighbours where evaluation_id = ? and query_id = ? order by rank"
@@ -111,13 +112,12 @@ def main() -> None:
             print(
                 f"{'one query, view':26} {milliseconds(lambda: db.execute(VIEW, (evaluation, next(some))).fetchall())}"
             )
+        print(f"{'all queries':26} {milliseconds(lambda: workspace.queries(evaluation))}")
+        listing, names = Listing(), workspace.dataset(workspace.run(run_id).dataset_id or 0).class_names
+        listing.show(workspace.queries(evaluation), names)
         for column, name in enumerate(TITLES[1:], start=1):
-            listing = Listing(evaluation, column=column)
-            keys = listing.keys(workspace)
-            starts = iter((len(keys) // 7 * np.arange(7)).tolist())
-            page = milliseconds(lambda: listing.rows(workspace, keys[(at := next(starts)) : at + PAGE]))  # noqa: B023
-            print(f"{f'page by {name} ({ORDERS[column]})':26} {page}")
-            print(f"{'  its order':26} {milliseconds(lambda: listing.keys(workspace))}")  # noqa: B023
+            listing.column = column
+            print(f"{f'order by {name}':26} {milliseconds(lambda: listing.arrange(Filters(failures_only=True)))}")
 
 
 if __name__ == "__main__":

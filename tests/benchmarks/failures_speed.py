@@ -15,8 +15,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from workbench.evaluation import failures, mistakes
-from workbench.evaluation.stored import Stored
+from workbench.results import failures, mistakes
+from workbench.results.stored import Stored
 
 Answer = TypeVar("Answer")
 
@@ -53,7 +53,7 @@ def main() -> None:
     args = parser.parse_args()
     stored = random_evaluation(args.count, args.width, args.neighbours, args.classes, args.proxies)
     print(f"{args.count} x {args.width}, {args.classes} classes, {len(stored.failed)} failed queries")
-    found = timed("causes", lambda: failures.explain(stored))
+    found = timed("causes", lambda: failures.find_causes(stored))
     timed("confusions", lambda: mistakes.confusions(stored))
     hubs = mistakes.intruding_hubs(found.occurrences, 500)
     timed(f"victims of {len(hubs)} hubs", lambda: mistakes.victims(stored, hubs))

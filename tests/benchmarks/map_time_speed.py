@@ -8,9 +8,9 @@ from time import process_time
 import numpy as np
 from PySide6.QtWidgets import QApplication
 
-from workbench.evaluation.class_geometry import class_shapes
 from workbench.projection.exact import Exact
 from workbench.projection.neighbourhoods import doubts, kept_share, map_neighbours
+from workbench.results.class_geometry import class_shapes
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.epochs.course import Course, Frame

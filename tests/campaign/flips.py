@@ -15,7 +15,6 @@ import torch
 
 from tests.campaign.outcome import Outcome
 from tests.ui.trained import image_set, trained_run
-from workbench import class_table, failed_queries
 from workbench.charts import Chart, Marks
 from workbench.datasets.pictures import Pictures
 from workbench.datasets.pixels import decoded
@@ -26,6 +25,8 @@ from workbench.progress import quiet
 from workbench.reports import write_report
 from workbench.reports.content import gather
 from workbench.reports.sections import SECTIONS
+from workbench.results.class_geometry import measure_classes
+from workbench.results.explanations import explain_failures
 from workbench.training import checkpoint
 from workbench.workspace import Workspace
 from workbench.workspace.ranking import read_ranking, read_similarities
@@ -162,8 +163,8 @@ def look_at_evaluation(workspace: Workspace, number: int, look: Callable[[str, C
         "similarities": lambda: read_similarities(workspace, number),
         "maps": lambda: [(each, workspace.coordinates(each.id), kept_neighbours(workspace, each.id))
                          for each in workspace.projections(number)],
-        "classes": lambda: class_table.measure(workspace, number, quiet),
-        "failures": lambda: failed_queries.find(workspace, number, quiet),
+        "classes": lambda: measure_classes(workspace, number, quiet),
+        "failures": lambda: explain_failures(workspace, number, quiet),
     }.items():  # fmt: skip
         look(f"{part} {number}", work)
     ids = image_set(COUNT).sample_ids.tolist()

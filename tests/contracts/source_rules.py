@@ -26,7 +26,7 @@ EVERY_ROOM = {
     "workspace",
     "reports",
     "ui",
-} | {"exchange", "comparing", "sweeps"}
+} | {"exchange", "comparing", "results", "sweeps"}
 START = {"__main__", "app", "cli", "commands"}  # they put the rooms together, so no room knows them
 # room -> rooms and top files of the package that it must not import
 FORBIDDEN: dict[str, set[str]] = {
@@ -34,9 +34,11 @@ FORBIDDEN: dict[str, set[str]] = {
     **{part: (EVERY_ROOM | START) - {part} for part in ("losses", "backbones", "datasets", "evaluation")},
     "training": {"ui", "workspace", "reports", "projection"} | START,
     "projection": {"ui", "training", "losses", "backbones", "reports"} | START,
-    "workspace": {"ui", "training", "losses", "backbones", "reports", "projection", "comparing"} | START,
+    "workspace": {"ui", "training", "losses", "backbones", "reports", "projection", "comparing", "results"} | START,
     "reports": {"ui", "training", "losses", "backbones"} | START,
     "exchange": {"ui", "training", "losses", "backbones", "reports", "projection", "comparing"} | START,
+    "results": {"ui", "training", "losses", "backbones", "reports", "projection", "exchange", "comparing", "sweeps"}
+    | START,
     "comparing": {"ui", "training", "losses", "backbones", "datasets", "reports", "projection", "exchange"} | START,
     "sweeps": {"ui", "training", "losses", "backbones", "datasets", "reports", "projection", "exchange"} | START,
     "ui": {"losses", "backbones", "training", "evaluation", "__main__", "app", "cli", "commands"},
@@ -45,7 +47,7 @@ FORBIDDEN: dict[str, set[str]] = {
     "settings": EVERY_ROOM | START,
     "running": {"ui", "projection", "reports", "exchange", "comparing", "sweeps"} | START,
 }
-NO_SQLITE = GROUND | {"losses", "backbones", "datasets", "evaluation", "training", "projection", "comparing"}
+NO_SQLITE = GROUND | {"losses", "backbones", "datasets", "evaluation", "training", "projection", "comparing", "results"}
 STARTERS = {"subprocess", "multiprocessing", "concurrent", "_thread"}
 STARTING_NAMES = {"QThread", "QThreadPool", "QRunnable", "QProcess", "QtConcurrent", "ThreadPoolExecutor"} | {
     "ProcessPoolExecutor",

@@ -17,6 +17,7 @@ STORE = [name for name in NAMES if name.startswith("workbench.workspace")]
 TRAINING = [name for name in NAMES if name.split(".")[1:2] in (["training"], ["losses"], ["backbones"])] + [
     "workbench.running.engine"
 ]
+RESULTS = [name for name in NAMES if name.startswith("workbench.results")] + ["workbench.evaluation"]
 ANALYSIS = [name for name in NAMES if name.startswith("workbench.projection")]
 
 PROBE = """
@@ -47,7 +48,7 @@ def test_a_planted_load_is_found(tmp_path):
     assert loaded(["innocent", "guilty"], {"sqlite3", "tkinter"}, str(tmp_path)) == "guilty loads sqlite3"
 
 
-@pytest.mark.parametrize("modules", [WINDOW, START, STORE], ids=["window", "start", "store"])
+@pytest.mark.parametrize("modules", [WINDOW, START, STORE, RESULTS], ids=["window", "start", "store", "results"])
 def test_nothing_heavy_is_loaded_before_it_is_needed(modules):
     assert modules
     assert loaded(modules, rules.HEAVY | {"scipy"}) == ""

@@ -33,6 +33,8 @@ PLANTED = [
     (rules.wrong_rooms, "workbench.datasets.folder", "import workbench.losses.ce"),
     (rules.wrong_rooms, "workbench.evaluation.retrieval", "from workbench import datasets"),
     (rules.wrong_rooms, "workbench.training.trainer", "from workbench.workspace import Workspace"),
+    (rules.wrong_rooms, "workbench.results.search", "from workbench.reports import content"),
+    (rules.sqlite_where_none_belongs, "workbench.results.stored", "import sqlite3"),
     (rules.wrong_rooms, "workbench.registry", "from workbench.losses import ce"),
     (rules.wrong_rooms, "workbench.entries.catalog", "from workbench.workspace import Workspace"),
     (rules.wrong_rooms, "workbench.files.archives", "from workbench.datasets import scan"),

@@ -9,9 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from small_run import store_run
 
-from workbench import class_table
-from workbench.class_table import ClassRow, ClassTable
-from workbench.evaluation.class_geometry import class_shapes
+from workbench.results.class_geometry import ClassRow, ClassTable, class_shapes, measure_classes
 from workbench.ui.pages.map import MapPage
 from workbench.ui.pages.map.class_table import ClassTableDialog
 
@@ -62,7 +60,7 @@ def test_the_table_says_what_is_measured(workspace, run, dialog):
 
 def test_without_proxies_the_means_are_named(qtbot, session, workspace):
     run = store_run(workspace, LABELS, with_proxies=False, name="Means")
-    table = class_table.measure(workspace, run.evaluations[-1], lambda *what: None)
+    table = measure_classes(workspace, run.evaluations[-1], lambda *what: None)
     assert not table.by_proxies
     dialog = ClassTableDialog()
     qtbot.addWidget(dialog)

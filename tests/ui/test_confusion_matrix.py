@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
 from tests.ui.pointing import choose, click_cell, click_head
-from workbench.failed_queries import ConfusedPair
-from workbench.ui.pages.retrieval.confusion_matrix import SHARE, TIMES, ConfusionMatrix, most_confused, told
+from workbench.results.explanations import ConfusedPair
+from workbench.ui.pages.retrieval.confusion_matrix import SHARE, TIMES, ConfusionMatrix, most_confused, sentence_of
 
 NAMES = ("ant", "<b>bee</b>", "cat", "dog")
 
@@ -67,8 +67,8 @@ def test_a_cell_names_its_queries(matrix, qtbot):
     with qtbot.waitSignal(matrix.pair_chosen) as chosen:
         click_cell(matrix.table, index, twice=True)
     assert chosen.args == [PAIRS[3]]
-    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == told(PAIRS[3])
-    assert told(PAIRS[3]) == "“cat” is taken for “ant” once, 5.0 % of its queries"
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == sentence_of(PAIRS[3])
+    assert sentence_of(PAIRS[3]) == "“cat” is taken for “ant” once, 5.0 % of its queries"
     assert "&lt;b>bee" in matrix.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole)
     with qtbot.assertNotEmitted(matrix.pair_chosen):
         click_cell(matrix.table, matrix.model.index(3, 3), twice=True)

@@ -1,5 +1,6 @@
 """Why queries fail, on the Retrieval page: sentences, filters, missed neighbours, confusions, hubs, won and lost."""
 
+from functools import partial
 from time import sleep
 
 import numpy as np
@@ -8,11 +9,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget
 from small_run import blobs, store_run
 
+from tests.ui.browsed import at_rest, open_page
+from tests.ui.browsed import listed as listed_in_order
 from tests.ui.pointing import choose as pick
 from tests.ui.pointing import click_cell
-from workbench import failed_queries
-from workbench.failed_queries import Explanation
-from workbench.ui.pages.retrieval import RetrievalPage
+from workbench.results.explanations import Explanation, explain_failures
+from workbench.results.leaving_out import without_samples
+from workbench.results.mistakes import read_changes
 from workbench.ui.pages.retrieval.causes import TIPS, TITLES, before_first_hit, changed, sentence
 from workbench.ui.pages.retrieval.result import LINES
 from workbench.ui.widgets.pictures import shared_loader
@@ -38,13 +41,15 @@ def run(workspace):
 @pytest.fixture
 def page(qtbot, session, run):
     session.show_run(run.run_id)
-    made = RetrievalPage(session)
-    qtbot.addWidget(made)
-    made.resize(960, 700)
-    with qtbot.waitExposed(made):
-        made.show()
-    qtbot.waitUntil(lambda: made.explaining.source.found is not None)
+    made = open_page(qtbot, session, (960, 700))
+    qtbot.waitUntil(lambda: made.browsing.filters.explained is not None)
     return made
+
+
+@pytest.fixture
+def rest(qtbot, page):
+    """A function that returns when the page is at rest."""
+    return partial(at_rest, qtbot, page)
 
 
 def choose(combo, data):
@@ -55,11 +60,11 @@ def choose(combo, data):
 
 
 def listed(page):
-    return {page.model.sample_id(row) for row in range(page.model.rowCount())}
+    return set(listed_in_order(page))
 
 
 def found_of(session):
-    return failed_queries.find(session.workspace, session.evaluation_id, lambda text, done, total: None)
+    return explain_failures(session.workspace, session.evaluation_id, lambda text, done, total: None)
 
 
 def test_each_cause_lists_its_queries_and_counts_them(page, session):
@@ -71,7 +76,7 @@ def test_each_cause_lists_its_queries_and_counts_them(page, session):
         choose(causes, cause)
         assert listed(page) == set(found.of_cause(cause).tolist())
     pick(causes, 0)
-    assert page.model.rowCount() == 120
+    assert len(listed(page)) == 120
 
 
 def test_choosing_a_cause_shows_its_first_query_and_work_that_ends_changes_nothing(page, session, run):
@@ -80,10 +85,10 @@ def test_choosing_a_cause_shows_its_first_query_and_work_that_ends_changes_nothi
     other = int(right.sample_ids[right.first_hit == 1][0])
     session.show_query(other)
     choose(page.queries.why.causes, "copy")
-    assert session.query == page.model.sample_id(0)
+    assert session.query == listed_in_order(page)[0]
     assert session.query in found.of_cause("copy")
     session.show_query(other)
-    page.queries.why.show_failures(found)
+    page.browsing.take_failures(found)
     assert session.query == other, "only what the person chooses moves on"
 
 
@@ -115,8 +120,9 @@ def test_cause_class_and_selection_filter_together(page, session, run):
     assert run.ids[30] in listed(page)
 
 
-def test_a_failed_query_is_explained_with_what_stands_before_it(page, session, run):
+def test_a_failed_query_is_explained_with_what_stands_before_it(page, session, run, rest):
     session.show_query(int(run.ids[30]))
+    rest()
     said = page.result.explanation.text()
     assert "Near-duplicate with another label" in said
     assert "“ant”" in said
@@ -124,11 +130,12 @@ def test_a_failed_query_is_explained_with_what_stands_before_it(page, session, r
     right = session.workspace.queries(session.evaluation_id)
     row = int(np.flatnonzero(right.first_hit == 1)[0])
     session.show_query(int(right.sample_ids[row]))
+    rest()
     assert page.result.explanation.isHidden()
 
 
 def test_missed_neighbours_stand_below_with_their_ranks(page, session, run, qtbot, monkeypatch):
-    monkeypatch.setattr("workbench.ui.pages.retrieval.page.SHOWN", 4)
+    monkeypatch.setattr("workbench.ui.pages.retrieval.browsing.SHOWN", 4)
     session.show_query(int(run.ids[31]))
     shown, total = found_of(session).missed(int(run.ids[31]), 4, 12)
     assert total >= 19
@@ -142,9 +149,9 @@ def test_missed_neighbours_stand_below_with_their_ranks(page, session, run, qtbo
     assert session.query == shown[2].sample_id
 
 
-def test_won_and_lost_since_another_epoch(page, session, run, qtbot):
+def test_won_and_lost_since_another_epoch(page, session, run, qtbot, rest):
     why = page.queries.why
-    expected = failed_queries.compare(session.workspace, *run.evaluations)
+    expected = read_changes(session.workspace, *run.evaluations)
     assert why.differences.isHidden()
     assert why.compare.findData(run.evaluations[1]) < 0, "not with itself"
     choose(why.compare, run.evaluations[0])
@@ -154,28 +161,31 @@ def test_won_and_lost_since_another_epoch(page, session, run, qtbot):
         choose(why.causes, key)
         assert listed(page) == set(ids.tolist())
         session.show_query(int(ids[0]))
+        rest()
         assert page.result.explanation.text().endswith(f": {key}.")
     pick(why.compare, 0)
     assert why.differences.isHidden()
     assert why.causes.findData("won") < 0
-    assert page.model.rowCount() == 120
+    assert len(listed(page)) == 120
 
 
-def test_another_epoch_is_explained_anew_and_the_comparison_goes_where_it_means_nothing(page, session, run, qtbot):
+def test_another_epoch_is_explained_anew_and_a_comparison_with_itself_is_dropped(page, session, run, qtbot, rest):
     why = page.queries.why
     choose(why.causes, "none")
     choose(why.compare, run.evaluations[0])
     session.show_evaluation(run.evaluations[0])
-    qtbot.waitUntil(lambda: page.explaining.source.found is not None)
+    rest()
+    qtbot.waitUntil(lambda: page.browsing.filters.explained is not None)
     found = found_of(session)
     assert found.evaluation_id == run.evaluations[0]
     assert listed(page) == set(found.of_cause("none").tolist()), "the chosen cause stays"
     assert why.differences.isHidden()
     assert why.compare.currentData() is None
-    before = page.explaining.source.found
-    session.show_evaluation(run.evaluations[1])
-    session.show_evaluation(run.evaluations[0])
-    assert page.explaining.source.found is before, "kept"
+    before = page.browsing.filters.explained
+    for evaluation in (run.evaluations[1], run.evaluations[0]):
+        session.show_evaluation(evaluation)
+        rest()
+    assert page.browsing.filters.explained is before, "kept"
 
 
 def test_confusions_filter_the_list_and_hubs_become_the_query(page, session, qtbot):
@@ -194,7 +204,7 @@ def test_confusions_filter_the_list_and_hubs_become_the_query(page, session, qtb
     assert listed(page) == set(found.of_pair(pair.label, pair.taken_label).tolist())
     assert page.queries.why.narrowed.isVisible()
     page.queries.why.narrowed.click()
-    assert page.model.rowCount() == 120
+    assert len(listed(page)) == 120
     dialog.tabs.setCurrentIndex(1)
     assert dialog.hubs.rowCount() == len(found.hubs) > 0
     hub = dialog.hubs.row(0)
@@ -213,12 +223,10 @@ def test_a_missing_ranking_is_a_sentence_and_the_list_stays(qtbot, session, run)
     said = []
     session.noticed.connect(said.append)
     session.show_run(run.run_id)
-    made = RetrievalPage(session)
-    qtbot.addWidget(made)
-    made.show()
+    made = open_page(qtbot, session)
     qtbot.waitUntil(lambda: bool(said))
     assert "ranking-2.npz is missing" in str(said[0])
-    assert made.model.rowCount() == 120
+    assert len(listed(made)) == 120
     qtbot.waitUntil(lambda: "being worked out" not in made.result.explanation.text())
     made.queries.why.mistakes.click()
     pairs = made.explaining.dialog.tabs.currentWidget().findChild(QStackedWidget)
@@ -232,30 +240,29 @@ def test_a_person_who_cancels_is_not_left_waiting(qtbot, session, run, monkeypat
             progress("Looking for causes", 1, 4)
             sleep(0.005)
 
-    monkeypatch.setattr(failed_queries, "find", endless)
+    monkeypatch.setattr("workbench.ui.pages.retrieval.failure_source.explain_failures", endless)
     monkeypatch.setattr("workbench.ui.pages.retrieval.failure_source.QUIET", -1)
     session.show_run(run.run_id)
-    made = RetrievalPage(session)
-    qtbot.addWidget(made)
-    made.show()
+    made = open_page(qtbot, session)
     session.show_query(int(run.ids[30]))
+    at_rest(qtbot, made)
     assert made.result.explanation.text().endswith("The cause is being worked out…")
     session.activity.items[-1].cancel()
     qtbot.waitUntil(lambda: "worked out" not in made.result.explanation.text())
     assert made.result.explanation.text()
-    assert made.explaining.source.found is None
+    assert made.browsing.filters.explained is None
 
 
 def test_filters_that_leave_nothing_say_so(page):
     assert page.queries.nothing.isHidden()
-    page.queries.failures.setChecked(True)
+    page.queries.failures.click()
     choose(page.queries.why.causes, "rare")
-    assert page.model.rowCount() == 0
+    assert len(listed(page)) == 0
     assert page.queries.nothing.isVisible()
 
 
 def test_every_cause_has_words():
-    from workbench.evaluation.failures import CAUSES
+    from workbench.results.failures import CAUSES
 
     assert tuple(TITLES) == tuple(TIPS) == CAUSES
     facts = {
@@ -284,9 +291,9 @@ def test_what_stands_before_the_first_hit():
     assert before_first_hit(near("a"), 1) == ""
     assert before_first_hit(near("a"), 0) == ""
     said = before_first_hit(near("abaxxxxx"), 4)
-    assert said == "Its first true neighbour is at rank 4; before it stand 2 of “a”, 1 of “b”."
+    assert said == "Its first true neighbour is at rank 4; before it are 2 of “a”, 1 of “b”."
     said = before_first_hit(near("abcdef"), 2000)
-    assert said.startswith("Its first true neighbour is at rank 2,000; before it, among the first 6, stand 1 of “a”")
+    assert said.startswith("Its first true neighbour is at rank 2,000; before it, among the first 6, are 1 of “a”")
     assert said.endswith("and 2 other classes.")
 
 
@@ -298,14 +305,16 @@ def test_what_became_of_a_query(before, after, word):
     assert changed(0, after, "epoch 2") == ""
 
 
-def test_a_tag_is_put_on_the_query_listed_and_taken_away(page, session, run, qtbot):
+def test_a_tag_is_put_on_the_query_listed_and_taken_away(page, session, run, qtbot, rest):
     why, result = page.queries.why, page.result
     session.show_query(int(run.ids[30]))
+    rest()
     assert result.tags.isHidden()
     page.tagging.put("label wrong", True)
     qtbot.waitUntil(result.tags.isVisible)
     assert result.tags.text() == "Tagged: label wrong"
     session.show_query(int(run.ids[5]))
+    rest()
     assert result.tags.isHidden()
     page.tagging.put(" a & b ", True)
     qtbot.waitUntil(lambda: why.causes.findData("tag:a & b") > 0)
@@ -316,23 +325,25 @@ def test_a_tag_is_put_on_the_query_listed_and_taken_away(page, session, run, qtb
     assert why.causes.currentText() == "Tagged “label wrong” (1)"
     assert listed(page) == {run.ids[30]}
     session.show_query(int(run.ids[30]))
+    rest()
     page.tagging.put("label wrong", False)
     qtbot.waitUntil(result.tags.isHidden)
     assert why.causes.currentIndex() == 0
-    assert page.model.rowCount() == 120
+    assert len(listed(page)) == 120
 
 
-def test_map_at_r_if_the_tagged_were_left_out_stands_beside_and_changes_nothing(page, session, run, qtbot):
+def test_map_at_r_if_the_tagged_were_left_out_stands_beside_and_changes_nothing(page, session, run, qtbot, rest):
     why = page.queries.why
     before = session.evaluation().metrics
     assert why.left_out.isHidden()
     session.show_query(int(run.ids[30]))
+    rest()
     page.tagging.put("label wrong", True)
     qtbot.waitUntil(lambda: why.causes.findData("tag:label wrong") > 0)
     choose(why.causes, "tag:label wrong")
     why.left_out.click()
     qtbot.waitUntil(lambda: "if the 1 tagged “label wrong”" in why.left_out_said.text())
-    expected = failed_queries.without_samples(session.workspace, run.evaluations[1], run.ids[30:31], lambda *told: None)
+    expected = without_samples(session.workspace, run.evaluations[1], run.ids[30:31], lambda *told: None)
     assert f"it would be {100 * expected.without:.2f} %" in why.left_out_said.text()
     assert f"MAP@R {100 * before['MAP@R']:.2f} %" in why.left_out_said.text()
     assert session.workspace.evaluation(run.evaluations[1]).metrics == before

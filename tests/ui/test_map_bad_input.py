@@ -95,16 +95,16 @@ def test_every_place_that_misses_an_image_offers_the_way_and_one_mends_all(qtbot
         each.resize(900, 640)
         each.show()
     qtbot.waitUntil(lambda: bool(retrieval.result.cards))
-    qtbot.waitUntil(lambda: all(card._absent for card in retrieval.result.cards))
+    qtbot.waitUntil(lambda: all(card.absent for card in retrieval.result.cards))
     qtbot.waitUntil(lambda: "Put it back" in inspector.picture.text())
     strips = [lost.locating, retrieval.locating, inspector.locating]
     assert all(strip.isVisible() for strip in strips)
     inspector.locating.take(tmp_path / "new")
     qtbot.waitUntil(lambda: not any(strip.isVisible() for strip in strips))
-    qtbot.waitUntil(lambda: all(card._pixmap is not None for card in retrieval.result.cards))
+    qtbot.waitUntil(lambda: all(card.has_picture for card in retrieval.result.cards))
     qtbot.waitUntil(lambda: not retrieval.result.picture.pixmap().isNull())
     qtbot.waitUntil(lambda: not inspector.picture.pixmap().isNull())
-    first = retrieval.model.index(0, 0)
+    first = retrieval.queries.table.model().index(0, 0)
     qtbot.waitUntil(lambda: first.data(Qt.ItemDataRole.DecorationRole) is not None)
 
 
@@ -139,7 +139,7 @@ def test_a_writer_that_holds_the_database_stops_neither_map_nor_retrieval(qtbot,
         session.show_evaluation(first)
         qtbot.waitUntil(lambda: mapped.canvas.data.evaluation == first)
         qtbot.keyClick(retrieval, Qt.Key.Key_J)
-        qtbot.waitUntil(lambda: retrieval.model.listing().evaluation_id == first)
+        qtbot.waitUntil(lambda: retrieval.browsing.shown.evaluation.id == first)
         assert retrieval.result.cards
     assert told == []
 
@@ -166,6 +166,6 @@ def test_a_database_cut_short_is_told_by_map_and_retrieval(qtbot, uncaught, both
     mapped.maker.make(first, mapped._wanted())
     qtbot.waitUntil(lambda: "damaged" in mapped.trouble.text())
     assert mapped.canvas.data is None
-    retrieval.queries.show_evaluation(workspace, first, (), session.selection)
+    retrieval.browsing.show_evaluation(workspace, first)
     qtbot.waitUntil(lambda: any("damaged" in each for each in told))
     assert all("damaged" in str(problem) for problem in uncaught)  # none is told as a defect of ours

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from small_run import blobs, store_run
 
+from tests.ui.browsed import at_rest, open_page
 from tests.ui.pointing import choose as pick
-from workbench import failed_queries
 from workbench.comparing.counterparts import counterparts
-from workbench.ui.pages.retrieval import RetrievalPage
+from workbench.results.mistakes import read_changes
 from workbench.ui.pages.retrieval.causes import TITLES
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
@@ -31,12 +31,8 @@ def runs(workspace):
 @pytest.fixture
 def page(qtbot, session, runs):
     session.show_run(runs[0].run_id)
-    made = RetrievalPage(session)
-    qtbot.addWidget(made)
-    made.resize(960, 700)
-    with qtbot.waitExposed(made):
-        made.show()
-    qtbot.waitUntil(lambda: made.explaining.source.found is not None)
+    made = open_page(qtbot, session, (960, 700))
+    qtbot.waitUntil(lambda: made.browsing.filters.explained is not None)
     qtbot.waitUntil(lambda: made.queries.why.compare.findData(runs[1].evaluations[-1]) >= 0)
     return made
 
@@ -61,13 +57,14 @@ def test_the_same_query_stands_side_by_side_with_another_run(page, session, runs
     assert result.other.isHidden()
     choose(why.compare, there)
     qtbot.waitUntil(why.differences.isVisible)
-    expected = failed_queries.compare(session.workspace, there, runs[0].evaluations[-1])
+    expected = read_changes(session.workspace, there, runs[0].evaluations[-1])
     assert why.differences.text().startswith(
         f"Against epoch 2 of run {runs[1].run_id}: {len(expected.won)} won, {len(expected.lost)} lost"
     )
     for key, ids in (("won", expected.won), ("lost", expected.lost)):
         assert len(ids), "the two runs differ"
         session.show_query(int(ids[0]))
+        at_rest(qtbot, page)
         near = session.workspace.neighbours(runs[1].run_id, int(ids[0]), there)
         assert [card.neighbour for card in result.other.row.cards] == near[:24]
         first_hit = session.workspace.query(there, int(ids[0])).first_hit
@@ -81,12 +78,14 @@ def test_the_same_query_stands_side_by_side_with_another_run(page, session, runs
     choose(why.compare, None)
     assert result.other.isHidden()
     choose(why.compare, there)
+    at_rest(qtbot, page)
     session.show_run(runs[1].run_id)
+    at_rest(qtbot, page)
     assert result.other.isHidden()
     assert why.compare.currentData() is None
 
 
-def test_a_query_that_the_other_run_has_not_is_said(page, session, runs):
+def test_a_query_that_the_other_run_has_not_is_said(page, session, runs, qtbot):
     choose(page.queries.why.compare, runs[1].evaluations[-1])
     with session.workspace.writing() as db:
         db.execute(
@@ -94,6 +93,7 @@ def test_a_query_that_the_other_run_has_not_is_said(page, session, runs):
             (runs[1].evaluations[-1], int(runs[0].ids[3])),
         )
     session.show_query(int(runs[0].ids[3]))
+    at_rest(qtbot, page)
     assert "is no query at epoch 2 of run" in page.result.other.row.title.text()
     assert page.result.other.row.cards == []
 
@@ -106,7 +106,7 @@ def exported(page, path, qtbot):
 
 def test_the_export_says_why_queries_failed(page, session, tmp_path, qtbot):
     rows = exported(page, tmp_path / "queries.csv", qtbot)
-    found = page.explaining.source.found
+    found = page.browsing.filters.explained
     assert {row["cause"] for row in rows} >= {""}
     for row in rows:
         about = found.about(int(row["sample_id"]))
@@ -118,12 +118,14 @@ def test_the_export_says_why_queries_failed(page, session, tmp_path, qtbot):
             assert float(row["nearest_distance"]) == pytest.approx(about.gap)
 
 
-def test_an_export_without_the_ranking_has_no_causes_and_says_so(page, session, runs, tmp_path, qtbot):
+def test_an_export_without_the_ranking_has_no_causes_and_says_so(session, runs, tmp_path, qtbot):
     (session.workspace.folder(runs[0].run_id) / "ranking-2.npz").unlink()
-    page.explaining.source.found = None
     said = []
     session.noticed.connect(said.append)
-    rows = exported(page, tmp_path / "queries.csv", qtbot)
+    session.show_run(runs[0].run_id)
+    page = open_page(qtbot, session)
     qtbot.waitUntil(lambda: bool(said))
+    rows = exported(page, tmp_path / "queries.csv", qtbot)
+    qtbot.waitUntil(lambda: "It has no causes: The file" in str(said[-1]))
+    assert len(rows) == 40
     assert {row["cause"] for row in rows} == {""}
-    assert "It has no causes: The file" in str(said[0])

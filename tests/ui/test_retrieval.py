@@ -3,6 +3,10 @@
 import csv
 import subprocess
 import sys
+import threading
+import traceback
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +16,10 @@ from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QGuiApplication, 
 from PySide6.QtWidgets import QApplication, QToolButton
 from small_run import store_run
 
+from tests.ui.browsed import at_rest, judged, listed, marked, open_page
 from tests.ui.pointing import choose
 from workbench.running import launch
-from workbench.ui.pages.retrieval import RetrievalPage, own_image
 from workbench.ui.pages.retrieval.history import History
-from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -28,29 +31,23 @@ def run(workspace):
     return store_run(workspace, LABELS)
 
 
-def open_page(qtbot, session, size=(880, 700)):
-    page = RetrievalPage(session)
-    qtbot.addWidget(page)
-    page.resize(*size)
-    with qtbot.waitExposed(page):
-        page.show()
-    return page
-
-
 @pytest.fixture
 def page(qtbot, session, run):
     session.show_run(run.run_id)
     return open_page(qtbot, session)
 
 
-def listed(page):
-    return [page.model.sample_id(row) for row in range(page.model.rowCount())]
+@pytest.fixture
+def rest(qtbot, page):
+    """A function that returns when the page is at rest."""
+    return partial(at_rest, qtbot, page)
 
 
 def click_row(qtbot, page, row):
     table = page.queries.table
-    place = table.visualRect(page.model.index(row, 1)).center()
+    place = table.visualRect(table.model().index(row, 1)).center()
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    at_rest(qtbot, page)
 
 
 # Queries and neighbours
@@ -78,25 +75,27 @@ def test_the_worst_query_is_shown_first_with_its_facts_and_neighbours(page, sess
     assert page.queries.count.text() == "60 of 60 queries"
 
 
-def test_the_worst_query_is_shown_after_every_change_of_run(page, session, workspace):
+def test_the_worst_query_is_shown_after_every_change_of_run(page, session, workspace, rest):
     other = store_run(workspace, np.repeat(np.arange(3), 9), name="Other")
     session.show_run(other.run_id)
-    assert session.query == page.model.sample_id(0)
+    rest()
+    assert session.query == listed(page)[0]
     assert session.query == other.ids[np.lexsort((other.ids, other.ap))[0]]
     assert page.result.cards[0].neighbour == session.workspace.neighbours(other.run_id, session.query)[0]
 
 
 def test_right_and_wrong_differ_in_sign_and_in_words(page):
     for card in page.result.cards:
-        sign, word, _ = card._verdict()
-        assert (sign, word) == (("✓", "right") if card.neighbour.right else ("✗", "wrong"))
-        assert word in card.accessibleName()
+        assert judged(card) == card.neighbour.right
+        sign = "✓" if card.neighbour.right else "✗"
+        assert card.said.startswith(f"{sign} ")
     assert {card.neighbour.right for card in page.result.cards} == {True, False}
 
 
 def test_a_click_on_a_row_shows_that_query(qtbot, page, session):
     click_row(qtbot, page, 4)
-    assert session.query == page.model.sample_id(4)
+    assert session.query == listed(page)[4]
+    assert page.result.path.text() == session.workspace.query(session.evaluation_id, session.query).path
 
 
 def test_a_click_on_a_neighbour_makes_it_the_query(qtbot, page, session):
@@ -104,7 +103,7 @@ def test_a_click_on_a_neighbour_makes_it_the_query(qtbot, page, session):
     near = card.neighbour.sample_id
     qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
     assert session.query == near
-    assert page.model.sample_id(page.queries.table.currentIndex().row()) == near
+    assert marked(page) == near
 
 
 def test_arrows_go_through_the_grid_and_enter_makes_a_neighbour_the_query(qtbot, page, session):
@@ -122,7 +121,7 @@ def test_j_and_k_go_through_the_list(qtbot, page, session):
     page.queries.table.setFocus()
     for key, row in ((Qt.Key.Key_J, 1), (Qt.Key.Key_J, 2), (Qt.Key.Key_K, 1), (Qt.Key.Key_K, 0), (Qt.Key.Key_K, 0)):
         qtbot.keyClick(page.queries.table, key)
-        assert session.query == page.model.sample_id(row)
+        assert session.query == listed(page)[row]
         assert page.queries.table.currentIndex().row() == row
 
 
@@ -136,18 +135,16 @@ def test_j_types_a_letter_where_a_class_is_searched(qtbot, page, session):
     assert session.query == before
 
 
-def test_back_and_forward_as_in_a_browser(qtbot, page, session):
+def test_back_and_forward_as_in_a_browser(qtbot, page, session, rest):
     seen = [session.query]
     for row in (3, 7):
         click_row(qtbot, page, row)
         seen.append(session.query)
-    qtbot.mouseClick(page.back, Qt.MouseButton.LeftButton)
-    assert session.query == seen[1]
-    qtbot.mouseClick(page.back, Qt.MouseButton.LeftButton)
-    assert session.query == seen[0]
-    assert not page.back.isEnabled()
-    qtbot.mouseClick(page.forward, Qt.MouseButton.LeftButton)
-    assert session.query == seen[1]
+    for way, row in ((page.back, 1), (page.back, 0), (page.forward, 1)):
+        qtbot.mouseClick(way, Qt.MouseButton.LeftButton)
+        assert session.query == seen[row]
+        rest()
+        assert page.back.isEnabled() == (row > 0)
     click_row(qtbot, page, 9)
     assert not page.forward.isEnabled(), "a new way forgets the old one"
 
@@ -167,9 +164,10 @@ def test_history_forgets_nothing_but_the_future():
     assert not history.can_go_back
 
 
-def test_a_query_from_another_page_is_marked_in_the_list(page, session, run):
+def test_a_query_from_another_page_is_marked_in_the_list(page, session, run, rest):
     session.show_query(int(run.ids[33]))
-    assert page.model.sample_id(page.queries.table.currentIndex().row()) == run.ids[33]
+    assert marked(page) == run.ids[33]
+    rest()
     assert page.result.path.text() == "class 02/00033.png"
 
 
@@ -182,10 +180,10 @@ def test_show_in_map_selects_the_query(qtbot, page, session):
 
 
 def test_pictures_arrive_in_list_query_and_grid(qtbot, page):
-    qtbot.waitUntil(lambda: all(card._pixmap is not None for card in page.result.cards))
+    qtbot.waitUntil(lambda: all(card.has_picture for card in page.result.cards))
     qtbot.waitUntil(lambda: not page.result.picture.pixmap().isNull())
     assert max(page.result.picture.pixmap().width(), page.result.picture.pixmap().height()) == 224
-    first = page.model.index(0, 0)
+    first = page.queries.table.model().index(0, 0)
     qtbot.waitUntil(lambda: first.data(Qt.ItemDataRole.DecorationRole) is not None)
 
 
@@ -193,10 +191,10 @@ def test_missing_pictures_are_said_on_the_cards(qtbot, session, run):
     run.pixels.unlink()
     session.show_run(run.run_id)
     page = open_page(qtbot, session)
-    qtbot.waitUntil(lambda: all(card._absent for card in page.result.cards))
+    qtbot.waitUntil(lambda: all("gone" in card.absent for card in page.result.cards))
     qtbot.waitUntil(lambda: "gone" in page.result.picture.text())
-    qtbot.waitUntil(lambda: bool(shared_loader(session).absent(page.model.sample_id(0))))
-    assert "gone" in page.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    first = page.queries.table.model().index(0, 0)
+    qtbot.waitUntil(lambda: "gone" in first.data(Qt.ItemDataRole.ToolTipRole))
 
 
 def test_a_query_alone_in_its_class_has_no_ap(qtbot, session, workspace):
@@ -204,6 +202,7 @@ def test_a_query_alone_in_its_class_has_no_ap(qtbot, session, workspace):
     session.show_run(run.run_id)
     page = open_page(qtbot, session)
     session.show_query(int(run.ids[3]))
+    at_rest(qtbot, page)
     assert "No other image of its class" in page.result.facts.text()
 
 
@@ -219,8 +218,7 @@ def test_one_query_and_no_neighbours(qtbot, session, workspace):
 
 
 def test_failures_only(qtbot, page, run):
-    qtbot.mouseClick(page.queries.failures, Qt.MouseButton.LeftButton, pos=page.queries.failures.rect().center())
-    page.queries.failures.setChecked(True)
+    qtbot.keyClick(page.queries.failures, Qt.Key.Key_Space)
     wrong = run.ids[run.first_hit != 1]
     assert set(listed(page)) == set(wrong.tolist())
     assert page.queries.count.text() == f"{len(wrong)} of 60 queries"
@@ -250,14 +248,13 @@ def test_the_query_stays_marked_when_order_and_filter_change(qtbot, page, sessio
     place = header.sectionViewportPosition(3) + 20
     qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=QPointF(place, 8).toPoint())
     assert session.query == failed[-1]
-    assert page.model.sample_id(page.queries.table.currentIndex().row()) == failed[-1]
+    assert marked(page) == failed[-1]
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
 def test_a_class_is_chosen_or_typed_and_nonsense_is_undone(qtbot, page, run):
     classes = page.queries.classes
-    classes.setCurrentIndex(3)
-    classes.activated.emit(3)
+    choose(classes, 3)
     assert set(listed(page)) == set(run.ids[LABELS == 2].tolist())
     edit = classes.lineEdit()
     edit.setFocus()
@@ -265,15 +262,17 @@ def test_a_class_is_chosen_or_typed_and_nonsense_is_undone(qtbot, page, run):
     qtbot.keyClicks(edit, "class 04")
     qtbot.keyClick(edit, Qt.Key.Key_Return)
     assert set(listed(page)) == set(run.ids[LABELS == 4].tolist())
-    edit.setText("no such class")
-    page.queries._take_typed_class()
+    edit.selectAll()
+    qtbot.keyClicks(edit, "no such class")
+    qtbot.keyClick(edit, Qt.Key.Key_Return)
     assert classes.currentText() == "class 04"
     assert set(listed(page)) == set(run.ids[LABELS == 4].tolist())
 
 
-def test_filters_hold_in_the_next_evaluation(page, session, run):
+def test_filters_hold_in_the_next_evaluation(page, session, run, rest):
     choose(page.queries.classes, 2)
     session.show_evaluation(run.evaluations[0])
+    rest()
     assert page.queries.classes.currentText() == "class 01"
     assert set(listed(page)) == set(run.ids[LABELS == 1].tolist())
 
@@ -295,20 +294,48 @@ def test_a_selection_made_before_the_page_is_opened_counts(qtbot, session, run):
     assert set(listed(page)) == set(run.ids[:5].tolist())
 
 
-def test_a_page_that_is_not_looked_at_reads_nothing(qtbot, session, run, monkeypatch):
-    session.show_run(run.run_id)
-    page = open_page(qtbot, session)
+def test_a_page_that_is_not_looked_at_reads_nothing(qtbot, session, run, rest, page):
+    shown = page.browsing.shown
     page.hide()
-    qtbot.waitUntil(lambda: not session._tasks)  # what it began while it was looked at
-    asked = []
-    monkeypatch.setattr(session.workspace, "reader", lambda: asked.append(1))
     session.show_evaluation(run.evaluations[0])
     session.show_query(int(run.ids[3]))
-    assert not asked
-    monkeypatch.undo()
+    assert not page.browsing.waiting
+    assert page.browsing.shown is shown
     page.show()
-    assert page._listed[1] == run.evaluations[0]
+    rest()
+    assert page.browsing.shown.evaluation.id == run.evaluations[0]
     assert page.result.path.text() == "class 00/00003.png"
+
+
+def test_nothing_is_read_on_the_windows_thread(qtbot, session, run, monkeypatch, tmp_path):
+    """Every read of the workspace that a file of the page asks for is on another thread."""
+    here, read = threading.current_thread(), []
+    for name in ("reading", "reader"):
+        whole = getattr(session.workspace, name)
+
+        def traced(whole=whole):
+            if threading.current_thread() is here:
+                files = [Path(frame.filename).as_posix() for frame in traceback.extract_stack()]
+                if not any(file.endswith("ui/widgets/pictures.py") for file in files):  # asks the session
+                    read.extend([file for file in files if "ui/pages/retrieval" in file][-1:])
+            return whole()
+
+        monkeypatch.setattr(session.workspace, name, traced)
+    session.show_run(run.run_id)
+    page = open_page(qtbot, session)
+    qtbot.waitUntil(lambda: page.browsing.filters.explained is not None)
+    click_row(qtbot, page, 3)
+    choose(page.queries.classes, 2)
+    page.queries.table.sortByColumn(1, Qt.SortOrder.DescendingOrder)
+    choose(page.queries.why.compare, page.queries.why.compare.findData(run.evaluations[0]))
+    qtbot.waitUntil(page.queries.why.differences.isVisible)
+    page.tagging.put("label wrong", True)
+    qtbot.waitUntil(page.result.tags.isVisible)
+    session.show_evaluation(run.evaluations[0])
+    at_rest(qtbot, page)
+    page.export_to(tmp_path / "queries.csv")
+    qtbot.waitUntil((tmp_path / "queries.csv").exists)
+    assert read == []
 
 
 def test_another_workspace_empties_the_page(page, session, tmp_path):
@@ -320,7 +347,7 @@ def test_another_workspace_empties_the_page(page, session, tmp_path):
 
 
 def test_the_list_is_exported_in_its_order(qtbot, page, tmp_path, run):
-    page.queries.failures.setChecked(True)
+    qtbot.keyClick(page.queries.failures, Qt.Key.Key_Space)
     page.export_to(tmp_path / "queries.csv")
     qtbot.waitUntil((tmp_path / "queries.csv").exists)
     with (tmp_path / "queries.csv").open(encoding="utf-8") as file:
@@ -365,14 +392,18 @@ def embedder(monkeypatch, workspace, run):
     folder = workspace.folder(run.run_id)
     (folder / "best.pt").write_bytes(b"weights")
     step = workspace.evaluation(run.evaluations[0]).step
-    workspace.add_artefact(run.run_id, "checkpoint", folder / "best.pt", step)
     seen = []
 
-    def embed(space, run_id, images):
-        seen.append(images[0])
-        return np.asarray(space.embeddings(run.evaluations[0])[2][17:18])
+    class Network:
+        dataset = workspace.dataset(workspace.run(run.run_id).dataset_id)
+        epoch = 1
 
-    monkeypatch.setattr(launch, "embed_images", embed)
+        def embed(self, images):
+            seen.append(images[0])
+            return np.asarray(workspace.embeddings(run.evaluations[0])[2][17:18])
+
+    Network.step = step
+    monkeypatch.setattr(launch, "trained", lambda *where: Network())
     return seen
 
 
@@ -386,14 +417,14 @@ def test_an_image_is_compared_in_the_space_of_the_checkpoint_and_not_judged(
     first = page.result.cards[0].neighbour
     assert (first.sample_id, round(first.similarity, 4)) == (run.ids[17], 1.0)
     assert "epoch 1" in page.result.facts.text()
-    assert {card._verdict()[0] for card in page.result.cards} == {""}, "nobody knows the class of this image"
+    assert {judged(card) for card in page.result.cards} == {None}, "nobody knows the class of this image"
     assert page.result.title.text() == "mine.png"
     assert embedder[0].shape == (20, 30, 3)
     near = page.result.cards[1].neighbour.sample_id
     qtbot.mouseClick(page.result.cards[1], Qt.MouseButton.LeftButton)
     assert session.query == near
-    assert not page.result.own.isVisible()
-    assert {card._verdict()[0] for card in page.result.cards} <= {"✓", "✗"}
+    qtbot.waitUntil(page.result.own.isHidden)
+    assert {judged(card) for card in page.result.cards} <= {True, False}
 
 
 def test_the_banner_is_dropped_and_the_query_comes_back(qtbot, page, session, embedder, tmp_path):
@@ -402,7 +433,7 @@ def test_the_banner_is_dropped_and_the_query_comes_back(qtbot, page, session, em
     page.search_file(tmp_path / "mine.png")
     qtbot.waitUntil(page.result.own.isVisible)
     qtbot.mouseClick(page.result.own.findChild(QToolButton), Qt.MouseButton.LeftButton)
-    assert not page.result.own.isVisible()
+    qtbot.waitUntil(page.result.own.isHidden)
     assert page.result.title.text() == before
 
 
@@ -422,6 +453,7 @@ def test_the_last_image_is_searched_with_again_in_the_run_that_is_shown(qtbot, p
     page.search_file(tmp_path / "mine & yours.png")
     qtbot.waitUntil(page.result.own.isVisible)
     qtbot.mouseClick(page.result.own.findChild(QToolButton), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(page.result.own.isHidden)
     assert "mine && yours.png" in page.search_again.text()
     page.search_again.trigger()
     qtbot.waitUntil(page.result.own.isVisible)
@@ -478,20 +510,6 @@ def test_a_run_without_a_checkpoint_is_told(qtbot, page, session, tmp_path):
     page.search_file(tmp_path / "mine.png")
     qtbot.waitUntil(lambda: bool(told))
     assert "checkpoint" in str(told[0])
-
-
-@pytest.mark.parametrize("distance", ["cosine", "l2"])
-def test_similarities_of_one_query(distance):
-    rng = np.random.default_rng(0)
-    query, table = rng.normal(size=5), rng.normal(size=(20, 5))
-    for row, found in enumerate(own_image.similarities(query, table, distance)):
-        apart = np.sqrt(((table[row] - query) ** 2).sum())
-        cosine = (table[row] * query).sum() / np.sqrt((table[row] ** 2).sum() * (query**2).sum())
-        assert found == pytest.approx(cosine if distance == "cosine" else -apart)
-
-
-def test_a_zero_vector_is_similar_to_nothing():
-    assert own_image.similarities(np.zeros(3), np.ones((2, 3)), "cosine").tolist() == [0.0, 0.0]
 
 
 OTHER_PROGRAM = """

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage
 
-from tests.ui.test_retrieval import click_row, drop, embedder, page, run  # noqa: F401
+from tests.ui.test_retrieval import click_row, drop, embedder, page, rest, run  # noqa: F401
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 ALT, CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
@@ -16,12 +16,13 @@ def picture():
     return made
 
 
-def test_alt_and_arrows_go_back_and_forward(qtbot, page, session):  # noqa: F811
+def test_alt_and_arrows_go_back_and_forward(qtbot, page, session, rest):  # noqa: F811
     first = session.query
     click_row(qtbot, page, 4)
     second = session.query
     qtbot.keyClick(page.queries.table, Qt.Key.Key_Left, ALT)
     assert session.query == first
+    rest()
     qtbot.keyClick(page.queries.table, Qt.Key.Key_Right, ALT)
     assert session.query == second
 

@@ -1,23 +1,21 @@
-"""The query list reads pages and keys, not tables; pictures come off the window's thread into a bounded cache."""
+"""The list of queries, ordered and filtered in memory; pictures come from a thread into a bounded cache."""
 
 import threading
-from contextlib import closing
 
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from small_run import store_run
 
-from workbench.ui.models import query_table
-from workbench.ui.models.query_table import QueryTable
+from workbench.ui.pages.retrieval import query_table
+from workbench.ui.pages.retrieval.filters import Filters
+from workbench.ui.pages.retrieval.listing import Listing
+from workbench.ui.pages.retrieval.query_table import QueryTable
 from workbench.ui.widgets import pictures
 from workbench.ui.widgets.pictures import as_image, shared_loader
-from workbench.workspace import query_listing
-from workbench.workspace.connection import open_reader
-from workbench.workspace.query_listing import Filter, Listing
-from workbench.workspace.rows import Queries
 
 LABELS = np.repeat(np.arange(6), 50)
+NAMES = tuple(f"class {label:02}" for label in range(7))
 LONELY = np.concatenate([LABELS, [6]])  # the last class has one image
 
 
@@ -33,139 +31,66 @@ def shown(session, run):
 
 
 @pytest.fixture
-def statements(monkeypatch, workspace):
-    """Every statement that a new reader of the workspace runs."""
-    found = []
-    reader = workspace.reader
-
-    def traced():
-        db = reader()
-        db.set_trace_callback(found.append)
-        return db
-
-    monkeypatch.setattr(workspace, "reader", traced)
-    return found
-
-
-@pytest.fixture
 def model(shown, run):
-    made = QueryTable(shown.workspace, shared_loader(shown))
-    made.show(shown.workspace, run.evaluations[-1], Filter())
-    return made
+    """The table of all queries."""
+    return QueryTable(made_listing(shown, run), shared_loader(shown))
 
 
-def keys_of(model):
-    return [model.sample_id(row) for row in range(model.rowCount())]
+def made_listing(shown, run, **chosen):
+    listing = Listing()
+    listing.show(shown.workspace.queries(run.evaluations[-1]), NAMES)
+    listing.arrange(Filters(**chosen))
+    return listing
 
 
-def stored(shown, run) -> Queries:
-    return shown.workspace.queries(run.evaluations[-1])
-
-
-def pages(statements):
-    """How many pages were read."""
-    return len([each for each in statements if "query_rows" in each])
-
-
-def test_a_jump_to_the_end_reads_one_page(model, statements):
-    assert model.index(300, 1).data() == "class 06"
-    assert model.index(290, 2).data()
-    assert pages(statements) == 1
-    assert len(statements) == 6, "the others check what the page shows"
-
-
-def test_only_some_pages_are_kept(model, monkeypatch, statements):
-    monkeypatch.setattr(query_table, "PAGE", 10)
-    monkeypatch.setattr(query_table, "PAGES_KEPT", 3)
-    for row in (5, 15, 25, 5, 35, 5):
-        model.index(row, 1).data()
-    assert pages(statements) == 4, "the page that is looked at again and again is kept"
-    model.index(15, 1).data()
-    assert pages(statements) == 5
-
-
-@pytest.mark.parametrize("down", [False, True])
+@pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize(("column", "name"), [(1, "labels"), (2, "ap"), (3, "first_hit")])
-def test_every_order_and_those_without_a_value_come_last(model, shown, run, column, name, down):
-    model.sort(column, Qt.SortOrder.DescendingOrder if down else Qt.SortOrder.AscendingOrder)
-    queries = stored(shown, run)
-    values = getattr(queries, name).astype(float)
-    rows = [queries.sample_ids.tolist().index(key) for key in keys_of(model)]
+def test_every_order_and_those_without_a_value_come_last(shown, run, column, name, descending):
+    listing, queries = made_listing(shown, run), shown.workspace.queries(run.evaluations[-1])
+    listing.column, listing.descending = column, descending
+    listing.arrange(Filters())
+    rows = [queries.sample_ids.tolist().index(key) for key in listing.sample_ids.tolist()]
     assert sorted(rows) == list(range(301))
-    if name == "labels":
-        ordered = values[rows]
-    else:
+    values = getattr(queries, name).astype(float)
+    if name != "labels":
         assert rows[-1] == 300, "a query without another image of its class has no score"
-        ordered = values[rows[:-1]]
-    steps = np.diff(ordered)
-    assert (steps <= 0).all() if down else (steps >= 0).all()
+        rows = rows[:-1]
+    steps, ids = np.diff(values[rows]), np.diff(queries.sample_ids[rows])
+    assert (steps <= 0).all() if descending else (steps >= 0).all()
+    assert (ids[steps == 0] > 0).all(), "of equals the lower id first"
 
 
-def test_failures_class_and_selection_filter_together(model, shown, run):
-    queries = stored(shown, run)
+def test_failures_class_and_selection_filter_together(shown, run):
+    queries = shown.workspace.queries(run.evaluations[-1])
     wrong = queries.sample_ids[~queries.right & (queries.r > 0)]
-    evaluation, workspace = run.evaluations[-1], shown.workspace
-    model.show(workspace, evaluation, Filter(failures=True))
     assert 0 < len(wrong) < 300
-    assert set(keys_of(model)) == set(wrong.tolist())
-    assert run.ids[300] not in keys_of(model), "alone in its class: that is no failure"
-    model.show(workspace, evaluation, Filter(label=2))
-    assert set(keys_of(model)) == set(run.ids[LONELY == 2].tolist())
-    some = tuple(run.ids[90:110].tolist())
-    model.show(workspace, evaluation, Filter(failures=True, label=2, samples=some))
-    assert set(keys_of(model)) == set(wrong.tolist()) & set(run.ids[100:110].tolist())
-    assert model.total == 301
-    assert model.labels == [0, 1, 2, 3, 4, 5, 6]
+    failed = made_listing(shown, run, failures_only=True)
+    assert set(failed.sample_ids.tolist()) == set(wrong.tolist())
+    assert run.ids[300] not in failed.sample_ids, "alone in its class: that is no failure"
+    assert set(made_listing(shown, run, label=2).sample_ids.tolist()) == set(run.ids[LONELY == 2].tolist())
+    all_three = made_listing(shown, run, failures_only=True, label=2, selection=run.ids[90:110])
+    assert set(all_three.sample_ids.tolist()) == set(wrong.tolist()) & set(run.ids[100:110].tolist())
+    assert all_three.total == 301
+    assert all_three.labels == [0, 1, 2, 3, 4, 5, 6]
+    assert all_three.names[6] == "class 06"
+    assert len(made_listing(shown, run, selection=run.ids[:1])) == 301, "one sample is a query looked at"
 
 
-def test_keys_are_answered_from_indexes_alone(shown, run):
-    for column in range(4):
-        listing = Listing(run.evaluations[-1], Filter(failures=True, label=1), column)
-        asked = []
-        whole = query_listing.read
-
-        def spy(workspace, fields, source, values, asked=asked, whole=whole):
-            asked.append((f"select {fields} from {source}", values))
-            return whole(workspace, fields, source, values)
-
-        query_listing.read = spy
-        try:
-            listing.keys(shown.workspace)
-        finally:
-            query_listing.read = whole
-        assert asked
-        with closing(shown.workspace.reader()) as db:
-            plans = [" ".join(row[3] for row in db.execute(f"explain query plan {sql}", given)) for sql, given in asked]
-        for (sql, _), plan in zip(asked, plans, strict=True):
-            assert "COVERING INDEX" in plan, (sql, plan)
-            assert "TEMP B-TREE" not in plan, (sql, plan)
+def test_places_beyond_the_list_hold_no_query(shown, run):
+    listing = made_listing(shown, run)
+    assert (listing.sample_id(-1), listing.sample_id(301)) == (None, None)
+    assert listing.position_of(None) == listing.position_of(-7) == -1
+    assert listing.position_of(listing.sample_id(17)) == 17
 
 
-def test_the_model_keeps_qts_rules(model, qtmodeltester):
+def test_the_table_keeps_qts_rules(model, qtmodeltester):
     qtmodeltester.check(model)
 
 
 def test_what_cannot_be_told_is_a_dash(model):
     assert [model.index(300, column).data() for column in range(4)] == ["", "class 06", "–", "–"]
     assert "AP – %" in model.index(300, 1).data(Qt.ItemDataRole.AccessibleTextRole)
-
-
-def test_rows_that_another_program_took_away_do_not_break_the_list(model, shown, run):
-    with shown.workspace.writing() as db:
-        db.execute("delete from queries where evaluation_id = ?", (run.evaluations[-1],))
-    assert model.index(3, 1).data() == "gone"
-    assert model.index(3, 2).data() == "–"
-
-
-def test_a_database_that_cannot_be_read_is_told_once_a_page(model, shown, monkeypatch, tmp_path):
-    told = []
-    model.failed.connect(told.append)
-    (tmp_path / "spoilt.db").write_bytes(b"not a database" * 1000)
-    monkeypatch.setattr(shown.workspace, "reader", lambda: open_reader(tmp_path / "spoilt.db"))
-    model.index(3, 1).data()
-    model.index(4, 1).data()
-    assert len(told) == 1
-    assert "damaged" in told[0].what
+    assert "class 06" in model.index(300, 1).data(Qt.ItemDataRole.ToolTipRole)
 
 
 # Pictures

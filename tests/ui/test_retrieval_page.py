@@ -1,6 +1,7 @@
 """The Retrieval page: pages of the list, filters, the query and its neighbours, history, own images."""
 
 import csv
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,11 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
 
+from tests.ui.browsed import at_rest, listed, open_page
+from tests.ui.pointing import choose
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
 from workbench.running import launch
-from workbench.ui.pages.retrieval import own_image
-from workbench.ui.pages.retrieval.page import RetrievalPage
 from workbench.ui.widgets.pictures import shared_loader
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -22,11 +23,9 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 @pytest.fixture
 def page(qtbot, session, workspace, tmp_path):
     run_id = trained_run(workspace, tmp_path / "cache")
-    made = RetrievalPage(session)
-    qtbot.addWidget(made)
-    made.resize(960, 640)
-    made.show()
+    made = open_page(qtbot, session, (960, 640))
     session.show_run(run_id)
+    at_rest(qtbot, made)
     return made
 
 
@@ -34,64 +33,69 @@ def test_the_worst_query_is_first_and_shown(page, session):
     queries = session.workspace.queries(session.evaluation_id)
     worst = int(np.lexsort((queries.sample_ids, queries.ap))[0])
     assert session.query == queries.sample_ids[worst]
-    assert page.model.sample_id(0) == session.query
+    assert listed(page)[0] == session.query
     assert len(page.result.cards) == 20
     expected = session.workspace.neighbours(session.run_id, session.query, session.evaluation_id)
     assert [card.neighbour for card in page.result.cards] == expected
 
 
-def test_a_click_on_a_neighbour_makes_it_the_query_and_back_returns(page, session):
+def test_a_click_on_a_neighbour_makes_it_the_query_and_back_returns(page, session, qtbot):
     first, card = session.query, page.result.cards[2]
     near = card.neighbour.sample_id
     QTest.mouseClick(card, Qt.MouseButton.LeftButton)
     assert session.query == near
+    at_rest(qtbot, page)
     page.back.click()
     assert session.query == first
+    at_rest(qtbot, page)
     page.forward.click()
     assert session.query == near
 
 
 def test_j_and_k_walk_through_the_list(page, session, qtbot):
     qtbot.keyClick(page.queries.table, Qt.Key.Key_J)
-    assert session.query == page.model.sample_id(1)
+    assert session.query == listed(page)[1]
     qtbot.keyClick(page.queries.table, Qt.Key.Key_K)
-    assert session.query == page.model.sample_id(0)
+    assert session.query == listed(page)[0]
 
 
-def test_filters(page, session):
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_filters(page, session, qtbot):
     queries = session.workspace.queries(session.evaluation_id)
-    page.queries.failures.setChecked(True)
-    assert page.model.rowCount() == (~queries.right).sum()
+    page.queries.failures.click()
+    assert len(listed(page)) == (~queries.right).sum()
     assert page.queries.count.text() == f"{(~queries.right).sum()} of 40 queries"
-    page.queries.failures.setChecked(False)
-    page.queries.classes.setCurrentIndex(page.queries.classes.findText("dog"))
-    page.queries._filter()
-    assert page.model.rowCount() == 10
-    page.queries.classes.setCurrentIndex(0)
+    page.queries.failures.click()
+    choose(page.queries.classes, page.queries.classes.findText("dog"))
+    assert len(listed(page)) == 10
+    edit = page.queries.classes.lineEdit()
+    edit.selectAll()
+    qtbot.keyClicks(edit, "All classes")
+    qtbot.keyClick(edit, Qt.Key.Key_Return)
     session.select(queries.sample_ids[:7])
-    assert page.model.rowCount() == 7
+    assert len(listed(page)) == 7
     assert page.queries.selected.text() == "7 selected in the map"
     page.queries.selected.click()
-    assert page.model.rowCount() == 40
+    assert len(listed(page)) == 40
 
 
 def test_sorting(page, session):
     queries = session.workspace.queries(session.evaluation_id)
     page.queries.table.sortByColumn(3, Qt.SortOrder.DescendingOrder)
-    top = page.model.index(0, 3).data()
+    top = page.queries.table.model().index(0, 3).data()
     assert int(top) == queries.first_hit.max()
     page.queries.table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
-    assert page.model.index(0, 1).data() == "ant"
+    assert page.queries.table.model().index(0, 1).data() == "ant"
 
 
 def test_pictures_arrive_and_a_lost_one_is_said(page, session, qtbot):
-    qtbot.waitUntil(lambda: page.result.cards[0]._pixmap is not None)
+    qtbot.waitUntil(lambda: page.result.cards[0].has_picture)
     for cache in session.workspace.path.glob("cache/*.npy"):
         cache.unlink()
     shared_loader(session).forget()
     said = []
     session.noticed.connect(said.append)
-    page._show_query()
+    qtbot.keyClick(page.queries.table, Qt.Key.Key_J)
     qtbot.waitUntil(lambda: bool(said))
     assert "cache" in said[0]
     assert len(said) == 1
@@ -100,11 +104,11 @@ def test_pictures_arrive_and_a_lost_one_is_said(page, session, qtbot):
 def test_search_with_an_image_of_ones_own(page, session, qtbot, tmp_path, monkeypatch):
     file = session.workspace.folder(session.run_id) / "best.pt"
     file.write_bytes(b"weights")
-    session.workspace.add_artefact(session.run_id, "checkpoint", file, step=10)
-    best = own_image.of_best_checkpoint(session.workspace, session.run_id)
-    assert best.id == session.evaluation_id, "what every page shows"
+    best = session.evaluation()
     ids, labels, embeddings = session.workspace.embeddings(best.id)
-    monkeypatch.setattr(launch, "embed_images", lambda workspace, run, images: np.asarray(embeddings[5:6]))
+    data = session.workspace.dataset(session.run().dataset_id)
+    network = SimpleNamespace(step=best.step, epoch=best.epoch, dataset=data, embed=lambda images: embeddings[5:6])
+    monkeypatch.setattr(launch, "trained", lambda *where: network)
     Image.new("L", (20, 20), 90).save(tmp_path / "mine.png")
     page.search_file(tmp_path / "mine.png")
     qtbot.waitUntil(page.result.own.isVisible)
@@ -112,7 +116,7 @@ def test_search_with_an_image_of_ones_own(page, session, qtbot, tmp_path, monkey
     assert page.result.cards[0].neighbour.similarity == pytest.approx(1.0)
     assert page.result.title.text() == "mine.png"
     qtbot.mouseClick(page.result.own.findChild(QToolButton), Qt.MouseButton.LeftButton)
-    assert not page.result.own.isVisible()
+    qtbot.waitUntil(page.result.own.isHidden)
     assert labels[5] >= 0
 
 
@@ -126,10 +130,11 @@ def test_a_bad_image_of_ones_own_is_a_sentence(page, session, tmp_path, qtbot):
     assert "bad.png" in str(said[0])
 
 
-def test_another_evaluation_keeps_the_query(page, session):
+def test_another_evaluation_keeps_the_query(page, session, qtbot):
     kept = page.result.cards[3].neighbour.sample_id
     session.show_query(kept)
     session.show_evaluation(session.workspace.evaluations(session.run_id)[0].id)
+    at_rest(qtbot, page)
     assert session.query == kept
 
 

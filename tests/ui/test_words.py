@@ -9,9 +9,10 @@ from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QDialogButtonBox, QHeaderView, QTableView
 
 from workbench.ui import theme
-from workbench.ui.models.query_table import QueryTable
 from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.retrieval.listing import Listing
 from workbench.ui.pages.retrieval.page import RetrievalPage
+from workbench.ui.pages.retrieval.query_table import QueryTable
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import IconLabel
@@ -47,7 +48,7 @@ def test_a_run_at_its_end_works_on_its_last_epoch():
 def test_heads_stand_over_their_cells(session):
     rows = SortedRows(("Class", "Images"), lambda row: row, lambda column, value: str(value))
     rows.show([("ant", 3)])
-    queries = QueryTable(session.workspace, PictureLoader(session))
+    queries = QueryTable(Listing(), PictureLoader(session))
     left, right = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
     assert [side(rows, column) for column in range(2)] == [left, right]
     assert [side(queries, column) for column in range(4)] == [left, left, right, right]

@@ -6,6 +6,8 @@ from math import isfinite, nan, sqrt
 
 import numpy as np
 
+from workbench.evaluation.intervals import bootstrap_interval
+
 LEVEL = 0.95
 FEWEST_SEEDS = 3  # under this an interval over seeds says nothing that can be relied on
 RESAMPLES = 1000
@@ -93,8 +95,6 @@ def paired_bootstrap(
     Raises:
         ValueError: the lengths differ.
     """
-    from workbench.evaluation.intervals import bootstrap_interval  # the package loads torch
-
     if len(first) != len(second):
         raise ValueError(f"{len(first)} values but {len(second)}")
     difference = np.asarray(second, np.float64) - np.asarray(first, np.float64)

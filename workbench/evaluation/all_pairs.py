@@ -99,16 +99,16 @@ class AllPairs:
 
     def blocks(self) -> Iterator[Near]:
         """Blocks of samples, each sample once, but for those `left`."""
-        found: list[Candidates] = [[] for _ in self._products]
+        candidates: list[Candidates] = [[] for _ in self._products]
         for block, start in enumerate(range(0, len(self._table), SIDE)):
             stop = min(start + SIDE, len(self._table))
             for first in range(start, stop, ROWS):
                 rows = slice(first, min(first + ROWS, stop))
-                self._tile(rows, block, found, mirrored=False)
-                for other in range(block + 1, len(found)):
-                    self._tile(rows, other, found, mirrored=True)
-            near = self._settled(slice(start, stop), found[block])
-            found[block] = []
+                self._tile(rows, block, candidates, mirrored=False)
+                for other in range(block + 1, len(candidates)):
+                    self._tile(rows, other, candidates, mirrored=True)
+            near = self._settled(slice(start, stop), candidates[block])
+            candidates[block] = []
             if len(near.part):
                 yield near
 
@@ -155,7 +155,7 @@ class AllPairs:
     def _columns(self, part: torch.Tensor) -> torch.Tensor:
         return part if self._offset else torch.cat([part[:, :-2], part[:, -1:], part[:, -2:-1]], 1)
 
-    def _tile(self, rows: slice, other: int, found: list[Candidates], mirrored: bool) -> None:
+    def _tile(self, rows: slice, other: int, candidates: list[Candidates], mirrored: bool) -> None:
         """Keep the pairs of some rows and a block that lie under the bound of the row or, mirrored, of either."""
         columns = slice(other * SIDE, (other + 1) * SIDE)
         limit = max(self._bounds[rows].max(), self._bounds[columns].max()) if mirrored else self._bounds[rows].max()
@@ -165,12 +165,12 @@ class AllPairs:
         if not mirrored:
             scores[:, rows.start - columns.start :].fill_diagonal_(torch.inf)
         flat = self._places_under(scores, limit)
-        found_scores = scores.view(-1)[torch.from_numpy(flat)].float().numpy()
+        scores_under = scores.view(-1)[torch.from_numpy(flat)].float().numpy()
         row, column = np.divmod(flat, scores.shape[1])
         row, column = row + rows.start, column + columns.start
-        self._keep(found[rows.start // SIDE], row, column, found_scores)
+        self._keep(candidates[rows.start // SIDE], row, column, scores_under)
         if mirrored:
-            self._keep(found[other], column, row, found_scores)
+            self._keep(candidates[other], column, row, scores_under)
 
     def _places_under(self, scores: torch.Tensor, limit: np.float32) -> np.ndarray:
         """Flat places of scores under a limit, and of some that are not.
@@ -204,11 +204,11 @@ class AllPairs:
         counts += np.bincount(inside, minlength=len(counts))
         self._bounds[start : start + SIDE][counts > self._most[start : start + SIDE]] = -np.inf
 
-    def _settled(self, part: slice, found: Candidates) -> Near:
+    def _settled(self, part: slice, candidates: Candidates) -> Near:
         """The neighbours of a block; what cannot be proved is `left`."""
         places, depths, errors = self._places[part], self._depths[part], self._errors[part].numpy()
         bounds = self._bounds[part].astype(np.float64) + self._offset
-        gaps, near = self._tables(found, self._counts[part], np.isfinite(bounds))
+        gaps, near = self._tables(candidates, self._counts[part], np.isfinite(bounds))
         # What the product sees more than two errors behind the last one asked for is behind it in float64 as well.
         last = np.minimum(np.maximum(depths, 1), gaps.shape[1]) - 1
         far = np.take_along_axis(np.sort(gaps, axis=1), last[:, None], 1)[:, 0] + 2 * errors
@@ -221,12 +221,12 @@ class AllPairs:
             self._gallery.order[own], best, *map(torch.from_numpy, (own, near, gaps, bounds[sure], errors[sure]))
         )
 
-    def _tables(self, found: Candidates, counts: np.ndarray, open_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _tables(self, candidates: Candidates, counts: np.ndarray, open_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(gaps, places) [rows, c] of a block's candidates; those of rows that are not open may be cut off."""
         width = int(counts[open_].max(initial=0)) + 1
         gaps, places = np.full((len(counts), width), np.inf, dtype=np.float32), np.zeros((len(counts), width), np.int64)
-        if found:
-            row, position, score = (np.concatenate(each) for each in zip(*found, strict=True))
+        if candidates:
+            row, position, score = (np.concatenate(arrays) for arrays in zip(*candidates, strict=True))
             order = np.argsort(row, kind="stable")
             row = row[order].astype(np.int64)
             column = _number_within(row, counts)
@@ -250,15 +250,15 @@ class AllPairs:
     def _keys(self, own: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
         """Exact keys [c] of pairs of gallery places [c]."""
         gallery = self._gallery
-        found = torch.empty(len(own), dtype=torch.int64)
+        keys = torch.empty(len(own), dtype=torch.int64)
         step = max(1, GATHERED // gallery.columns.shape[1])
         for start in range(0, len(own), step):
             of, at = own[start : start + step], places[start : start + step]
             queries, columns = (of, at) if gallery.copies is None else (gallery.copies[of], gallery.copies[at])
             gaps = gallery.gaps_between(gallery.columns[queries][:, None], gallery.columns[columns][:, None])[:, 0]
             gaps.masked_fill_(at == of, torch.inf)
-            found[start : start + step] = gallery.keys_from(gaps, at)
-        return found
+            keys[start : start + step] = gallery.keys_from(gaps, at)
+        return keys
 
 
 def _number_within(row: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -41,7 +41,7 @@ def nmi(
 
 def agreement(labels: np.ndarray, clusters: np.ndarray) -> float:
     """Mutual information of two partitions [n], divided by the mean of their entropies; 1 where both are one part."""
-    first, second = (np.unique(each, return_inverse=True)[1] for each in (labels, clusters))
+    first, second = (np.unique(partition, return_inverse=True)[1] for partition in (labels, clusters))
     joint = np.unique(first.astype(np.int64) * (second.max() + 1) + second, return_counts=True)[1]
     entropies = [_entropy(counts) for counts in (np.bincount(first), np.bincount(second), joint)]
     mean = (entropies[0] + entropies[1]) / 2
@@ -58,10 +58,10 @@ def _k_means(points: Tensor, k: int, seed: int, between: Callable[[], None]) -> 
     centres = _start(points, k, seed, between)
     clusters = torch.full((len(points),), -1, device=points.device)
     for _ in range(ROUNDS):
-        found, gaps = _nearest(points, centres, between)
-        if torch.equal(found, clusters):
+        nearest, gaps = _nearest(points, centres, between)
+        if torch.equal(nearest, clusters):
             break
-        clusters = found
+        clusters = nearest
         counts = torch.bincount(clusters, minlength=len(centres))
         sums = torch.zeros_like(centres).index_add_(0, clusters, points)
         centres = sums / counts.clamp_min(1)[:, None]
@@ -88,11 +88,11 @@ def _start(points: Tensor, k: int, seed: int, between: Callable[[], None]) -> Te
 
 def _nearest(points: Tensor, centres: Tensor, between: Callable[[], None]) -> tuple[Tensor, Tensor]:
     """The nearest centre [n] of every point, and the squared distance to it [n]."""
-    found, gaps = [], []
+    nearest, gaps = [], []
     lengths = centres.square().sum(1)
     for block in points.split(max(1, BLOCK // len(centres))):
         between()
         least = torch.addmm(lengths, block, centres.T, alpha=-2).min(1)
-        found.append(least.indices)
+        nearest.append(least.indices)
         gaps.append(least.values + block.square().sum(1))
-    return torch.cat(found), torch.cat(gaps)
+    return torch.cat(nearest), torch.cat(gaps)

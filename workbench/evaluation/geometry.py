@@ -34,7 +34,7 @@ def covering_radii(embeddings: np.ndarray, labels: np.ndarray | None = None, cen
     if centres < 1:
         raise Problem("A covering radius needs at least one centre.")
     vectors, classes = _checked(embeddings, labels)
-    return np.stack([_greedy_radii(vectors[classes == each], centres) for each in range(classes.max() + 1)])
+    return np.stack([_greedy_radii(vectors[classes == label], centres) for label in range(classes.max() + 1)])
 
 
 def class_distances(embeddings: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -83,7 +83,7 @@ def effective_rank(embeddings: np.ndarray) -> float:
     if len(vectors) > TALL * vectors.shape[1]:  # the same values from the small side, many times faster
         squares = torch.linalg.eigvalsh(torch.from_numpy(centred.T @ centred)).numpy()
         values = np.sqrt(np.maximum(squares[::-1], 0))
-        values = values[values > values[0] * 1e-7]  # below lies the rounding of the squares
+        values = values[values > values[0] * 1e-7]  # smaller ones are rounding of the squares
     else:
         values = torch.linalg.svdvals(torch.from_numpy(centred)).numpy()  # NumPy would hold the interpreter meanwhile
     values = values[values > values[0] * max(vectors.shape) * np.finfo(np.float64).eps]

@@ -41,15 +41,15 @@ def linear_probe(
             todo="Use the official or a random split, or switch the linear probe off.",
         )
     mean, std = train.mean(0), train.std(0) + 1e-6
-    x, z = (torch.from_numpy(((each - mean) / std).astype(np.float32)) for each in (train, test))
+    x, z = (torch.from_numpy(((half - mean) / std).astype(np.float32)) for half in (train, test))
     targets, truth = torch.from_numpy(y), torch.from_numpy(np.searchsorted(classes, test_labels))
     classifier = _fitted(x, targets, len(classes), seed)
     with torch.no_grad():
         ranked = classifier(z).topk(min(5, len(classes)), 1).indices == truth[:, None]
-    found = {"linear/top-1": ranked[:, 0].float().mean().item()}
+    accuracies = {"linear/top-1": ranked[:, 0].float().mean().item()}
     if len(classes) > 5:
-        found["linear/top-5"] = ranked.any(1).float().mean().item()
-    return found | {"kNN": _knn(x, targets, z, truth, len(classes))}
+        accuracies["linear/top-5"] = ranked.any(1).float().mean().item()
+    return accuracies | {"kNN": _knn(x, targets, z, truth, len(classes))}
 
 
 def _fitted(x: torch.Tensor, y: torch.Tensor, classes: int, seed: int) -> nn.Linear:

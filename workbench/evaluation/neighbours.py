@@ -12,15 +12,14 @@ from typing import Literal
 import numpy as np
 import torch
 
+from workbench.evaluation.conventions import NOISE, row_mask
 from workbench.problem import Problem
 
 Distance = Literal["cosine", "l2"]
 
 # Bytes of gaps held at once: on a processor larger blocks leave its cache and are slower, a GPU wants fewer launches.
 BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 64 * 2**20}
-MIN_ROW_BITS = 16  # bits of a key kept for the gallery row, at least
 UNIT_ROWS = 512  # brought to length one at a time, while they are in the processor's cache
-NOISE = 2.0**-45  # a gap under this share of the squared norms is rounding: the two points are the same
 
 
 class Gallery:
@@ -58,7 +57,7 @@ class Gallery:
         # Copies share one computed column: two matrix kernels may round the same product differently.
         self.copies = None if copies is None else self._tensor(copies)  # place -> row of `columns`
         self._places = self._tensor(np.arange(self.count))
-        self._row_mask = (1 << max(MIN_ROW_BITS, (self.count - 1).bit_length())) - 1
+        self._row_mask = row_mask(self.count)
 
     def blocks(
         self, queries: np.ndarray, own: np.ndarray | None = None, block_bytes: int | None = None

@@ -2,18 +2,20 @@
 
 import numpy as np
 
+from workbench.evaluation.conventions import VOTERS
 from workbench.evaluation.geometry import alignment_uniformity, class_distances, covering_radius, effective_rank
 from workbench.evaluation.retrieval import Retrieval
 
-VOTERS = 10  # neighbours
 SAMPLED, CLASSES = 3000, 300  # embeddings, and classes, of which distances of all pairs are taken
 
 
-def quality(embeddings: np.ndarray, labels: np.ndarray, sample_ids: np.ndarray, found: Retrieval) -> dict[str, float]:
+def quality(
+    embeddings: np.ndarray, labels: np.ndarray, sample_ids: np.ndarray, retrieval: Retrieval
+) -> dict[str, float]:
     """Numbers of one evaluation, NaN where they mean nothing.
 
     Args:
-        embeddings: [n, d] finite. labels: [n]. sample_ids: [n], in the order of `found`.
+        embeddings: [n, d] finite. labels: [n]. sample_ids: [n], in the order of `retrieval`.
 
     Returns:
         "kNN@10": share of queries whose ten neighbours vote for their class (ties go to the nearer neighbour);
@@ -22,12 +24,12 @@ def quality(embeddings: np.ndarray, labels: np.ndarray, sample_ids: np.ndarray, 
         "geometry/covering_radius", "geometry/class_distance", "geometry/intra_cosine", "geometry/inter_cosine". Those
         of all pairs are taken on at most 300 classes, evenly spread, and about 3,000 of their samples.
     """
-    return _votes(labels, sample_ids, found) | _geometry(embeddings, labels)
+    return _votes(labels, sample_ids, retrieval) | _geometry(embeddings, labels)
 
 
-def _votes(labels: np.ndarray, sample_ids: np.ndarray, found: Retrieval) -> dict[str, float]:
-    near = found.neighbours[:, :VOTERS]
-    counted = found.r > 0
+def _votes(labels: np.ndarray, sample_ids: np.ndarray, retrieval: Retrieval) -> dict[str, float]:
+    near = retrieval.neighbours[:, :VOTERS]
+    counted = retrieval.r > 0
     if not near.size or not counted.any():
         return {"kNN@10": float("nan"), "hubness": float("nan")}
     order = np.argsort(sample_ids)
@@ -45,9 +47,9 @@ def _geometry(embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     norms = np.linalg.norm(embeddings, axis=1, keepdims=True)
     known = (norms > 0).all()
     names = ("alignment", "uniformity", "covering_radius", "class_distance", "intra_cosine", "inter_cosine")
-    found = {"geometry/effective_rank": effective_rank(embeddings)}
+    numbers = {"geometry/effective_rank": effective_rank(embeddings)}
     if not known:  # a vector of length zero has no direction
-        return found | {f"geometry/{name}": float("nan") for name in names}
+        return numbers | {f"geometry/{name}": float("nan") for name in names}
     rows = _sampled(labels)
     unit, classes = (embeddings / norms)[rows].astype(np.float64), labels[rows]
     apart = class_distances(unit, classes)
@@ -57,16 +59,16 @@ def _geometry(embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
         *alignment_uniformity(unit, classes), covering_radius(unit, classes),
         float(apart[between].mean()) if between.any() else float("nan"), intra, inter,
     )  # fmt: skip
-    return found | {f"geometry/{name}": value for name, value in zip(names, values, strict=True)}
+    return numbers | {f"geometry/{name}": value for name, value in zip(names, values, strict=True)}
 
 
 def _sampled(labels: np.ndarray) -> np.ndarray:
     """Rows of some classes, whole or evenly thinned."""
     order = np.argsort(labels, kind="stable")
     classes = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
-    kept = [classes[place] for place in np.unique(np.linspace(0, len(classes) - 1, CLASSES).astype(int))]
-    each = max(2, SAMPLED // len(kept))
-    return np.concatenate([rows[np.unique(np.linspace(0, len(rows) - 1, each).astype(int))] for rows in kept])
+    kept = [classes[number] for number in np.unique(np.linspace(0, len(classes) - 1, CLASSES).astype(int))]
+    per_class = max(2, SAMPLED // len(kept))
+    return np.concatenate([rows[np.unique(np.linspace(0, len(rows) - 1, per_class).astype(int))] for rows in kept])
 
 
 def _cosines(unit: np.ndarray, classes: np.ndarray) -> tuple[float, float]:

@@ -8,13 +8,13 @@ import numpy as np
 import torch
 
 from workbench.evaluation.all_pairs import AllPairs, pairs_up
+from workbench.evaluation.conventions import Between
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.evaluation.neighbours import Distance, Gallery
 from workbench.evaluation.two_pass import TwoPass, pays
 from workbench.problem import Problem
 
 LAST = torch.iinfo(torch.int64).max
-Between = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,17 +108,17 @@ def _query_gallery(
     ids = sample_ids[searched]
     gallery = Gallery(embeddings[searched], ids, distance, device)
     k = min(k, gallery.count - 1)
-    found = _rank(gallery, embeddings[asks], labels[asks], labels[searched], None, k, between)
+    ranked = _rank(gallery, embeddings[asks], labels[asks], labels[searched], None, k, between)
     beside = _rank(
         gallery, embeddings[searched], labels[searched], labels[searched], np.arange(len(searched)), k, between
     )
     beside.ap[:], beside.precision[:], beside.first_hit[:], beside.r[:] = np.nan, np.nan, 0, 0
     order = np.argsort(np.concatenate([asks, searched]))
     parts = (
-        np.concatenate([getattr(found, name), getattr(beside, name)])[order]
+        np.concatenate([getattr(ranked, name), getattr(beside, name)])[order]
         for name in ("ap", "precision", "first_hit", "r", "rows", "similarities")
     )
-    return _retrieval(_Ranked(*parts), _metrics(found, ks), ids)
+    return _retrieval(_Ranked(*parts), _metrics(ranked, ks), ids)
 
 
 def retrieval_metrics(
@@ -168,7 +168,7 @@ def _rank(
     r = r if own is None else r - 1
     k = min(k, gallery.count - (own is not None))
     depths = np.maximum(k, r)
-    found = _Ranked(
+    ranked = _Ranked(
         ap=np.full(len(labels), np.nan),
         precision=np.full(len(labels), np.nan),
         first_hit=np.zeros(len(labels), dtype=np.int64),
@@ -183,12 +183,12 @@ def _rank(
         hits = class_of_place[places] == wanted[:, None]
         if own is not None:
             hits &= places != torch.from_numpy(gallery.place[own[part]]).to(gallery.device)[:, None]
-        found.ap[part], found.precision[part] = _average_precision(hits, r[part])
-        found.first_hit[part] = _first_hit(hits, r[part], rank_of_first)
-        found.rows[part] = gallery.order[places[:, :k].cpu().numpy()]
-        found.similarities[part] = gallery.similarities_of(best[:, :k]).cpu().numpy()
+        ranked.ap[part], ranked.precision[part] = _average_precision(hits, r[part])
+        ranked.first_hit[part] = _first_hit(hits, r[part], rank_of_first)
+        ranked.rows[part] = gallery.order[places[:, :k].cpu().numpy()]
+        ranked.similarities[part] = gallery.similarities_of(best[:, :k]).cpu().numpy()
         between()
-    return found
+    return ranked
 
 
 InBlock = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]  # as `keys_of` and `rank_of` of a search, of one block

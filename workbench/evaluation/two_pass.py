@@ -22,7 +22,7 @@ BLOCK = 2**22  # scores held at once (16 MB): larger ones would be given back to
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class Searched:
     """A block of queries."""
 
     part: slice  # of the queries
@@ -59,7 +59,7 @@ class TwoPass:
         self._factor = -1 if cosine else -2
         self._copies = None if gallery.copies is None else _padded(gallery.copies)
 
-    def blocks(self, k: int) -> Iterator[Found]:
+    def blocks(self, k: int) -> Iterator[Searched]:
         """Blocks of queries with the k smallest keys of each."""
         for start in range(0, len(self._queries), self._rows):
             part = slice(start, min(start + self._rows, len(self._queries)))
@@ -68,21 +68,21 @@ class TwoPass:
             unsure = torch.nonzero(~proved)[:, 0]
             if len(unsure):
                 best[unsure] = self._again(part, unsure, k)
-            yield Found(part, best, scores, own_part, errors)
+            yield Searched(part, best, scores, own_part, errors)
 
-    def rank_of(self, found: Found, rows: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    def rank_of(self, searched: Searched, rows: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
         """How many keys of the gallery are at most `keys` [r]: the ranks, from 1, of those keys in these rows."""
-        scores, errors = found.scores[rows], found.errors[rows]
-        at = self._gallery.gaps_in(keys) - found.own_part[rows]
+        scores, errors = searched.scores[rows], searched.errors[rows]
+        at = self._gallery.gaps_in(keys) - searched.own_part[rows]
         near, far = scores < (at - errors).float()[:, None], scores > (at + errors).float()[:, None]
         sure = near.sum(1)
         unsure, places = torch.nonzero(~(near | far), as_tuple=True)
-        exact = self._keys(found.part.start + rows[unsure], places[:, None])[:, 0]
+        exact = self._keys(searched.part.start + rows[unsure], places[:, None])[:, 0]
         return sure + torch.bincount(unsure, weights=(exact <= keys[unsure]).double(), minlength=len(rows)).long()
 
-    def keys_of(self, found: Found, rows: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    def keys_of(self, searched: Searched, rows: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
         """Exact keys [r, c] of gallery places [r, c] for some rows of a block; an own place has the last key."""
-        return self._keys(found.part.start + rows, places)
+        return self._keys(searched.part.start + rows, places)
 
     def _scores(self, part: slice) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Scores of a block [rows, n and some], what makes gaps of them [rows], and how far they may be off [rows]."""
@@ -114,7 +114,7 @@ class TwoPass:
     def _keys(self, rows: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
         """Keys [r, c] in float64 of queries `rows` [r] and gallery places [r, c]."""
         gallery = self._gallery
-        found = torch.empty(places.shape, dtype=torch.int64)
+        keys = torch.empty(places.shape, dtype=torch.int64)
         step = max(1, GATHERED // (max(1, places.shape[1]) * gallery.columns.shape[1]))
         for start in range(0, len(rows), step):
             at, of = places[start : start + step], rows[start : start + step]
@@ -122,15 +122,15 @@ class TwoPass:
             gaps = gallery.gaps_between(self._queries[of][:, None], gallery.columns[columns])
             if self._own is not None:
                 gaps.masked_fill_(at == self._own[of, None], torch.inf)
-            found[start : start + step] = gallery.keys_from(gaps, at)
-        return found
+            keys[start : start + step] = gallery.keys_from(gaps, at)
+        return keys
 
     def _again(self, part: slice, rows: torch.Tensor, k: int) -> torch.Tensor:
         """The k smallest keys of some rows by the float64 pass."""
         gallery, picked = self._gallery, part.start + rows
         own = None if self._own is None else gallery.order[self._own[picked].numpy()]
-        found = [gallery.smallest(keys, k).clone() for _, keys in gallery.blocks_of(self._queries[picked], own)]
-        return torch.cat(found)
+        smallest = [gallery.smallest(keys, k).clone() for _, keys in gallery.blocks_of(self._queries[picked], own)]
+        return torch.cat(smallest)
 
 
 class Product:
@@ -147,18 +147,18 @@ class Product:
     def __call__(self, queries: torch.Tensor) -> torch.Tensor:
         if self._packed is None:
             return torch.nn.functional.linear(queries, self._vectors, self._bias)
-        found: torch.Tensor = torch.ops.mkldnn._linear_pointwise(queries, self._packed, self._bias, "none", [], "")
-        return found
+        scores: torch.Tensor = torch.ops.mkldnn._linear_pointwise(queries, self._packed, self._bias, "none", [], "")
+        return scores
 
 
 def _has_onednn() -> bool:
     some, bias = torch.arange(6, dtype=torch.float32).view(2, 3), torch.ones(2)
     try:
         packed = torch.ops.mkldnn._reorder_linear_weight(some, 2)
-        found = torch.ops.mkldnn._linear_pointwise(some, packed, bias, "none", [], "")
+        product = torch.ops.mkldnn._linear_pointwise(some, packed, bias, "none", [], "")
     except (AttributeError, NotImplementedError, RuntimeError, TypeError):
         return False
-    return torch.equal(found, some @ some.T + bias)
+    return torch.equal(product, some @ some.T + bias)
 
 
 ONEDNN = _has_onednn()
@@ -166,9 +166,9 @@ ONEDNN = _has_onednn()
 
 def _padded(rows: torch.Tensor) -> torch.Tensor:
     """With zeros below, up to a whole number of chunks."""
-    found = rows.new_zeros(-(-len(rows) // CHUNK) * CHUNK, *rows.shape[1:])
-    found[: len(rows)] = rows
-    return found
+    padded = rows.new_zeros(-(-len(rows) // CHUNK) * CHUNK, *rows.shape[1:])
+    padded[: len(rows)] = rows
+    return padded
 
 
 def _candidates(scores: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -176,7 +176,7 @@ def _candidates(scores: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.T
     chunks = scores.unflatten(1, (-1, CHUNK))
     if chunks.shape[1] < 2 * count:
         return torch.topk(scores, count, dim=1, largest=False, sorted=False)
-    # Each of the smallest lies in one of as many chunks with the smallest minima.
+    # Each of the smallest is in one of as many chunks with the smallest minima.
     picked = torch.topk(chunks.amin(2), count, dim=1, largest=False, sorted=False).indices
     inside = chunks.gather(1, picked[:, :, None].expand(-1, -1, CHUNK)).flatten(1)
     near, at = torch.topk(inside, count, dim=1, largest=False, sorted=False)

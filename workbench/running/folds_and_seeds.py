@@ -126,7 +126,7 @@ def told(experiment: Experiment) -> str:
 
 def _concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[str, float]:
     from workbench.evaluation import retrieval_metrics
-    from workbench.evaluation.stored import searched
+    from workbench.results.stored import searched
 
     parts, ids, labels = [], None, None
     distance: Literal["cosine", "l2"] = "l2" if evaluations[0].distance == "l2" else "cosine"

@@ -358,15 +358,31 @@ class Trained:
     step: int  # optimiser steps that made it
     epoch: int
 
+    def embed(self, images: list[np.ndarray]) -> np.ndarray:
+        """Embeddings [m, d] float32 of a person's own images, uint8 [h, w, 3] or [h, w] of any size."""
+        import torch
 
-def trained(workspace: Workspace, run_id: int) -> Trained:
-    """The run's best checkpoint as a network. Raises Problem when there is none, or one that does not fit."""
+        from workbench.datasets.images import square
+
+        size, channels = self.dataset.image_size, self.dataset.channels
+        pixels = np.stack([square(image, size, channels) for image in images])  # [m, S, S, C]
+        batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
+        with torch.no_grad():
+            return np.asarray(self.model(self.crop(batch)).float().numpy())
+
+
+def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = None) -> Trained:
+    """A checkpoint of the run, by default its best, as a network.
+
+    Raises:
+        Problem: there is no checkpoint, or it does not fit the run's config.
+    """
     from workbench import registry
     from workbench.backbones.model import build_model
     from workbench.training import checkpoint
 
     info = workspace.run(run_id)
-    place = best_checkpoint(workspace, run_id)
+    path = best_checkpoint(workspace, run_id) if checkpoint_file is None else checkpoint_file
     if info.dataset_id is None:
         raise Problem(f"Run {run_id} has not read its data yet.", todo="Wait for its first epoch.")
     config = RunConfig.from_toml_text(info.config)
@@ -374,7 +390,7 @@ def trained(workspace: Workspace, run_id: int) -> Trained:
     backbone = {**config.backbone.params}
     if backbone.get("weights", "none") != "none":
         backbone["weights"] = "none"  # the checkpoint holds them
-    state = checkpoint.load(place)
+    state = checkpoint.load(path)
     registry.discover("workbench.datasets")
     model = build_model(config.backbone.name, backbone, config.embedding, data.channels)
     try:
@@ -392,25 +408,6 @@ def device_of(config: RunConfig) -> str:
     from workbench.training import device
 
     return device.choose(config.device).type
-
-
-def embed_images(workspace: Workspace, run_id: int, images: list[np.ndarray]) -> np.ndarray:
-    """Embeddings [m, d] float32 of a person's own images (uint8 [h, w, 3]) under the run's best checkpoint, on the CPU.
-
-    Raises:
-        Problem: no checkpoint, or one that does not fit.
-    """
-    import torch
-
-    from workbench.datasets.images import square
-
-    found = trained(workspace, run_id)
-    data = found.dataset
-    pixels = np.stack([square(image, data.image_size, data.channels) for image in images])  # [m, S, S, C]
-    batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
-    with torch.no_grad():
-        embeddings: np.ndarray = found.model(found.crop(batch)).float().numpy()
-    return embeddings
 
 
 def _teller(control: Control, emit: Emit) -> Progress:

@@ -31,7 +31,7 @@ def exported(trained_space, tmp_path_factory):
 def expected(trained_space, out, count=1):
     """The embeddings [count, d] that the window gives for the image."""
     with Workspace(trained_space) as workspace:
-        return launch.embed_images(workspace, 1, [np.asarray(Image.open(out / "image.png"))] * count)
+        return launch.trained(workspace, 1).embed([np.asarray(Image.open(out / "image.png"))] * count)
 
 
 def test_any_number_of_images_gives_the_networks_embeddings(exported, trained_space):

@@ -10,11 +10,12 @@ from click.testing import CliRunner
 
 from tests.ui.trained import trained_run
 from tests.unit.workspace.older import make_older
-from workbench import class_table, failed_queries
 from workbench.cli import cli
 from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.reports import write_report
+from workbench.results.class_geometry import measure_classes
+from workbench.results.explanations import explain_failures
 from workbench.workspace import Workspace
 from workbench.workspace.arrays import read_array, read_arrays
 from workbench.workspace.connection import Damaged, open_writer, sqlite3
@@ -103,8 +104,8 @@ def test_a_write_by_another_program_is_no_damage(space):
 DOORS = {
     "embeddings": lambda space: space.embeddings(3),
     "vectors": lambda space: space.vectors(3),
-    "classes": lambda space: class_table.measure(space, 3, quiet),
-    "failures": lambda space: failed_queries.find(space, 3, quiet),
+    "classes": lambda space: measure_classes(space, 3, quiet),
+    "failures": lambda space: explain_failures(space, 3, quiet),
 }
 
 

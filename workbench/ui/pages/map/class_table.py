@@ -10,9 +10,9 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QHeaderView, QTableView, QVBoxLayout, QWidget
 
-from workbench import class_table, files
-from workbench.class_table import ClassRow, ClassTable
+from workbench import files
 from workbench.progress import Progress
+from workbench.results.class_geometry import TITLES, ClassRow, ClassTable, measure_classes
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
@@ -41,7 +41,7 @@ class ClassRows(SortedRows):
     """The rows with what their columns mean; a number that is not there is the least when sorted."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(class_table.TITLES, _cells, _written, parent)
+        super().__init__(TITLES, _cells, _written, parent)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.ToolTipRole:
@@ -160,7 +160,7 @@ class ClassTableOpener(QObject):
             workspace = self._session.workspace
 
             def work(progress: Progress) -> ClassTable:
-                return class_table.measure(workspace, evaluation, progress)
+                return measure_classes(workspace, evaluation, progress)
 
             self._task = self._session.run_in_thread("Classes of the map", work, self._measured, self._not_measured)
 

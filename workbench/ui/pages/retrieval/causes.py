@@ -3,7 +3,7 @@
 from collections import Counter
 from math import isfinite
 
-from workbench.failed_queries import Explanation
+from workbench.results.explanations import Explanation
 from workbench.ui.words import NO_VALUE, counted
 from workbench.workspace.rows import Neighbour
 
@@ -16,9 +16,9 @@ TITLES = {
     "none": "No cause found",
 }
 TIPS = {
-    "copy": "The nearest neighbour has another label and lies within a tenth of the usual distance between neighbours",
+    "copy": "The nearest neighbour has another label and is within a tenth of the usual distance between neighbours",
     "label": "Nine of ten of its nearest neighbours agree on another class",
-    "hub": "The nearest neighbour stands among the neighbours of very many samples, most of them of other classes",
+    "hub": "The nearest neighbour is among the neighbours of very many samples, most of them of other classes",
     "rare": "Its class has at most a quarter as many samples as the median class",
     "proxy": "A proxy of another class is nearer than any of its own",
     "none": "None of the other causes holds",
@@ -33,7 +33,7 @@ def sentence(about: Explanation) -> str:
 
 
 def before_first_hit(neighbours: list[Neighbour], first_hit: int) -> str:
-    """Which classes stand before the first true neighbour; empty where none does.
+    """Which classes come before the first true neighbour, as a sentence; empty where none does.
 
     Args:
         neighbours: all that are stored of the query, best first.
@@ -42,15 +42,20 @@ def before_first_hit(neighbours: list[Neighbour], first_hit: int) -> str:
     before = neighbours[: first_hit - 1] if first_hit else []
     if not before:
         return ""
-    counts = Counter(each.class_name for each in before).most_common()
+    counts = Counter(neighbour.class_name for neighbour in before).most_common()
     named = ", ".join(f"{times} of “{name}”" for name, times in counts[:MOST_CLASSES])
     more = f" and {len(counts) - MOST_CLASSES} other classes" if len(counts) > MOST_CLASSES else ""
-    known = f", among the first {len(before)}, stand" if len(before) < first_hit - 1 else " stand"
+    known = f", among the first {len(before)}, are" if len(before) < first_hit - 1 else " are"
     return f"Its first true neighbour is at rank {first_hit:,}; before it{known} {named}{more}."
 
 
 def changed(before: int, after: int, word: str) -> str:
-    """What became of a query since another evaluation, `word`; ranks of the first true neighbour, 0 for no query."""
+    """What became of a query since another evaluation, as a sentence; empty where it is no query in one of them.
+
+    Args:
+        before, after: ranks of the first true neighbour; 0 for no query.
+        word: names the other evaluation: "epoch 3".
+    """
     if not before or not after:
         return ""
     state = {
@@ -67,7 +72,7 @@ def _evidence(about: Explanation) -> str:
     match about.cause:
         case "copy":
             return (
-                f"Near-duplicate with another label: the nearest neighbour, of “{near}”, lies {_number(about.gap)} "
+                f"Near-duplicate with another label: the nearest neighbour, of “{near}”, is {_number(about.gap)} "
                 f"away; for half of all samples it is over {_number(about.typical_gap)}."
             )
         case "label":

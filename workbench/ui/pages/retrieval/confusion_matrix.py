@@ -9,8 +9,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
 
-from workbench.failed_queries import ConfusedPair
 from workbench.files.spreadsheet import pasted
+from workbench.results.explanations import ConfusedPair
 from workbench.ui import theme
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.heat import mixed
@@ -40,8 +40,8 @@ class ConfusionGrid:
     def values(self, what: str) -> np.ndarray:
         """[n, n] float64 times or shares, by `what`; 0 where nothing is confused."""
         made = np.zeros((len(self.labels), len(self.labels)))
-        for place, pair in self.pairs.items():
-            made[place] = getattr(pair, what)
+        for cell, pair in self.pairs.items():
+            made[cell] = getattr(pair, what)
         return made
 
 
@@ -53,14 +53,14 @@ def most_confused(pairs: Sequence[ConfusedPair], what: str, most: int = MOST) ->
         for label_of, name in ((pair.label, pair.class_name), (pair.taken_label, pair.taken_for)):
             sums[label_of] = sums.get(label_of, 0.0) + getattr(pair, what)
             names[label_of] = name
-    chosen = sorted(sums, key=lambda each: (-sums[each], each))[:most]
-    place = {each: at for at, each in enumerate(chosen)}
+    chosen = sorted(sums, key=lambda label: (-sums[label], label))[:most]
+    number_of = {label: number for number, label in enumerate(chosen)}
     inside = {
-        (place[pair.label], place[pair.taken_label]): pair
+        (number_of[pair.label], number_of[pair.taken_label]): pair
         for pair in pairs
-        if pair.label in place and pair.taken_label in place
+        if pair.label in number_of and pair.taken_label in number_of
     }
-    return ConfusionGrid(tuple(chosen), tuple(names[each] for each in chosen), inside, len(sums))
+    return ConfusionGrid(tuple(chosen), tuple(names[label] for label in chosen), inside, len(sums))
 
 
 class ConfusionTable(QAbstractTableModel):
@@ -114,7 +114,7 @@ class ConfusionTable(QAbstractTableModel):
             case Qt.ItemDataRole.BackgroundRole:
                 return self._heat(index) if pair is not None else None
             case Qt.ItemDataRole.ToolTipRole | Qt.ItemDataRole.AccessibleTextRole if pair is not None:
-                text = told(pair)
+                text = sentence_of(pair)
                 plain = text.replace("&", "&amp;").replace("<", "&lt;")
                 return text if role == Qt.ItemDataRole.AccessibleTextRole else f"<qt>{plain}</qt>"
         return None
@@ -133,7 +133,7 @@ class ConfusionTable(QAbstractTableModel):
     def lines(self) -> list[str]:
         """Head and rows as text, with tabs between the columns."""
         clean = [pasted(name) for name in self.grid.names]
-        head = ["", *(clean[each] for each in self._columns)]
+        head = ["", *(clean[column] for column in self._columns)]
         body = [
             [clean[row], *(self._plain(row, column) for column in self._columns.tolist())]
             for row in self._rows.tolist()
@@ -231,7 +231,7 @@ class ConfusionMatrix(QWidget):
             self.pair_chosen.emit(pair)
 
 
-def told(pair: ConfusedPair) -> str:
+def sentence_of(pair: ConfusedPair) -> str:
     """One confusion as a sentence."""
     times = "once" if pair.times == 1 else f"{pair.times:,} times"
     return f"“{pair.class_name}” is taken for “{pair.taken_for}” {times}, {percent(pair.share)} % of its queries"

@@ -1,14 +1,14 @@
-"""Failed queries, missed neighbours and changes, worked out on threads and kept while the page is used."""
+"""Failed queries, missed neighbours and changes: worked out on threads, and kept while the page is used."""
 
 from collections import OrderedDict
 from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from workbench import failed_queries
-from workbench.failed_queries import Changes, FailedQueries
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.results.explanations import FailedQueries, explain_failures
+from workbench.results.mistakes import Changes, read_changes
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
@@ -22,7 +22,7 @@ Key = tuple[Workspace, int, str]  # evaluation, when it was made
 
 
 class FailureSource(QObject):
-    """Ask for the shown evaluation; answers for any other that was asked meanwhile are kept and not told."""
+    """Explains the shown evaluation. An answer about another one that comes later is kept, and not passed on."""
 
     ready = Signal(object)  # FailedQueries
     gave_up = Signal()  # cancelled, or a file cannot be read, which is said in the message bar
@@ -35,23 +35,23 @@ class FailureSource(QObject):
         self._kept: OrderedDict[Key, FailedQueries] = OrderedDict()
         self._wanted: Key | None = None
         self._tasks: dict[str, Task] = {}  # the newest of each kind
-        self.found: FailedQueries | None = None  # of the shown evaluation
-        self.working = False  # whether that is being worked out
+        self._explained: FailedQueries | None = None  # the failed queries of the shown evaluation
+        self._working = False  # whether they are being worked out
 
     def show(self, evaluation: Evaluation) -> None:
         """Explain the failed queries of an evaluation: at once where they are kept, else `ready` follows."""
         workspace = self._session.workspace
         self._wanted = (workspace, evaluation.id, evaluation.created)
-        self.found, self.working = None, False
+        self._explained, self._working = None, False
         self._cancel()
         if self._wanted in self._kept:
             self._take(self._wanted, self._kept[self._wanted])
             return
-        work = partial(failed_queries.find, workspace, evaluation.id)
+        work = partial(explain_failures, workspace, evaluation.id)
         take = partial(self._take, self._wanted)
         quiet = evaluation.metrics.get("queries", 0) <= QUIET
         self._start("find", "Explain the failed queries", work, take, quiet=quiet)
-        self.working = True
+        self._working = True
         self._tasks["find"].ended.connect(self._find_ended)
 
     def compare(self, before: int, after: int) -> None:
@@ -59,23 +59,23 @@ class FailureSource(QObject):
         workspace = self._session.workspace
 
         def work(progress: Progress) -> Changes:
-            return failed_queries.compare(workspace, before, after)
+            return read_changes(workspace, before, after)
 
         self._start("compare", "Compare two evaluations", work, partial(self._tell_changes, before), quiet=True)
 
     def look_for_missed(self, sample_id: int, beyond: int) -> None:
         """Find the true neighbours behind a rank, of the shown evaluation; `missed` follows."""
-        found = self.found
-        if found is None:
+        explained = self._explained
+        if explained is None:
             return
 
         def work(progress: Progress) -> tuple[list[Neighbour], int]:
-            return found.missed(sample_id, beyond, MISSED)
+            return explained.missed(sample_id, beyond, MISSED)
 
         self._start("missed", "Look for missed neighbours", work, partial(self._tell_missed, sample_id), quiet=True)
 
     def _start(self, kind: str, title: str, work: object, then: object, *, quiet: bool) -> None:
-        """Only the newest work of a kind tells its result."""
+        """Begin work of a kind; the work of that kind before it is cancelled."""
         if kind in self._tasks:
             self._tasks.pop(kind).cancel()
         failed = partial(self._fail, kind)
@@ -86,24 +86,24 @@ class FailureSource(QObject):
             task.cancel()
         self._tasks.clear()
 
-    def _take(self, key: Key, found: FailedQueries) -> None:
+    def _take(self, key: Key, explained: FailedQueries) -> None:
         self._tasks.pop("find", None)
-        self._kept[key] = found
+        self._kept[key] = explained
         self._kept.move_to_end(key)
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         if key == self._wanted:
-            self.found, self.working = found, False
-            self.ready.emit(found)
+            self._explained, self._working = explained, False
+            self.ready.emit(explained)
 
     def _find_ended(self, task: Task) -> None:
         if self._tasks.get("find") is task:
-            QTimer.singleShot(0, self, partial(self._look_for_result, task))  # it is told after the end
+            QTimer.singleShot(0, self, partial(self._look_for_result, task))  # the result comes after the end
 
     def _look_for_result(self, task: Task) -> None:
-        if self.working and self._tasks.get("find", task) is task:
+        if self._working and self._tasks.get("find", task) is task:
             self._tasks.pop("find", None)
-            self.working = False
+            self._working = False
             self.gave_up.emit()
 
     def _tell_changes(self, before: int, changes: Changes) -> None:

@@ -11,10 +11,12 @@ class History:
 
     @property
     def can_go_back(self) -> bool:
+        """Whether a query was looked at before."""
         return bool(self._past)
 
     @property
     def can_go_forward(self) -> bool:
+        """Whether `back` left a query."""
         return bool(self._future)
 
     def visit(self, sample_id: int) -> None:

@@ -1,4 +1,4 @@
-"""The true neighbours of a query that stand behind the shown ones, with their ranks."""
+"""The true neighbours of a query that rank behind the shown ones, with their ranks."""
 
 from PySide6.QtWidgets import QWidget
 

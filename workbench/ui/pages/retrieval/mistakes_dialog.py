@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.failed_queries import ConfusedPair, FailedQueries, Hub
+from workbench.results.explanations import ConfusedPair, FailedQueries, Hub
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.confusion_matrix import ConfusionMatrix
 from workbench.ui.widgets.labels import label
@@ -27,7 +27,7 @@ HUB_TITLES = ("Hub", "Times among the ten", "Of other classes", "Of which classe
 THUMBNAIL, AHEAD = 36, 20  # px; rows around the one looked at whose pictures are loaded with it
 PLACE = "hubs"
 WORKING, NOT_WORKING, EMPTY, TABLE = range(4)  # places in a tab
-MOST_NAMED = 5  # classes that a hub stands before
+MOST_NAMED = 5  # classes named beside a hub
 NONE_FAILED = "No query failed: every nearest neighbour is of its class."
 PAIR_HINT = "Classes of failed queries and of their nearest neighbours. A double click (or Enter) lists those queries."
 HUB_HINT = (
@@ -84,15 +84,15 @@ class MistakesDialog(QDialog):
         self.hub_table.clicked.connect(self._choose_hub)
         self.hub_table.activated.connect(self._choose_hub)
 
-    def show_failures(self, found: FailedQueries | None, working: bool = True) -> None:
+    def show_failures(self, explained: FailedQueries | None, working: bool = True) -> None:
         """Show another evaluation; None while it is being worked out, or where it could not be."""
-        pairs, hubs = (found.pairs, found.hubs) if found is not None else ([], [])
+        pairs, hubs = (explained.pairs, explained.hubs) if explained is not None else ([], [])
         self.pairs.show(pairs)
         self.hubs.show(hubs)
         self.matrix.show_pairs(pairs)
         unknown = WORKING if working else NOT_WORKING
         for stack, rows in zip(self._stacks, (len(pairs), len(pairs), len(hubs)), strict=True):
-            stack.setCurrentIndex(unknown if found is None else TABLE if rows else EMPTY)
+            stack.setCurrentIndex(unknown if explained is None else TABLE if rows else EMPTY)
         self.tabs.setTabText(0, f"Confusions ({len(pairs):,})")
         self.tabs.setTabText(2, f"Hubs ({len(hubs):,})")
 
@@ -116,13 +116,13 @@ class MistakesDialog(QDialog):
         return page
 
     def _picture(self, hub: Hub) -> QPixmap | None:
-        found = self._loader.pixmap(hub.sample_id, THUMBNAIL)
-        if found is None and not self._loader.absent(hub.sample_id):
+        picture = self._loader.pixmap(hub.sample_id, THUMBNAIL)
+        if picture is None and not self._loader.absent(hub.sample_id):
             every = [each.sample_id for each in self.hubs.rows]
             self._loader.request(
                 PLACE, every[max(0, (at := every.index(hub.sample_id)) - AHEAD) : at + AHEAD], THUMBNAIL
             )
-        return found
+        return picture
 
     def _choose_pair(self, index: QModelIndex) -> None:
         pair = self.pairs.row(index.row())
@@ -141,7 +141,7 @@ def pair_cells(pair: ConfusedPair) -> tuple[Any, ...]:
 
 
 def written_pair(column: int, value: Any) -> str:
-    """A value as it stands in the table of confusions."""
+    """A value as the table of confusions shows it."""
     return value if isinstance(value, str) else percent(value) if column == 3 else f"{value:,}"
 
 
@@ -153,7 +153,7 @@ def hub_cells(hub: Hub) -> tuple[Any, ...]:
 
 
 def written_hub(column: int, value: Any) -> str:
-    """A value as it stands in the table of hubs."""
+    """A value as the table of hubs shows it."""
     return value if isinstance(value, str) else f"{value:,}"
 
 

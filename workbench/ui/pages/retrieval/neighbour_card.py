@@ -13,25 +13,25 @@ VERDICTS = {True: ("✓", "right", "right"), False: ("✗", "wrong", "wrong"), N
 
 
 class NeighbourCard(QAbstractButton):
-    """Clicked (or Enter): that neighbour becomes the query. Cards are used again for the next query."""
+    """A click (or Enter) makes the neighbour the query. Cards are used again for the next query."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.neighbour: Neighbour | None = None
         self._judged = True
         self._pixmap: QPixmap | None = None
-        self._absent = ""
+        self.absent = ""  # why there is no picture, as a sentence
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def show_neighbour(self, neighbour: Neighbour, judged: bool) -> None:
-        """Another neighbour; `judged` is False where nobody knows the query's class."""
+        """Show another neighbour; `judged` is False where nobody knows the query's class."""
         self.neighbour, self._judged = neighbour, judged
-        self._pixmap, self._absent = None, ""
+        self._pixmap, self.absent = None, ""
         _, word, _ = self._verdict()
-        said = f", {word}" if judged else ""
+        verdict = f", {word}" if judged else ""
         self.setAccessibleName(
-            f"Neighbour {neighbour.rank}{said}, {neighbour.class_name}, similarity {neighbour.similarity:.3f}"
+            f"Neighbour {neighbour.rank}{verdict}, {neighbour.class_name}, similarity {neighbour.similarity:.3f}"
         )
         self.setToolTip(plain_tip(f"Rank {neighbour.rank}: {neighbour.class_name}. Click to make it the query."))
         self.update()
@@ -44,9 +44,19 @@ class NeighbourCard(QAbstractButton):
 
     def set_picture(self, pixmap: QPixmap | None, absent: str) -> None:
         """Show the picture, or why there is none."""
-        if (pixmap, absent) != (self._pixmap, self._absent):
-            self._pixmap, self._absent = pixmap, absent
+        if (pixmap, absent) != (self._pixmap, self.absent):
+            self._pixmap, self.absent = pixmap, absent
             self.update()
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether the picture has been loaded."""
+        return self._pixmap is not None
+
+    @property
+    def said(self) -> str:
+        """The words below the picture: tick or cross, and the similarity."""
+        return "" if self.neighbour is None else f"{self._verdict()[0]} {self.neighbour.similarity:.3f}".strip()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -80,15 +90,14 @@ class NeighbourCard(QAbstractButton):
         else:
             painter.setPen(QColor(tokens.muted))
             wrap = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)
-            painter.drawText(inside.adjusted(6, 6, -6, -6), wrap, self._absent or "…")
+            painter.drawText(inside.adjusted(6, 6, -6, -6), wrap, self.absent or "…")
 
     def _paint_words(self, painter: QPainter, top: int, sign: str, ink: QColor, tokens: theme.Tokens) -> None:
         assert self.neighbour is not None
         line, metrics = self.fontMetrics().height(), self.fontMetrics()
         first, second = QRect(0, top, self.width(), line), QRect(0, top + line, self.width(), line)
         painter.setPen(ink if sign else QColor(tokens.text))
-        said = f"{sign} {self.neighbour.similarity:.3f}".strip()
-        painter.drawText(first, int(Qt.AlignmentFlag.AlignLeft), said)
+        painter.drawText(first, int(Qt.AlignmentFlag.AlignLeft), self.said)
         painter.setPen(QColor(tokens.muted))
         painter.drawText(first, int(Qt.AlignmentFlag.AlignRight), str(self.neighbour.rank))
         painter.setPen(QColor(tokens.text))

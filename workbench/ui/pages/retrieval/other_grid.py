@@ -60,5 +60,5 @@ def _facts(query: Query) -> str:
 def _shared(shown: list[Neighbour], beside: list[Neighbour]) -> str:
     """How many of as many neighbours are the same on both sides."""
     count = min(len(shown), len(beside))
-    ids = {each.sample_id for each in shown[:count]} & {each.sample_id for each in beside[:count]}
+    ids = {near.sample_id for near in shown[:count]} & {near.sample_id for near in beside[:count]}
     return f"; {len(ids):,} of the first {count:,} are in both" if count else ""

@@ -1,6 +1,5 @@
-"""The list of queries with its filters: worst first, failures only, one class, or what is selected in the map."""
+"""The list of queries with its filters, as Browsing has them."""
 
-import numpy as np
 from PySide6.QtCore import QItemSelectionModel, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -14,13 +13,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.ui.models.query_table import THUMBNAIL, QueryTable
+from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
+from workbench.ui.pages.retrieval.query_table import THUMBNAIL, QueryTable
 from workbench.ui.theme import Theme
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
-from workbench.workspace import Workspace
-from workbench.workspace.query_listing import Filter
+from workbench.ui.widgets.pictures import PictureLoader
 
 WIDTH = 300  # px at 100% text, as the columns:
 NUMBERS = ((2, 64), (3, 76))
@@ -28,19 +27,15 @@ EVERY_CLASS = "All classes"
 
 
 class QueryList(QWidget):
-    """Left side of the page. `chosen` says the query that the person picked."""
+    """Left side of the page: draws the listing and the filters of `browsing`, and tells it what the person chooses."""
 
-    chosen = Signal(object)  # sample id
     selection_dropped = Signal()
     export_asked = Signal()
 
-    def __init__(self, model: QueryTable, parent: QWidget | None = None) -> None:
+    def __init__(self, browsing: Browsing, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.model = model
-        self._workspace: Workspace | None = None
-        self._evaluation_id: int | None = None
-        self._samples: tuple[int, ...] | None = None
-        self._current: int | None = None  # sample id of the marked query
+        self.browsing = browsing
+        self.model = QueryTable(browsing.listing, loader, self)
         self._build()
         self._connect()
 
@@ -56,7 +51,7 @@ class QueryList(QWidget):
         self.nothing.hide()
         self.export = button("Export CSV", "export", "quiet")
         self.table = self._query_table()
-        self.why = FailureFilter()
+        self.why = FailureFilter(self.browsing)
         filters = QHBoxLayout()
         filters.setSpacing(8)
         filters.addWidget(self.failures)
@@ -119,107 +114,69 @@ class QueryList(QWidget):
         return made
 
     def _connect(self) -> None:
-        self.failures.toggled.connect(self._narrow)
-        self.classes.activated.connect(self._narrow)
+        self.failures.toggled.connect(self._choose_failures)
+        self.classes.activated.connect(self._choose_class)
         edit = self.classes.lineEdit()
         if edit is not None:
             edit.editingFinished.connect(self._take_typed_class)
-        self.why.changed.connect(self._filter)
-        self.why.chosen.connect(self._show_listed)
         self.selected.clicked.connect(self.selection_dropped)
         self.export.clicked.connect(self.export_asked)
         self.table.selectionModel().currentRowChanged.connect(self._pick)
-        self.model.modelReset.connect(self._model_reset)
+        self.model.sort_asked.connect(self._sort)
 
-    def show_evaluation(
-        self, workspace: Workspace, evaluation_id: int, class_names: tuple[str, ...], selection: np.ndarray
-    ) -> None:
-        """List another evaluation, of it only the `selection`; the filters stay where they still mean something."""
-        self._workspace, self._evaluation_id = workspace, evaluation_id
-        self._take_selection(selection)
-        self._filter()
-        before = self.classes.currentText()
-        named = [class_names[each] if each < len(class_names) else str(each) for each in self.model.labels]
+    def draw_evaluation(self) -> None:
+        """Another evaluation is shown: its classes, its choices and its list."""
+        listing, label_of = self.browsing.listing, self.browsing.filters.label
         self.classes.blockSignals(True)
         self.classes.clear()
-        self.classes.addItems([EVERY_CLASS, *named])
-        self.classes.setCurrentIndex(max(0, self.classes.findText(before, Qt.MatchFlag.MatchExactly)))
+        self.classes.addItems([EVERY_CLASS, *listing.names])
+        self.classes.setCurrentIndex(0 if label_of is None else 1 + listing.labels.index(label_of))
         self.classes.blockSignals(False)
-        if self.classes.currentIndex() > 0:
-            self._filter()
+        self.why.draw()
+        self.draw_list()
 
-    def show_selection(self, samples: np.ndarray) -> None:
-        """List only these samples, where they are more than one; else all."""
-        self._take_selection(samples)
-        self._filter()
+    def draw_list(self) -> None:
+        """Other queries are listed, or in another order: the query stays marked."""
+        listing, filters = self.browsing.listing, self.browsing.filters
+        self.model.relist()
+        self.selected.setVisible(filters.narrowed_by_selection)
+        self.selected.setText(f"{len(filters.selection):,} selected in the map")
+        self.count.setText(f"{len(listing):,} of {listing.total:,} queries")
+        self.nothing.setVisible(listing.total > 0 and not len(listing))
+        self.mark_query()
 
-    def _take_selection(self, samples: np.ndarray) -> None:
-        self._samples = tuple(samples.tolist()) if len(samples) > 1 else None
-        self.selected.setVisible(self._samples is not None)
-        self.selected.setText(f"{len(samples):,} selected in the map")
-
-    def go_to(self, sample_id: int | None) -> None:
-        """Mark a query in the list, where it is listed."""
-        self._current = sample_id
-        row = self.model.row_of(sample_id)
+    def mark_query(self) -> None:
+        """Mark the query in the list, where it is listed."""
+        position = self.browsing.listing.position_of(self.browsing.query)
         chosen = self.table.selectionModel()
         chosen.blockSignals(True)
-        if row < 0:
+        if position < 0:
             chosen.clear()
         else:
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-            chosen.setCurrentIndex(self.model.index(row, 1), flags)
-            self.table.scrollTo(self.model.index(row, 1))
+            chosen.setCurrentIndex(self.model.index(position, 1), flags)
+            self.table.scrollTo(self.model.index(position, 1))
         chosen.blockSignals(False)
         self.table.viewport().update()
 
-    def step(self, by: int) -> None:
-        """The next (1) or previous (-1) listed query becomes the query; the first where none is marked."""
-        row = self.model.row_of(self._current)
-        sample_id = self.model.sample_id(0 if row < 0 else row + by)
-        if sample_id is not None:
-            self.chosen.emit(sample_id)
+    def _choose_failures(self, failures_only: bool) -> None:
+        self.browsing.choose_filters(failures_only=failures_only)
 
-    def _narrow(self) -> None:
-        self._filter()
-        self._show_listed()
-
-    def _show_listed(self) -> None:
-        """Where the marked query does not pass the filters that were chosen, the first that does becomes the query."""
-        if self._current is not None and self.model.rowCount() and self.model.row_of(self._current) < 0:
-            self.chosen.emit(self.model.sample_id(0))
-
-    def _filter(self) -> None:
-        if self._workspace is None:
-            return
-        place = self.classes.currentIndex()
-        label_of = self.model.labels[place - 1] if 0 < place <= len(self.model.labels) else None
-        chosen = Filter(self.failures.isChecked(), label_of, self._wanted())
-        self.model.show(self._workspace, self._evaluation_id, chosen)
-
-    def _wanted(self) -> tuple[int, ...] | None:
-        """The ids that selection and cause leave; None where neither is chosen."""
-        failed = self.why.samples
-        if failed is None:
-            return self._samples
-        ids = failed if self._samples is None else failed[np.isin(failed, self._samples)]
-        return tuple(ids.tolist())
-
-    def _model_reset(self) -> None:
-        """Another order or filter: the query stays marked."""
-        self.count.setText(f"{self.model.rowCount():,} of {self.model.total:,} queries")
-        self.nothing.setVisible(self.model.total > 0 and not self.model.rowCount())
-        self.go_to(self._current)
+    def _choose_class(self, position: int) -> None:
+        self.browsing.choose_filters(label=self.browsing.listing.labels[position - 1] if position > 0 else None)
 
     def _take_typed_class(self) -> None:
-        """What was typed, where it names a class; else the class that was chosen before."""
+        """Take what was typed, where it names a class; else the class that was chosen before stays."""
         typed = self.classes.findText(self.classes.currentText(), Qt.MatchFlag.MatchFixedString)
         if typed >= 0 and typed != self.classes.currentIndex():
             self.classes.setCurrentIndex(typed)
-            self._narrow()
+            self._choose_class(typed)
         self.classes.setEditText(self.classes.itemText(self.classes.currentIndex()))
 
+    def _sort(self, column: int, descending: bool) -> None:
+        self.browsing.sort(column, descending=descending)
+
     def _pick(self) -> None:
-        sample_id = self.model.sample_id(self.table.currentIndex().row())
+        sample_id = self.browsing.listing.sample_id(self.table.currentIndex().row())
         if sample_id is not None:
-            self.chosen.emit(sample_id)
+            self.browsing.choose(sample_id)

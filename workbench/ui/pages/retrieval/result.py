@@ -5,15 +5,15 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from workbench.ui.pages.retrieval.card_grid import CardGrid
 from workbench.ui.pages.retrieval.missed_row import MissedRow
-from workbench.ui.pages.retrieval.neighbour_card import SIDE, NeighbourCard
+from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
 from workbench.ui.pages.retrieval.other_grid import OtherGrid
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.card import Chip
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.widgets.one_stop import OneStop, in_line
 from workbench.ui.widgets.pictures import PictureLoader, as_image
 from workbench.ui.words import percent
 from workbench.workspace.rows import Neighbour, Query
@@ -25,23 +25,19 @@ PLACE = "neighbours"
 
 
 class Result(QWidget):
-    """Centre of the page."""
+    """The centre of the page."""
 
     neighbour_chosen = Signal(object)  # sample id
     map_asked = Signal()
     copy_asked = Signal()
-    own_dropped = Signal()
+    own_dropped = Signal()  # the image of one's own is to go
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._loader = loader
-        self._pool: list[NeighbourCard] = []
-        self._stop = OneStop(self)
-        self._used = 0
         self._sample: int | None = None  # the query, unless it is an image of one's own
         self._build()
         self._loader.ready.connect(self._pictures_came)
-        self._make_cards(AHEAD)
 
     def _build(self) -> None:
         self.picture = label("", "caption", wrap=True)
@@ -63,8 +59,8 @@ class Result(QWidget):
         self.own.hide()
         buttons = QWidget()
         flow = FlowLayout(buttons, spacing=8)
-        for each in (self.show_in_map, self.tag):
-            flow.addWidget(each)
+        flow.addWidget(self.show_in_map)
+        flow.addWidget(self.tag)
         beside = QVBoxLayout()
         beside.setSpacing(8)
         beside.addWidget(self.own, 0, Qt.AlignmentFlag.AlignLeft)
@@ -76,13 +72,13 @@ class Result(QWidget):
         head.setSpacing(16)
         head.addWidget(self.picture, 0, Qt.AlignmentFlag.AlignTop)
         head.addLayout(beside, 1)
-        inside, cards = QWidget(), QWidget()
-        self.grid = FlowLayout(cards, spacing=8)
+        inside = QWidget()
+        self.grid = CardGrid(self._loader, PLACE, AHEAD)
         self.missed = MissedRow(self._loader)
         below = QVBoxLayout(inside)
         below.setContentsMargins(0, 0, 0, 0)
         below.setSpacing(16)
-        below.addWidget(cards)
+        below.addWidget(self.grid)
         below.addWidget(self.missed)
         below.addStretch(1)
         self.area = QScrollArea()
@@ -106,7 +102,8 @@ class Result(QWidget):
         self.show_in_map.clicked.connect(self.map_asked)
         self.copy.clicked.connect(self.copy_asked)
         self.own.removed.connect(self.own_dropped)
-        self._stop.reached.connect(self.area.ensureWidgetVisible)
+        self.grid.stop.reached.connect(self.area.ensureWidgetVisible)
+        self.grid.chosen.connect(self.neighbour_chosen)
         self.missed.stop.reached.connect(self.area.ensureWidgetVisible)
         self.missed.chosen.connect(self.neighbour_chosen)
         self.other.row.chosen.connect(self.neighbour_chosen)
@@ -129,7 +126,7 @@ class Result(QWidget):
     @property
     def cards(self) -> list[NeighbourCard]:
         """Cards on screen, best neighbour first."""
-        return self._pool[: self._used]
+        return self.grid.cards
 
     def show_query(self, query: Query, neighbours: list[Neighbour], kind: str) -> None:
         """Show a query of the evaluation with its stored neighbours; `kind` names the similarity."""
@@ -155,7 +152,7 @@ class Result(QWidget):
         self.tags.setVisible(bool(tags))
 
     def show_missed(self, near: list[Neighbour], total: int, beyond: int) -> None:
-        """Show some of the others of its class that stand behind rank `beyond`, and how many they are."""
+        """Show some of the others of its class that rank behind `beyond`, and how many there are."""
         self.to_missed.setVisible(total > 0)
         self.to_missed.setText(f"{total:,} missed")
         self.missed.show_missed(near, total, beyond)
@@ -166,7 +163,7 @@ class Result(QWidget):
         self.own.show()
         self.show_in_map.setEnabled(False)
         self.title.setText(name)
-        near = dict.fromkeys(each.class_name for each in neighbours[:5])
+        near = dict.fromkeys(neighbour.class_name for neighbour in neighbours[:5])
         self.facts.setText(f"Nearest classes: {', '.join(near)}\nCompared with epoch {epoch}, by {kind}")
         self.path.setText("")
         self.show_explanation("")
@@ -177,50 +174,23 @@ class Result(QWidget):
         self._fill(neighbours, judged=False)
 
     def _fill(self, neighbours: list[Neighbour], *, judged: bool) -> None:
-        self.grid.setEnabled(False)  # else every card that is shown lays out all of them
-        self._make_cards(len(neighbours))
-        self._used = len(neighbours)
-        for place, card in enumerate(self._pool):
-            card.setVisible(place < self._used)
-            if place < self._used:
-                card.show_neighbour(neighbours[place], judged)
-        self.grid.setEnabled(True)
-        self.grid.invalidate()
-        self._stop.show(self.cards)
+        self.grid.show_neighbours(neighbours, judged=judged)
         self.area.verticalScrollBar().setValue(0)
-        self._loader.request(PLACE, [each.sample_id for each in neighbours], SIDE)
         self._pictures_came(set())
 
-    def _make_cards(self, count: int) -> None:
-        while len(self._pool) < count:
-            card = NeighbourCard()
-            card.clicked.connect(self._choose)
-            card.hide()
-            self.grid.addWidget(card)
-            in_line(self._pool, card)
-            self._pool.append(card)
-
-    def _choose(self) -> None:
-        card = self.sender()
-        if isinstance(card, NeighbourCard) and card.neighbour is not None:
-            self.neighbour_chosen.emit(card.neighbour.sample_id)
-
     def _pictures_came(self, _: set[int]) -> None:
-        for card in self.cards:
-            assert card.neighbour is not None
-            sample_id = card.neighbour.sample_id
-            card.set_picture(self._loader.pixmap(sample_id, SIDE), self._loader.absent(sample_id))
-        if self._sample is not None:
-            found = self._loader.pixmap(self._sample, BIG)
-            if found is not None:
-                self.picture.setPixmap(found)
-            else:
-                self.picture.setText(self._loader.absent(self._sample) or "…")
+        if self._sample is None:
+            return
+        picture = self._loader.pixmap(self._sample, BIG)
+        if picture is not None:
+            self.picture.setPixmap(picture)
+        else:
+            self.picture.setText(self._loader.absent(self._sample) or "…")
 
 
 def facts_of(query: Query, neighbours: list[Neighbour], kind: str) -> str:
-    """What is known of a query, in two lines."""
-    right = sum(each.right for each in neighbours)
+    """The scores of a query and how many of the shown neighbours are right, in two lines."""
+    right = sum(neighbour.right for neighbour in neighbours)
     shown = f"{right} of the {len(neighbours)} shown are of its class, by {kind}"
     if not query.r:
         return f"No other image of its class: it has no AP\n{shown}"

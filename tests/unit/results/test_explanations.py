@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from tests.ui.small_run import blobs, store_run
-from workbench import failed_queries
 from workbench.control import Cancelled
 from workbench.problem import Problem
+from workbench.results.explanations import explain_failures
+from workbench.results.leaving_out import without_samples
+from workbench.results.mistakes import read_changes
 from workbench.workspace import Workspace
 
 LABELS = np.repeat(np.arange(5), 12)
@@ -25,7 +27,7 @@ def run(workspace):
 
 @pytest.fixture
 def found(workspace, run):
-    return failed_queries.find(workspace, run.evaluations[0], lambda text, done, total: None)
+    return explain_failures(workspace, run.evaluations[0], lambda text, done, total: None)
 
 
 def failed_ids(workspace, evaluation):
@@ -65,7 +67,7 @@ def test_confusions_list_their_queries(workspace, run, found):
 
 def test_hubs_are_counted_in_the_lists_of_others(workspace):
     run = store_run(workspace, LABELS, embeddings=[np.random.default_rng(1).normal(size=(60, 40))])
-    found = failed_queries.find(workspace, run.evaluations[0], lambda text, done, total: None)
+    found = explain_failures(workspace, run.evaluations[0], lambda text, done, total: None)
     assert found.hubs
     lists = [
         [each.sample_id for each in workspace.neighbours(run.run_id, sample_id, run.evaluations[0])[:10]]
@@ -89,7 +91,7 @@ def test_missed_neighbours_go_on_where_the_list_ends(workspace, run, found):
 
 
 def test_two_evaluations_differ_in_what_is_won_and_lost(workspace, run):
-    changed = failed_queries.compare(workspace, *run.evaluations)
+    changed = read_changes(workspace, *run.evaluations)
     before, after = (set(failed_ids(workspace, each).tolist()) for each in run.evaluations)
     assert set(changed.won.tolist()) == before - after
     assert set(changed.lost.tolist()) == after - before
@@ -102,7 +104,7 @@ def test_it_can_be_cancelled(workspace, run):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        failed_queries.find(workspace, run.evaluations[0], progress)
+        explain_failures(workspace, run.evaluations[0], progress)
 
 
 @pytest.mark.parametrize("k", [6, 20])
@@ -111,7 +113,7 @@ def test_map_at_r_without_some_samples(workspace, width, k):
     """Against the formula on what is left, ranked by cosine; with 6 stored neighbours all is ranked anew."""
     run = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 1.5, 0)], k=k)
     evaluation, gone = run.evaluations[0], run.ids[10 : 10 + width]
-    answer = failed_queries.without_samples(workspace, evaluation, np.append(gone, 1), lambda text, done, total: None)
+    answer = without_samples(workspace, evaluation, np.append(gone, 1), lambda text, done, total: None)
     ids, labels, embeddings = workspace.embeddings(evaluation)
     left = ~np.isin(ids, gone)
     unit = embeddings[left].astype(np.float64)
@@ -130,4 +132,4 @@ def test_map_at_r_without_some_samples(workspace, width, k):
 
 def test_something_must_be_left(workspace, run):
     with pytest.raises(Problem, match="Fewer than two"):
-        failed_queries.without_samples(workspace, run.evaluations[0], run.ids[1:], lambda text, done, total: None)
+        without_samples(workspace, run.evaluations[0], run.ids[1:], lambda text, done, total: None)

@@ -5,10 +5,10 @@ from math import comb
 import numpy as np
 import pytest
 
-from workbench.evaluation import failures
-from workbench.evaluation.failures import CAUSES, explain, occurrences_of
 from workbench.evaluation.retrieval import retrieve
-from workbench.evaluation.stored import Stored, rows_of
+from workbench.results import failures
+from workbench.results.failures import CAUSES, find_causes, occurrences_of
+from workbench.results.stored import Stored, rows_of
 
 
 def stored(vectors, labels, *, distance="l2", k=20, proxies=None, proxy_labels=None, is_query=None, ids=None):
@@ -46,7 +46,7 @@ def with_one_more(two_classes, point, label):
 
 def test_a_near_duplicate_with_another_label(two_classes):
     point = two_classes[0][5] + 1e-6
-    found = explain(stored(*with_one_more(two_classes, point, 1)))
+    found = find_causes(stored(*with_one_more(two_classes, point, 1)))
     assert cause_of(found, 60) == "copy"
     assert cause_of(found, 5) == "copy", "the pair accuse each other"
     at = found.rows.tolist().index(60)
@@ -57,7 +57,7 @@ def test_a_near_duplicate_with_another_label(two_classes):
 
 def test_a_label_error_is_suspected_where_all_neighbours_are_of_one_other_class(two_classes):
     point = np.array([0.5, 0.4, -0.6, 0.3])
-    found = explain(stored(*with_one_more(two_classes, point, 1)))
+    found = find_causes(stored(*with_one_more(two_classes, point, 1)))
     assert cause_of(found, 60) == "label"
     at = found.rows.tolist().index(60)
     assert (found.agreed[at], found.votes[at], found.voters[at]) == (0, 10, 10)
@@ -68,12 +68,12 @@ def test_eight_of_ten_votes_are_no_agreement():
     line[:, 0] = np.arange(40)
     labels = np.zeros(40, int)
     labels[[20, 23, 17]] = 1
-    found = explain(stored(line, labels))
+    found = find_causes(stored(line, labels))
     at = found.rows.tolist().index(20)
     assert (found.agreed[at], found.votes[at], found.voters[at]) == (0, 8, 10)
     assert not found.holds[at, CAUSES.index("label")]
     labels[17] = 0
-    found = explain(stored(line, labels))
+    found = find_causes(stored(line, labels))
     at = found.rows.tolist().index(20)
     assert found.votes[at] == 9
     assert cause_of(found, 20) == "label"
@@ -82,11 +82,11 @@ def test_eight_of_ten_votes_are_no_agreement():
 def test_a_class_of_four_cannot_agree():
     vectors = np.concatenate([cloud(0, 4, 1, 0.1), cloud(0.3, 1, 2, 0.1), cloud(9, 6, 3, 0.1)])
     labels = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1])
-    found = explain(stored(vectors, labels))
+    found = find_causes(stored(vectors, labels))
     at = found.rows.tolist().index(4)
     assert (found.agreed[at], found.voters[at]) == (1, 7), "of ten neighbours four are of the other class"
     five = np.concatenate([cloud(0, 5, 1, 0.1), vectors[4:]])
-    found = explain(stored(five, np.append([0], labels), k=6))
+    found = find_causes(stored(five, np.append([0], labels), k=6))
     at = found.rows.tolist().index(5)
     assert (found.agreed[at], found.votes[at], found.voters[at]) == (0, 5, 5)
     assert cause_of(found, 5) == "label"
@@ -101,7 +101,7 @@ def test_a_hub_in_lists_of_other_classes_is_the_intruder():
     vectors = np.concatenate([directions, np.zeros((1, 40))])
     vectors, labels = np.concatenate([vectors, np.full((1, 40), 50.0)]), np.append(labels, 12)
     evaluation = stored(vectors, labels)
-    found = explain(evaluation)
+    found = find_causes(evaluation)
     assert found.occurrences.intruders[60]
     assert found.occurrences.times[60] >= 60
     assert found.occurrences.wrong[60] == 60
@@ -121,7 +121,7 @@ def test_a_hub_among_its_own_class_is_no_intruder():
 def test_a_rare_class():
     vectors = np.concatenate([cloud(0, 40, 1), cloud(0.5, 40, 2), [[0.2, 1.0, 1.0, 1.5], [2.5, -1.0, 2.0, 0.5]]])
     labels = np.repeat([0, 1, 2], [40, 40, 2])
-    found = explain(stored(vectors, labels))
+    found = find_causes(stored(vectors, labels))
     assert found.typical_r == 39
     for row in (80, 81):
         at = found.rows.tolist().index(row)
@@ -134,7 +134,7 @@ def test_a_proxy_of_another_class_is_nearer():
     rng = np.random.default_rng(0)
     vectors, labels = rng.normal(size=(60, 4)), np.repeat([3, 8], 30)
     proxies = np.array([[1.0, 0, 0, 0], [-1.0, 0, 0, 0], [0, 1.0, 0, 0]])
-    found = explain(stored(vectors, labels, distance="cosine", proxies=proxies, proxy_labels=np.array([3, 8, 8])))
+    found = find_causes(stored(vectors, labels, distance="cosine", proxies=proxies, proxy_labels=np.array([3, 8, 8])))
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     seen = set()
     for at, row in enumerate(found.rows):
@@ -151,7 +151,7 @@ def test_a_proxy_of_another_class_is_nearer():
 def test_proxies_of_training_classes_accuse_nobody():
     rng = np.random.default_rng(0)
     vectors, labels = rng.normal(size=(40, 4)), np.repeat([0, 1], 20)
-    found = explain(stored(vectors, labels, proxies=rng.normal(size=(3, 4)), proxy_labels=np.array([7, 8, 9])))
+    found = find_causes(stored(vectors, labels, proxies=rng.normal(size=(3, 4)), proxy_labels=np.array([7, 8, 9])))
     assert len(found.rows)
     assert not found.holds[:, CAUSES.index("proxy")].any()
     assert np.isnan(found.own_proxy).all()
@@ -161,12 +161,12 @@ def test_proxies_of_training_classes_accuse_nobody():
 def test_the_first_cause_that_holds_is_taken_and_counts_add_up(two_classes):
     """A copy in the midst of another class is suspected of a wrong label, too, and its class may be rare."""
     point = two_classes[0][5] + 1e-6
-    found = explain(stored(*with_one_more(two_classes, point, 2), proxies=np.eye(3, 4), proxy_labels=np.arange(3)))
+    found = find_causes(stored(*with_one_more(two_classes, point, 2), proxies=np.eye(3, 4), proxy_labels=np.arange(3)))
     assert cause_of(found, 5) == "copy"
     assert 60 not in found.rows, "alone in its class: no query"
     point = np.array([two_classes[0][5] + 1e-6, [100.0, 0, 0, 0]])
     vectors = np.concatenate([two_classes[0], point])
-    found = explain(stored(vectors, np.append(two_classes[1], [2, 2])))
+    found = find_causes(stored(vectors, np.append(two_classes[1], [2, 2])))
     at = found.rows.tolist().index(60)
     assert found.holds[at].tolist() == [True, True, False, True, False]
     assert cause_of(found, 60) == "copy"
@@ -183,7 +183,7 @@ def test_numbers_against_loops(distance, protocol):
     evaluation = stored(vectors, labels, distance=distance, is_query=is_query, k=12)
     gallery = np.ones(90, bool) if is_query is None else ~is_query
     assert evaluation.searched().tolist() == gallery.tolist()
-    found = explain(evaluation)
+    found = find_causes(evaluation)
     unit = vectors if distance == "l2" else vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     nearest_gap = [np.linalg.norm(unit[row] - unit[evaluation.near[row, 0]]) for row in np.flatnonzero(gallery)]
     assert found.typical_gap == pytest.approx(np.median(nearest_gap))
@@ -209,7 +209,7 @@ def test_numbers_against_loops(distance, protocol):
 
 
 def test_nothing_failed():
-    found = explain(stored(np.repeat(np.eye(2), 5, axis=0), np.repeat([0, 1], 5)))
+    found = find_causes(stored(np.repeat(np.eye(2), 5, axis=0), np.repeat([0, 1], 5)))
     assert len(found.rows) == 0
     assert found.holds.shape == (0, len(CAUSES) - 1)
     assert set(found.counts().values()) == {0}
@@ -220,7 +220,7 @@ def test_between_is_called_and_may_end_it(two_classes):
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        explain(stored(*two_classes), stop)
+        find_causes(stored(*two_classes), stop)
 
 
 def test_the_thresholds_are_what_their_reasons_say():

@@ -5,7 +5,7 @@ explains few queries before what explains many:
 
 1. "copy": the nearest neighbour is a near-duplicate with another label.
 2. "label": its neighbours agree on another class, so its own label may be wrong.
-3. "hub": the nearest neighbour stands among the neighbours of very many, most of them of other classes.
+3. "hub": the nearest neighbour is among the neighbours of very many samples, most of them of other classes.
 4. "rare": its class has few samples beside those of most classes.
 5. "proxy": a proxy of another class is nearer than any of its own class.
 6. "none": none of these.
@@ -15,24 +15,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.evaluation.stored import BLOCK, Between, Stored, comparable
+from workbench.evaluation.conventions import VOTERS, Between
+from workbench.results.stored import BLOCK, Stored, comparable
 
 CAUSES = ("copy", "label", "hub", "rare", "proxy", "none")
-VOTERS = 10  # neighbours that vote and that make hubs, as in the metrics "kNN@10" and "hubness"
-# A pair by chance lies this near with probability 0.7 x share^m in m dimensions: under one in a thousand for m = 3.
+# A pair by chance is this near with probability 0.7 x share^m in m dimensions: under one in a thousand for m = 3.
 COPY_SHARE = 0.1  # of the median distance of a sample to its nearest neighbour
 # A query between two classes, with every neighbour of either by chance, sees nine of ten of the other one time in 93,
 # and five of five of a small class one time in 32; fewer votes prove nothing.
 AGREEMENT, FEWEST_VOTERS = 0.9, 5
 HUB_DEVIATIONS = 2.0  # above the mean number of occurrences, as Radovanovic et al. (2010) define a hub
-HUB_WRONG = 0.5  # a hub that stands mostly in lists of its own class is a centre of it and no intruder
+HUB_WRONG = 0.5  # a hub that is mostly in lists of its own class is a centre of it and no intruder
 # Of two classes equally far the one with four times the samples gives the nearest neighbour four times in five.
 RARE_SHARE = 0.25  # of the median over classes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Occurrences:
-    """In how many lists of ten neighbours each sample stands."""
+    """How often each sample is among the ten nearest neighbours of others."""
 
     times: np.ndarray  # [n] int64
     wrong: np.ndarray  # [n] int64, of them lists of queries of another class
@@ -41,12 +41,12 @@ class Occurrences:
 
     @property
     def hubs(self) -> np.ndarray:
-        """[n] bool."""
+        """Which samples [n] bool are hubs: far more often among the neighbours of others than the mean."""
         return np.asarray((self.times >= self.limit) & (self.limit > self.mean))
 
     @property
     def intruders(self) -> np.ndarray:
-        """Hubs [n] bool that stand more often in lists of other classes than of their own."""
+        """Hubs [n] bool that are more often in lists of other classes than of their own."""
         return np.asarray(self.hubs & (self.wrong > HUB_WRONG * self.times))
 
 
@@ -59,7 +59,7 @@ class Failures:
     nearest: np.ndarray  # [f] int64 rows of the nearest neighbours
     gap: np.ndarray  # [f] float64 distance to it; of unit vectors for cosine
     typical_gap: float  # median of that distance over all that is searched; NaN where nothing is
-    agreed: np.ndarray  # [f] int64 label that most of the first ten neighbours have, of equals the nearer
+    agreed: np.ndarray  # [f] int64 label of most of the first ten neighbours; a tie goes to the nearer
     votes: np.ndarray  # [f] int64, of it among the voters
     voters: np.ndarray  # [f] int64, ten or as many as the agreed class has samples
     typical_r: float  # median over classes of r
@@ -70,20 +70,20 @@ class Failures:
 
     @property
     def cause(self) -> np.ndarray:
-        """Place [f] in CAUSES of the first cause that holds."""
+        """Index [f] into CAUSES of the first cause that holds."""
         return np.where(self.holds.any(1), self.holds.argmax(1), len(CAUSES) - 1)
 
     def counts(self) -> dict[str, int]:
         """How many failed queries each cause explains; they add up to all of them."""
-        found = np.bincount(self.cause, minlength=len(CAUSES))
-        return dict(zip(CAUSES, found.tolist(), strict=True))
+        counts = np.bincount(self.cause, minlength=len(CAUSES))
+        return dict(zip(CAUSES, counts.tolist(), strict=True))
 
 
-def explain(stored: Stored, between: Between = lambda: None) -> Failures:
+def find_causes(stored: Stored, between: Between = lambda: None) -> Failures:
     """Find the cause of every failed query.
 
     Args:
-        stored: one evaluation with at least one neighbour per sample, where anything failed.
+        stored: one evaluation; where a query failed, with at least one neighbour per sample.
         between: called after each block of rows; may raise Cancelled.
     """
     rows, searched = stored.failed, stored.searched()
@@ -110,11 +110,11 @@ def explain(stored: Stored, between: Between = lambda: None) -> Failures:
 
 
 def occurrences_of(stored: Stored, searched: np.ndarray | None = None) -> Occurrences:
-    """How often every sample is among the ten neighbours of others.
+    """Count how often every sample is among the ten neighbours of others.
 
     Args:
         stored: one evaluation.
-        searched: [n] bool, the samples that can be found; asked of `stored` when it is not given.
+        searched: [n] bool, the samples that can be found; by default `stored.searched()`.
     """
     searched = stored.searched() if searched is None else searched
     near, count = stored.near[:, :VOTERS], len(stored.labels)
@@ -148,7 +148,7 @@ def _votes(stored: Stored, rows: np.ndarray, searched: np.ndarray) -> tuple[np.n
         none = np.zeros(len(rows), np.int64)
         return stored.labels[rows], none, none
     same = (voted[:, :, None] == voted[:, None, :]).sum(2)
-    agreed = voted[np.arange(len(rows)), same.argmax(1)]  # of equals the nearest
+    agreed = voted[np.arange(len(rows)), same.argmax(1)]  # of a tie the nearest
     known, sizes = np.unique(stored.labels[searched], return_counts=True)
     voters = np.minimum(voted.shape[1], sizes[np.searchsorted(known, agreed)])
     asked = np.arange(voted.shape[1]) < voters[:, None]
@@ -171,9 +171,9 @@ def _proxies(stored: Stored, rows: np.ndarray, between: Between) -> tuple[np.nda
         own[part] = np.where(same, scores, -np.inf).max(1)
         others = np.where(same, -np.inf, scores)
         best = others.argmax(1)
-        found = others[np.arange(len(part)), best]
-        other[part] = np.where(np.isfinite(found), found, np.nan)
-        label[part] = np.where(np.isfinite(found), proxy_labels[best], -1)
+        nearest = others[np.arange(len(part)), best]
+        other[part] = np.where(np.isfinite(nearest), nearest, np.nan)
+        label[part] = np.where(np.isfinite(nearest), proxy_labels[best], -1)
         between()
     return own, other, label
 

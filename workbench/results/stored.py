@@ -1,12 +1,14 @@
-"""What an evaluation stores, as arrays: the input of everything that is asked about it afterwards. NumPy only."""
+"""One stored evaluation as arrays: the input of everything that is asked about it afterwards. NumPy only."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.evaluation.conventions import Between
+from workbench.workspace import Workspace
+from workbench.workspace.ranking import read_ranking
+
 BLOCK = 8192  # rows of embeddings held at once in float64
-Between = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +31,7 @@ class Stored:
         return np.flatnonzero(self.first_hit > 1)
 
     def searched(self) -> np.ndarray:
-        """As `searched`."""
+        """Which samples [n] bool are searched, as the function `searched`."""
         return searched(self.labels, self.r)
 
     def vectors(self, rows: np.ndarray | slice) -> np.ndarray:
@@ -38,19 +40,37 @@ class Stored:
 
     def gaps(self, rows: np.ndarray, others: np.ndarray, between: Between = lambda: None) -> np.ndarray:
         """Euclidean distances [m] float64 of pairs of rows; for cosine those of unit vectors, 0..2."""
-        found = np.empty(len(rows))
+        gaps = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK):
             part = slice(start, start + BLOCK)
-            found[part] = lengths(self.vectors(rows[part]) - self.vectors(others[part]))
+            gaps[part] = lengths(self.vectors(rows[part]) - self.vectors(others[part]))
             between()
-        return found
+        return gaps
+
+
+def read_stored(workspace: Workspace, evaluation_id: int) -> Stored:
+    """Read an evaluation from its files: seconds for 60,000 samples, not for the window's thread.
+
+    Raises:
+        Problem: a file of the evaluation is missing, damaged or of other samples.
+    """
+    evaluation, ranking = workspace.evaluation(evaluation_id), read_ranking(workspace, evaluation_id)
+    vectors, proxies = workspace.vectors(evaluation_id), workspace.proxies(evaluation_id)
+    return Stored(
+        ranking.sample_ids, ranking.labels, vectors, ranking.neighbours, ranking.first_hit, ranking.r,
+        evaluation.distance, *(proxies or (None, None)),
+    )  # fmt: skip
 
 
 def searched(labels: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """Which samples [n] bool are searched: all, or in query / gallery the gallery.
+    """Which samples [n] bool are searched: all, or with separate queries and gallery the gallery alone.
 
-    There no row of the gallery is a query, so its r is 0 though its class has more samples; a class that no query
+    With a gallery, its rows are no queries: their r is 0 though their class has more samples. A class that no query
     can find counts as gallery.
+
+    Args:
+        labels: [n] int.
+        r: [n] int, other samples of the class in the gallery; 0 for what is no query.
     """
     _, classes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     gallery = r == 0
@@ -76,6 +96,6 @@ def lengths(vectors: np.ndarray) -> np.ndarray:
 
 
 def rows_of(sample_ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Rows, of the shape of `wanted`, where the wanted ids stand; every wanted id must be there."""
+    """Rows, of the shape of `wanted`, of the wanted sample ids; every one of them must be among `sample_ids`."""
     order = np.argsort(sample_ids)
     return np.asarray(order[np.searchsorted(sample_ids, wanted, sorter=order)])

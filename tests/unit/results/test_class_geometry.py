@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from workbench.evaluation import class_geometry as module
-from workbench.evaluation.class_geometry import class_shapes
 from workbench.evaluation.geometry import covering_radii
 from workbench.problem import Problem
+from workbench.results import class_geometry as module
+from workbench.results.class_geometry import class_shapes
 
 
 def unit(table):

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.evaluation import mistakes
-from workbench.evaluation.failures import occurrences_of
 from workbench.evaluation.retrieval import retrieve
-from workbench.evaluation.stored import Stored, rows_of
+from workbench.results import mistakes
+from workbench.results.failures import occurrences_of
+from workbench.results.leaving_out import map_at_r_of
+from workbench.results.stored import Stored, rows_of
 
 
 def random_evaluation(seed, *, distance="cosine", is_query=None, count=70, classes=5):
@@ -119,14 +120,14 @@ def test_map_at_r_of_what_is_left_is_that_of_ranking_it_anew(distance, split, go
     left = None if is_query is None else is_query[kept]
     ids, labels, vectors = evaluation.sample_ids[kept], evaluation.labels[kept], evaluation.embeddings[kept]
     expected = retrieve(vectors, labels, ids, k=1, distance=distance, is_query=left)
-    assert mistakes.map_at_r_of(evaluation, kept) == pytest.approx(expected.metrics["MAP@R"], abs=1e-12)
+    assert map_at_r_of(evaluation, kept) == pytest.approx(expected.metrics["MAP@R"], abs=1e-12)
 
 
 def test_stored_neighbours_that_do_not_reach_give_no_map_at_r():
     evaluation = random_evaluation(5, classes=2)
     assert evaluation.r.max() > evaluation.near.shape[1]
-    assert mistakes.map_at_r_of(evaluation, np.ones(70, bool)) is None
+    assert map_at_r_of(evaluation, np.ones(70, bool)) is None
     alone = random_evaluation(5, classes=2)
     kept = np.zeros(70, bool)
     kept[[0, int(np.flatnonzero(alone.labels != alone.labels[0])[0])]] = True
-    assert np.isnan(mistakes.map_at_r_of(alone, kept)), "no class has two"
+    assert np.isnan(map_at_r_of(alone, kept)), "no class has two"

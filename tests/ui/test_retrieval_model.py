@@ -1,0 +1,289 @@
+"""The model of the Retrieval page without any widget: what it asks, which answers it takes, what it then shows."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from small_run import blobs, store_run
+
+from tests.contracts import source_rules as rules
+from workbench.comparing.counterparts import counterparts
+from workbench.problem import Problem
+from workbench.progress import quiet
+from workbench.results.explanations import explain_failures
+from workbench.results.mistakes import read_changes
+from workbench.ui.pages.retrieval.asking import Newest
+from workbench.ui.pages.retrieval.browsing import Browsing, Change
+from workbench.ui.pages.retrieval.filters import LOST, TAG, WON
+
+LABELS = np.repeat(np.arange(4), 10)
+MODELS = ("asking", "browsing", "causes", "comparison", "filters", "history", "listing", "reading")
+
+
+@dataclass
+class Window:
+    """A session whose threads work when the test says so, one after another."""
+
+    query: int | None = None
+    asked: list[tuple[str, Any]] = field(default_factory=list)  # title and what is to be done
+    notices: list[str] = field(default_factory=list)
+    browsing: Browsing | None = None
+
+    def run_in_thread(self, title, work, then=None, failed=None, *, quiet=False):
+        self.asked.append((title, partial(self._work, work, then, failed or self.notify)))
+
+    def show_query(self, sample_id):
+        if sample_id != self.query:
+            self.query = sample_id
+            self.browsing.show_query(sample_id)
+
+    def notify(self, what):
+        self.notices.append(str(what))
+
+    def work(self, number=0):
+        """Do one of the pieces of work that are asked for."""
+        self.asked.pop(number)[1]()
+
+    def work_on(self):
+        """Do all of it, and what comes of it."""
+        while self.asked:
+            self.work()
+
+    def _work(self, work, then, failed):
+        try:
+            result = work(quiet)
+        except Problem as problem:
+            failed(problem)
+        else:
+            if then is not None:
+                then(result)
+
+
+@pytest.fixture
+def workspace(workspace):
+    """That of the window's tests, which no session closes here."""
+    with workspace:
+        yield workspace
+
+
+@pytest.fixture
+def run(workspace):
+    return store_run(workspace, LABELS, embeddings=[blobs(LABELS, 1.4, 0), blobs(LABELS, 0.9, 1)])
+
+
+@pytest.fixture
+def window():
+    return Window()
+
+
+@pytest.fixture
+def changes():
+    return []
+
+
+@pytest.fixture
+def browsing(window, changes):
+    window.browsing = Browsing(window, changes.append)
+    return window.browsing
+
+
+@pytest.fixture
+def shown(browsing, window, workspace, run):
+    """The model with the last evaluation and its worst query."""
+    browsing.show_evaluation(workspace, run.evaluations[-1])
+    browsing.show_query(None)
+    window.work_on()
+    return browsing
+
+
+def test_no_file_of_the_model_knows_qt():
+    package = rules.ROOT / "workbench/ui/pages/retrieval"
+    for name in MODELS:
+        source = rules.Source(name, (package / f"{name}.py").read_text("utf-8"))
+        assert not [imported for imported, _ in rules.imports(source.tree) if imported.split(".")[0] in rules.QT]
+
+
+def test_the_worst_query_comes_with_the_evaluation(shown, window, run):
+    worst = run.ids[np.lexsort((run.ids, run.ap))[0]]
+    assert window.query == shown.query == shown.result.query.sample_id == worst
+    assert len(shown.listing) == shown.listing.total == 40
+    assert [near.rank for near in shown.neighbours] == list(range(1, 21))
+    assert not shown.waiting
+
+
+def test_nothing_is_shown_before_it_is_read(browsing, window, workspace, run, changes):
+    browsing.show_evaluation(workspace, run.evaluations[-1])
+    assert (browsing.waiting, browsing.shown, changes) == (True, None, [])
+    browsing.show_query(int(run.ids[3]))
+    assert [title for title, _ in window.asked] == ["Read an evaluation"], "a query is asked of a known evaluation"
+    window.work()
+    assert changes == [Change.EVALUATION]
+    assert browsing.result is None
+    window.work()
+    assert changes == [Change.EVALUATION, Change.QUERY]
+    assert browsing.result.query.sample_id == run.ids[3]
+
+
+def test_of_many_queries_only_the_first_and_the_newest_are_read(shown, window, run):
+    read = []
+    for row in (3, 4, 5, 6):
+        window.show_query(int(run.ids[row]))
+    while window.asked:
+        window.work()
+        read.append(shown.result.query.sample_id)
+    assert len(read) == 2
+    assert read[-1] == run.ids[6]
+    assert run.ids[3] not in read, "an answer that is outdated when it comes is not shown"
+
+
+def test_an_outdated_evaluation_is_not_shown(shown, window, workspace, run):
+    for evaluation in (run.evaluations[0], run.evaluations[1], run.evaluations[0]):
+        shown.show_evaluation(workspace, evaluation)
+    window.work_on()
+    assert shown.shown.evaluation.id == run.evaluations[0]
+    assert shown.result.query.sample_id == window.query
+    shown.show_evaluation(workspace, run.evaluations[1])
+    shown.show_evaluation(workspace, None)
+    window.work_on()
+    assert shown.shown is None, "the answer came after the page was emptied"
+    assert (len(shown.listing), shown.result) == (0, None)
+
+
+def test_going_on_stops_at_the_ends_and_begins_where_nothing_is_listed(shown, window):
+    order = shown.listing.sample_ids.tolist()
+    shown.step(-1)
+    assert window.query == order[0]
+    shown.step(1)
+    assert window.query == order[1]
+    shown.query = -1
+    shown.step(1)
+    assert window.query == order[0]
+
+
+def test_a_chosen_filter_moves_on_to_a_query_that_passes(shown, window, run):
+    right = int(run.ids[run.first_hit == 1][-1])
+    window.show_query(right)
+    shown.select(run.ids[run.first_hit > 1][:3])
+    assert window.query == right, "a selection of another page moves nothing"
+    shown.choose_filters(failures_only=True)
+    assert window.query == shown.listing.sample_id(0) != right
+
+
+def test_the_chosen_class_stays_by_its_name(shown, window, workspace, run):
+    shown.choose_filters(label=2)
+    shown.show_evaluation(workspace, run.evaluations[0])
+    window.work_on()
+    assert shown.filters.label == 2
+    names = ("class 02", "class 03", "class 09")
+    other = store_run(workspace, np.repeat(np.arange(3), 4), class_names=names, name="Other")
+    shown.show_evaluation(workspace, other.evaluations[-1])
+    window.work_on()
+    assert shown.filters.label == 0
+    assert set(shown.listing.sample_ids.tolist()) == set(other.ids[:4].tolist())
+
+
+def test_causes_count_and_list_once_they_are_known(shown, workspace, run):
+    shown.choose_filters(key="none")
+    assert len(shown.listing) == 40, "all, while causes are being worked out"
+    shown.take_failures(None, working=True)
+    assert shown.explanation().endswith("The cause is being worked out…")
+    explained = explain_failures(workspace, run.evaluations[-1], quiet)
+    shown.take_failures(explained)
+    assert set(shown.listing.sample_ids.tolist()) == set(explained.of_cause("none").tolist())
+    titles = {option.key: option.title for group in shown.filters.options() for option in group}
+    assert titles["none"] == f"No cause found ({explained.counts['none']})"
+    assert "worked out" not in shown.explanation()
+    pair = explained.pairs[0]
+    shown.choose_filters(key=None)
+    shown.narrow(pair)
+    assert len(shown.listing) == pair.times
+    assert shown.filters.pair_title() == f"“{pair.class_name}” taken for “{pair.taken_for}” ({pair.times})"
+
+
+def test_a_comparison_lists_won_and_lost_and_brings_the_query_there(shown, window, workspace, run):
+    first, last = run.evaluations
+    assert shown.comparison.choices() == ([("Since epoch 1", first)], [])
+    shown.compare_with(first)
+    assert shown.filters.changes is None
+    found = read_changes(workspace, first, last)
+    shown.take_changes(first, found)
+    assert shown.filters.differences().startswith(f"Since epoch 1: {len(found.won)} won, {len(found.lost)} lost")
+    for key, ids in ((WON, found.won), (LOST, found.lost)):
+        shown.choose_filters(key=key)
+        window.work_on()
+        assert set(shown.listing.sample_ids.tolist()) == set(ids.tolist())
+    assert shown.result.near_elsewhere == workspace.neighbours(run.run_id, window.query, first)
+    shown.take_changes(last, found)
+    shown.compare_with(None)
+    window.work_on()
+    assert (shown.filters.changes, shown.filters.key, shown.result.elsewhere) == (None, None, None)
+    assert len(shown.listing) == 40
+
+
+def test_a_comparison_with_another_run_goes_with_the_run(shown, window, workspace, run):
+    other = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 1.4, 5)])
+    others = counterparts(workspace, workspace.run(run.run_id), workspace.runs())
+    shown.take_others(-1, others)
+    assert shown.comparison.others == [], "an answer about another run"
+    shown.take_others(run.run_id, others)
+    shown.compare_with(other.evaluations[0])
+    assert shown.comparison.title == f"Against epoch 1 of run {other.run_id}"
+    shown.show_evaluation(workspace, other.evaluations[0])
+    window.work_on()
+    assert (shown.comparison.before, shown.comparison.others) == (None, [])
+    assert shown.neighbours == workspace.neighbours(other.run_id, window.query)
+    assert not shown.history.can_go_back, "the history is the run's"
+
+
+def test_a_tag_is_a_filter_until_nothing_has_it(shown, window):
+    query = window.query
+    assert shown.tags_of_query == []
+    shown.tag("label wrong", on=True)
+    window.work_on()
+    assert shown.tags_of_query == ["label wrong"]
+    shown.choose_filters(key=f"{TAG}label wrong")
+    assert shown.listing.sample_ids.tolist() == [query]
+    assert shown.filters.tag == "label wrong"
+    shown.tag("label wrong", on=False)
+    window.work_on()
+    assert (shown.filters.key, len(shown.listing)) == (None, 40)
+    shown.tag("  ", on=True)
+    window.work_on()
+    assert "1 to 80 characters" in window.notices[0]
+
+
+def test_a_query_that_the_evaluation_does_not_have_gives_way_to_the_first(shown, window):
+    window.show_query(12345)
+    window.work_on()
+    assert window.query == shown.result.query.sample_id == shown.listing.sample_id(0)
+
+
+def test_an_evaluation_that_cannot_be_read_leaves_nothing_of_another_on_screen(shown, window, workspace, run, changes):
+    shown.show_evaluation(workspace, 999)
+    window.work_on()
+    assert len(window.notices) == 1
+    assert "no evaluation 999" in window.notices[0]
+    assert (shown.shown, shown.result, len(shown.listing)) == (None, None, 0)
+    assert changes[-1] == Change.EVALUATION
+    shown.show_evaluation(workspace, run.evaluations[1])
+    window.work_on()
+    assert len(shown.listing) == 40
+
+
+def test_what_cannot_be_read_is_told_and_the_next_question_is_asked(window):
+    newest, taken = Newest(window, "Read"), []
+
+    def broken(progress):
+        raise Problem("The file is damaged.")
+
+    newest.ask(broken, taken.append)
+    window.work()
+    assert window.notices == ["The file is damaged."]
+    newest.ask(lambda progress: 7, taken.append)
+    newest.forget()
+    newest.ask(lambda progress: 8, taken.append)
+    window.work_on()
+    assert taken == [8]
+    assert not newest.waiting

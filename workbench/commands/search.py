@@ -1,0 +1,114 @@
+"""`workbench search`: the test images nearest to images of one's own, as on the Retrieval page."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench import files
+from workbench.commands.exchange import epoch
+from workbench.files.spreadsheet import csv_text
+from workbench.workspace import Workspace
+
+if TYPE_CHECKING:
+    from workbench.results.search import Answer, Epoch
+
+COLUMNS = ("rank", "similarity", "class", "sample_id", "path")
+KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
+Row = tuple[int, float, str, int, str]  # in the order of COLUMNS
+
+
+def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
+    """Add the command to the command line, with the workspace option that all commands share."""
+
+    @cli.command("search")
+    @click.argument("run_id", metavar="RUN", type=int)
+    @click.argument("images", metavar="IMAGE...", type=click.Path(path_type=Path), nargs=-1, required=True)
+    @workspace_option
+    @click.option(
+        "--epoch", type=epoch, metavar="EPOCH", default=None,
+        help="Network to search with: best, last, or the number of an epoch. A run keeps those of its best (the "
+        "default) and its last epoch.",
+    )  # fmt: skip
+    @click.option(
+        "--evaluation", type=int, metavar="ID", default=None, help="The same by the id of one of the run's evaluations."
+    )
+    @click.option("--k", type=click.IntRange(1), default=10, show_default=True, help="Neighbours of each image.")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+    @click.option(
+        "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+        help="Write all neighbours to this CSV file instead of printing tables.",
+    )  # fmt: skip
+    def search_run(
+        run_id: int,
+        images: tuple[Path, ...],
+        folder: Path | None,
+        epoch: "Epoch | None",
+        evaluation: int | None,
+        k: int,
+        as_json: bool,
+        csv_file: Path | None,
+    ) -> None:
+        """Search run RUN (its number in `workbench list runs`) with images: the nearest images of its test half.
+
+        The images are embedded with a checkpoint of the run, on the CPU, and compared with every embedding of the
+        evaluation of that checkpoint.
+        """
+        from workbench.results.search import BEST, OwnImage, search
+
+        if epoch is not None and evaluation is not None:
+            raise click.UsageError("--epoch and --evaluation name the same thing: give one of them.")
+        with Workspace(folder or default_workspace()) as workspace:
+            own = [OwnImage(str(image), image) for image in images]
+            answers = search(workspace, run_id, own, k, BEST if epoch is None else epoch, evaluation)
+            rows = _rows(workspace, run_id, answers)
+        if csv_file is not None:
+            with files.atomic_write(csv_file) as file:
+                file.write(as_csv(answers, rows).encode())
+            click.echo(csv_file, err=as_json)
+        if as_json:
+            click.echo(as_plain_json(run_id, answers, rows))
+        elif csv_file is None:
+            click.echo("\n\n".join(as_table(run_id, *pair) for pair in zip(answers, rows, strict=True)))
+
+
+def as_table(run_id: int, answer: "Answer", rows: Sequence[Row]) -> str:
+    """One answer as lines of text."""
+    kind = KINDS[answer.evaluation.distance]
+    width = max([len("class"), *(len(name) for _, _, name, _, _ in rows)])
+    lines = [f"{answer.name}: nearest by {kind}, epoch {answer.evaluation.epoch} of run {run_id}"]
+    lines.append(f"{'rank':>6}  {'similarity':>10}  {'class':{width}}  path")
+    lines += [f"{rank:>6,}  {score:>10.4f}  {name:{width}}  {path}" for rank, score, name, _, path in rows]
+    return "\n".join("".join(sign if sign.isprintable() else " " for sign in line) for line in lines)
+
+
+def as_csv(answers: "Sequence[Answer]", rows: Sequence[Sequence[Row]]) -> str:
+    """All answers as CSV: a row for each neighbour of each image."""
+    pairs = zip(answers, rows, strict=True)
+    return csv_text(["image", *COLUMNS], [[answer.name, *row] for answer, found in pairs for row in found])
+
+
+def as_plain_json(run_id: int, answers: "Sequence[Answer]", rows: Sequence[Sequence[Row]]) -> str:
+    """All answers as JSON, with the evaluation that they were compared with."""
+    evaluation = answers[0].evaluation
+    results = [
+        {"image": answer.name, "neighbours": [dict(zip(COLUMNS, row, strict=True)) for row in found]}
+        for answer, found in zip(answers, rows, strict=True)
+    ]
+    head = {"run": run_id, "evaluation": evaluation.id, "epoch": evaluation.epoch, "distance": evaluation.distance}
+    return json.dumps({**head, "results": results}, indent=2)
+
+
+def _rows(workspace: Workspace, run_id: int, answers: "Sequence[Answer]") -> list[list[Row]]:
+    """The neighbours of every answer with their paths in the data set."""
+    samples = workspace.samples(workspace.run(run_id).dataset_id or 0)
+    paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
+    return [
+        [
+            (near.rank, near.similarity, near.class_name, near.sample_id, paths.get(near.sample_id, ""))
+            for near in answer.neighbours
+        ]
+        for answer in answers
+    ]

@@ -1,0 +1,163 @@
+"""Search a run's test half with a person's own images: read, embed with a checkpoint, compare with every embedding."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workbench.config import RunConfig
+from workbench.datasets.images import BadImage, load
+from workbench.problem import Problem
+from workbench.progress import Progress, quiet
+from workbench.running import launch
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Evaluation, Neighbour
+
+SHOWN = 48  # neighbours, unless another number is asked for
+AT_ONCE = 64  # images that are embedded together
+NAMED = 5  # unreadable images that one message names
+BEST, LAST = "best", "last"
+Epoch = str | int  # BEST, LAST, or the number of an epoch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnImage:
+    """An image to search with."""
+
+    name: str
+    source: Path | np.ndarray  # a file, or pixels uint8 [h, w, 3]
+
+    def read(self) -> np.ndarray:
+        """Its pixels, uint8 [h, w, 3]. Raises BadImage when the file cannot be read."""
+        return load(self.source) if isinstance(self.source, Path) else self.source
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """What a search finds for one image."""
+
+    name: str
+    picture: np.ndarray  # uint8 [h, w, 3]
+    evaluation: Evaluation  # of the network that embedded the image
+    neighbours: list[Neighbour]  # best first; `right` means nothing, for nobody knows the image's class
+
+
+def search(
+    workspace: Workspace,
+    run_id: int,
+    images: Sequence[OwnImage],
+    k: int = SHOWN,
+    epoch: Epoch = BEST,
+    evaluation_id: int | None = None,
+    progress: Progress = quiet,
+) -> list[Answer]:
+    """Find the test images nearest to some images, by the distance of the run's evaluations.
+
+    An image is compared with the embeddings of the network that embeds it: embeddings of other epochs are in another
+    space. A run keeps the networks of its best and of its last epoch.
+
+    Args:
+        images: at least one.
+        k: neighbours of each, at least 1; cut to the size of the test half. Ties go to the lower sample id.
+        epoch: of the network.
+        evaluation_id: of the network, instead of an epoch.
+
+    Returns:
+        One answer for each image, in the order given.
+
+    Raises:
+        Problem: an image that cannot be read; a run that was imported, or that has no checkpoint; no checkpoint or no
+            evaluation of that epoch.
+        Cancelled: by `progress`.
+    """
+    progress("Reading the images", 0, 3)
+    pictures = _read(images)
+    progress("Loading the network", 1, 3)
+    network, evaluation = _network(workspace, run_id, epoch, evaluation_id)
+    data = network.dataset
+    ids, labels, embeddings = workspace.embeddings(evaluation.id)
+    gallery = np.asarray(embeddings)
+    answers: list[Answer] = []
+    for start in range(0, len(pictures), AT_ONCE):
+        progress("Comparing", 2, 3)
+        for query in network.embed(pictures[start : start + AT_ONCE]):
+            scores = similarities(query, gallery, evaluation.distance)
+            order = np.lexsort((ids, -scores))[:k]
+            near = [
+                Neighbour(
+                    rank, int(ids[row]), float(scores[row]), False, int(labels[row]), data.class_name(int(labels[row]))
+                )
+                for rank, row in enumerate(order, start=1)
+            ]
+            image = len(answers)
+            answers.append(Answer(images[image].name, pictures[image], evaluation, near))
+    return answers
+
+
+def similarities(query: np.ndarray, embeddings: np.ndarray, distance: str) -> np.ndarray:
+    """Cosine (0 for a zero vector), or minus the Euclidean distance, of a query [d] to embeddings [n, d]: [n]."""
+    if distance == "l2":
+        return np.asarray(-np.linalg.norm(embeddings - query, axis=1))
+    lengths = np.linalg.norm(embeddings, axis=1) * np.linalg.norm(query)
+    return np.asarray(embeddings @ query / np.maximum(lengths, 1e-12))
+
+
+def _read(images: Sequence[OwnImage]) -> list[np.ndarray]:
+    """The pixels of all images. Raises Problem that names those that cannot be read."""
+    pictures, unreadable = [], []
+    for image in images:
+        try:
+            pictures.append(image.read())
+        except BadImage as reason:
+            unreadable.append(f"{image.name} {reason}")
+    if unreadable:
+        more = f", and {len(unreadable) - NAMED:,} more" if len(unreadable) > NAMED else ""
+        todo = "Choose another image." if len(images) == 1 else "Leave them out, or choose others."
+        raise Problem(f"{'; '.join(unreadable[:NAMED])}{more}.", kept="Nothing was changed.", todo=todo)
+    return pictures
+
+
+def _network(
+    workspace: Workspace, run_id: int, epoch: Epoch, evaluation_id: int | None
+) -> tuple[launch.Trained, Evaluation]:
+    """A network that the run keeps, and the evaluation made with its weights. Raises Problem as `search`."""
+    if RunConfig.recorded(workspace.run(run_id).config).imported:
+        raise Problem(
+            f"Run {run_id} was imported from another program: its network is not here to embed an image with.",
+            todo="Choose a run that was trained in Workbench.",
+        )
+    checkpoints = launch.checkpoints(workspace, run_id)  # the last first
+    if not checkpoints:
+        raise Problem(
+            f"Run {run_id} has no checkpoint, so there is no network to embed an image with.",
+            todo="Resume the run for an epoch, or choose another run.",
+        )
+    evaluations = workspace.evaluations(run_id)
+    if evaluation_id is not None:
+        wanted = [evaluation for evaluation in evaluations if evaluation.id == evaluation_id]
+        if not wanted:
+            raise Problem(f"Run {run_id} has no evaluation {evaluation_id}.")
+        epoch = wanted[0].epoch
+    if isinstance(epoch, str):
+        network = launch.trained(workspace, run_id, checkpoints[0 if epoch == LAST else -1])
+        return network, _evaluation(evaluations, network, f"this run's {epoch} checkpoint")
+    kept: list[int] = []
+    for checkpoint in reversed(checkpoints):
+        network = launch.trained(workspace, run_id, checkpoint)
+        if network.epoch == epoch:
+            return network, _evaluation(evaluations, network, f"the checkpoint of epoch {epoch}")
+        kept.append(network.epoch)
+    epochs = " and ".join(str(number) for number in sorted(set(kept)))
+    raise Problem(
+        f"Run {run_id} has no checkpoint of epoch {epoch}, but of epoch {epochs}.",
+        todo="An image can be compared only with embeddings of the network that embeds it.",
+    )
+
+
+def _evaluation(evaluations: Sequence[Evaluation], network: launch.Trained, name: str) -> Evaluation:
+    """The newest evaluation of a network. Raises Problem when there is none."""
+    made_with_it = [evaluation for evaluation in evaluations if evaluation.step == network.step]
+    if not made_with_it:
+        raise Problem(f"There is no evaluation of {name} to compare with.", todo="Resume the run for an epoch.")
+    return made_with_it[-1]

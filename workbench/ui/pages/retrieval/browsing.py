@@ -1,0 +1,299 @@
+"""What the Retrieval page shows, apart from its widgets: the list, the query with its neighbours, the comparison."""
+
+from collections.abc import Callable
+from enum import Enum, auto
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from workbench.comparing.counterparts import Counterpart
+from workbench.problem import Problem
+from workbench.results.explanations import ConfusedPair, FailedQueries
+from workbench.results.mistakes import Changes
+from workbench.results.search import Answer, OwnImage, search
+from workbench.ui.pages.retrieval.asking import Newest, Window
+from workbench.ui.pages.retrieval.causes import before_first_hit, changed, sentence
+from workbench.ui.pages.retrieval.comparison import Comparison
+from workbench.ui.pages.retrieval.filters import Filters
+from workbench.ui.pages.retrieval.history import History
+from workbench.ui.pages.retrieval.listing import Listing
+from workbench.ui.pages.retrieval.reading import ShownEvaluation, ShownQuery, read_evaluation, read_query, write_tag
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Evaluation, Neighbour
+
+SHOWN = 48  # neighbours
+
+
+class Change(Enum):
+    """What is different now."""
+
+    EVALUATION = auto()  # another evaluation is shown, or none
+    OPTIONS = auto()  # choices of the filters, or evaluations to compare with
+    LIST = auto()  # other queries are listed, or in another order
+    QUERY = auto()  # another query is shown, or another image of one's own
+    EXPLANATION = auto()  # more is known of the query
+    COMPARISON = auto()  # another evaluation is compared with, or none
+
+
+class Browsing:
+    """The state of the page. Everything is read on threads; this object is used on the window's.
+
+    Args:
+        window: the session.
+        tell: called with what has changed.
+    """
+
+    def __init__(self, window: Window, tell: Callable[[Change], None]) -> None:
+        self._window, self._tell = window, tell
+        self._evaluation, self._query = Newest(window, "Read an evaluation"), Newest(window, "Read a query")
+        self._of_run = Newest(window, "Read the evaluations of a run")
+        self._asked: tuple[Workspace, int] | None = None  # workspace and evaluation
+        self._current = False  # whether `shown` is the evaluation that was asked for
+        self.filters, self.listing, self.history = Filters(), Listing(), History()
+        self.comparison = Comparison()
+        self.shown: ShownEvaluation | None = None
+        self.query: int | None = None  # sample id that is asked for
+        self.result: ShownQuery | None = None  # the query on screen
+        self.explaining = False  # whether causes of failure are being worked out
+        self.own: OwnImage | None = None  # searched with last
+        self.answer: Answer | None = None  # to an image of one's own, on screen instead of a query
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something is being read, so that more will change by itself."""
+        return self._evaluation.waiting or self._query.waiting or self._of_run.waiting
+
+    # The evaluation and its list
+
+    def show_evaluation(self, workspace: Workspace, evaluation_id: int | None) -> None:
+        """Show another evaluation, or none; the filters stay where they still mean something."""
+        asked = None if evaluation_id is None else (workspace, evaluation_id)
+        if asked == self._asked:
+            return
+        if asked is None or self._asked is None or self._asked[0] is not workspace:
+            for question in (self._evaluation, self._query, self._of_run):
+                question.forget()
+        self._asked, self._current = asked, False
+        if evaluation_id is not None:
+            work = partial(read_evaluation, workspace, evaluation_id)
+            self._evaluation.ask(work, self._take_evaluation, self._refuse_evaluation)
+        else:
+            self._show_nothing()
+
+    def _show_nothing(self) -> None:
+        self.shown = self.result = self.answer = None
+        self.comparison = Comparison()
+        self._forget_evaluation({})
+        self.listing.show(None, ())
+        self.listing.arrange(self.filters)
+        self._tell(Change.EVALUATION)
+
+    def _refuse_evaluation(self, problem: Problem) -> None:
+        """The evaluation cannot be read: that of another is not shown in its place, and it can be asked for again."""
+        self._asked = None
+        self._show_nothing()
+        self._window.notify(problem)
+
+    def choose_filters(self, **chosen: Any) -> None:
+        """Set fields of `filters` as the person chose. Where the query does not pass, the first listed one is shown."""
+        for name, value in chosen.items():
+            setattr(self.filters, name, value)
+        self._arrange()
+        if self.query is not None and len(self.listing) and self.listing.position_of(self.query) < 0:
+            self._window.show_query(self.listing.sample_id(0))
+
+    def select(self, sample_ids: np.ndarray) -> None:
+        """List only these samples, where they are more than one."""
+        self.filters.selection = sample_ids
+        self._arrange()
+
+    def sort(self, column: int, *, descending: bool) -> None:
+        """List the queries in the order of a column."""
+        self.listing.column, self.listing.descending = column, descending
+        self._arrange()
+
+    def _take_evaluation(self, shown: ShownEvaluation) -> None:
+        if self.comparison.show(shown.evaluation, shown.of_run):
+            self.history.clear()
+            self.result = self.answer = None  # of another run
+        class_name = None if self.filters.label is None else self.listing.class_name(self.filters.label)
+        self.shown, self._current = shown, True
+        self._query.forget()
+        self.listing.show(shown.queries, shown.class_names)
+        self.filters.keep_class(self.listing.labels, self.listing.names, class_name)
+        self._forget_evaluation(shown.tags)
+        self.listing.arrange(self.filters)
+        self._tell(Change.EVALUATION)
+        self.show_query(self.query)
+
+    def _forget_evaluation(self, tags: dict[str, np.ndarray]) -> None:
+        """Drop from the filters what was known of an evaluation; take the tags of the data set."""
+        self.filters.explained, self.filters.changes, self.filters.tags = None, None, tags
+        self.filters.drop_missing()
+
+    def _arrange(self) -> None:
+        self.listing.arrange(self.filters)
+        self._tell(Change.LIST)
+
+    def _options_changed(self) -> None:
+        self.filters.drop_missing()
+        self._tell(Change.OPTIONS)
+        self._arrange()
+
+    # The query
+
+    def show_query(self, sample_id: int | None) -> None:
+        """Show a query with its neighbours; None: the first that is listed."""
+        self.query = sample_id
+        if not self._current or self.shown is None or self._asked is None:
+            return  # the answer to `show_evaluation` brings it
+        if sample_id is None:
+            if len(self.listing):
+                self._window.show_query(self.listing.sample_id(0))  # the worst, unless another order is chosen
+            return
+        work = partial(read_query, self._asked[0], self.shown.evaluation, sample_id, self.comparison.before)
+        self._query.ask(work, partial(self._take_query, sample_id))
+
+    def choose(self, sample_id: int) -> None:
+        """Make a sample the query of all pages; the query itself comes back from an image of one's own."""
+        if sample_id == self.query:
+            self.show_query(sample_id)
+        else:
+            self._window.show_query(sample_id)
+
+    def step(self, by: int) -> None:
+        """Go on by so many places in the list; to its first where the query is not listed."""
+        position = self.listing.position_of(self.query)
+        self._go(self.listing.sample_id(0 if position < 0 else position + by))
+
+    def back(self) -> None:
+        """Go to the query before."""
+        self._go(self.history.back())
+
+    def forward(self) -> None:
+        """Go to the query that `back` left."""
+        self._go(self.history.forward())
+
+    def _go(self, sample_id: int | None) -> None:
+        if sample_id is not None:
+            self._window.show_query(sample_id)
+
+    def _take_query(self, sample_id: int, result: ShownQuery | None) -> None:
+        if result is None:  # chosen in an evaluation with another test half
+            first = self.listing.sample_id(0)
+            self._go(None if first == sample_id else first)
+            return
+        self.history.visit(sample_id)
+        self.result, self.answer = result, None
+        self._tell(Change.QUERY)
+
+    @property
+    def neighbours(self) -> list[Neighbour]:
+        """The neighbours on screen, best first."""
+        if self.answer is not None:
+            return self.answer.neighbours
+        return [] if self.result is None else self.result.near[:SHOWN]
+
+    def explanation(self) -> str:
+        """Why the query failed, in sentences, as far as it is known by now; empty where it did not."""
+        if self.result is None or self.answer is not None:
+            return ""
+        query, explained = self.result.query, self.filters.explained
+        sentences = [before_first_hit(self.result.near, query.first_hit)]
+        if explained is None:
+            sentences += ["The cause is being worked out…"] if query.first_hit > 1 and self.explaining else []
+        elif (about := explained.about(query.sample_id)) is not None:
+            sentences.append(sentence(about))
+        if self.result.elsewhere is not None:
+            sentences.append(changed(self.result.elsewhere.first_hit, query.first_hit, self.comparison.word))
+        return " ".join(filter(None, sentences))
+
+    # Tags
+
+    @property
+    def tags_of_query(self) -> list[str] | None:
+        """The tags of the query on screen; None where it can have none."""
+        if self.result is None or self.answer is not None:
+            return None
+        return [tag for tag, ids in self.filters.tags.items() if self.result.query.sample_id in ids]
+
+    def tag(self, tag: str, *, on: bool) -> None:
+        """Put a tag on the query or take it away, for all runs of its data set."""
+        if not self._current or self.shown is None or self.result is None or self._asked is None:
+            return
+        work = partial(write_tag, self._asked[0], self.shown.dataset_id, self.result.query.sample_id, tag, on)
+        self._window.run_in_thread("Tag the query", work, partial(self._take_tags, self.shown.dataset_id), quiet=True)
+
+    def _take_tags(self, dataset_id: int, tags: dict[str, np.ndarray]) -> None:
+        if self.shown is not None and self.shown.dataset_id == dataset_id:
+            self.filters.tags = tags
+            self._options_changed()
+            self._tell(Change.EXPLANATION)
+
+    # Causes of failure, and the comparison
+
+    def take_failures(self, explained: FailedQueries | None, *, working: bool = False) -> None:
+        """The causes of the shown evaluation are known; None: they are being worked out, or cannot be."""
+        self.filters.explained, self.explaining = explained, working
+        self._options_changed()
+        self._tell(Change.EXPLANATION)
+
+    def narrow(self, pair: ConfusedPair | None) -> None:
+        """List the queries of one confusion; None: of all."""
+        self.choose_filters(pair=pair)
+        self._tell(Change.OPTIONS)
+
+    def compare_with(self, evaluation_id: int | None) -> None:
+        """Compare with one of the evaluations that are offered, or with none."""
+        self.comparison.choose(evaluation_id)
+        self.filters.changes = None
+        self._options_changed()
+        self._tell(Change.COMPARISON)
+        if self.answer is None and self.query is not None:
+            self.show_query(self.query)
+
+    def take_changes(self, before: int, changes: Changes) -> None:
+        """What was won and lost since the evaluation `before`, where that is still compared with."""
+        if self.comparison.before is not None and self.comparison.before.id == before:
+            self.filters.changes, self.filters.compared_with = changes, self.comparison.title
+            self._options_changed()
+
+    def take_others(self, run_id: int, others: list[Counterpart]) -> None:
+        """Evaluations of other runs that those of a run can be compared with."""
+        if self.comparison.now is not None and self.comparison.now.run_id == run_id:
+            self.comparison.others = others
+            self._tell(Change.OPTIONS)
+
+    def look_for_evaluations(self) -> None:
+        """The shown run may have more evaluations by now."""
+        if self._current and self.shown is not None and self._asked is not None:
+            workspace, run_id = self._asked[0], self.shown.evaluation.run_id
+            self._of_run.ask(lambda progress: workspace.evaluations(run_id), partial(self._take_evaluations, run_id))
+
+    def _take_evaluations(self, run_id: int, evaluations: list[Evaluation]) -> None:
+        if self.comparison.now is not None and self.comparison.now.run_id == run_id:
+            self.comparison.of_run = tuple(evaluations)
+            self._tell(Change.OPTIONS)
+
+    # Images of one's own
+
+    def search_with(self, image: OwnImage, workspace: Workspace, run_id: int | None) -> None:
+        """Search a run with an image of one's own."""
+        self.own = image
+        self.search_again(workspace, run_id)
+
+    def search_again(self, workspace: Workspace, run_id: int | None) -> None:
+        """Search a run with the last image: another run orders the neighbours another way."""
+        image = self.own
+        if run_id is not None and image is not None:
+            self._window.run_in_thread(
+                "Search with your image",
+                lambda progress: search(workspace, run_id, [image], SHOWN, progress=progress)[0],
+                self._take_answer,
+            )
+
+    def _take_answer(self, answer: Answer) -> None:
+        if self.shown is not None and answer.evaluation.run_id == self.shown.evaluation.run_id:
+            self.answer = answer
+            self._tell(Change.QUERY)

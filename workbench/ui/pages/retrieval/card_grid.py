@@ -1,0 +1,72 @@
+"""A grid of neighbours as cards, which are used again for every query; a click makes one the query."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui.pages.retrieval.neighbour_card import SIDE, NeighbourCard
+from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.one_stop import OneStop, in_line
+from workbench.ui.widgets.pictures import PictureLoader
+from workbench.workspace.rows import Neighbour
+
+
+class CardGrid(QWidget):
+    """Cards in lines, one stop for the Tab key.
+
+    Args:
+        loader: of the pictures.
+        place: what asks for them; unlike that of any other grid.
+        ahead: cards made with the page, so that its first sight does not stop the window.
+    """
+
+    chosen = Signal(object)  # sample id
+
+    def __init__(self, loader: PictureLoader, place: str, ahead: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._loader, self._place = loader, place
+        self._pool: list[NeighbourCard] = []
+        self._used = 0
+        self._flow = FlowLayout(self, spacing=8)
+        self.stop = OneStop(self)
+        self._make_cards(ahead)
+        loader.ready.connect(self._pictures_came)
+
+    @property
+    def cards(self) -> list[NeighbourCard]:
+        """Cards on screen, nearest first."""
+        return self._pool[: self._used]
+
+    def show_neighbours(self, near: list[Neighbour], *, judged: bool) -> None:
+        """Show other neighbours; `judged` is False where nobody knows the class of the query."""
+        self._flow.setEnabled(False)  # else every card that is shown lays out all of them
+        self._make_cards(len(near))
+        self._used = len(near)
+        for number, card in enumerate(self._pool):
+            card.setVisible(number < self._used)
+            if number < self._used:
+                card.show_neighbour(near[number], judged)
+        self._flow.setEnabled(True)
+        self._flow.invalidate()
+        self.stop.show(self.cards)
+        self._loader.request(self._place, [neighbour.sample_id for neighbour in near], SIDE)
+        self._pictures_came(set())
+
+    def _make_cards(self, count: int) -> None:
+        while len(self._pool) < count:
+            card = NeighbourCard()
+            card.clicked.connect(self._choose)
+            card.hide()
+            self._flow.addWidget(card)
+            in_line(self._pool, card)
+            self._pool.append(card)
+
+    def _choose(self) -> None:
+        card = self.sender()
+        if isinstance(card, NeighbourCard) and card.neighbour is not None:
+            self.chosen.emit(card.neighbour.sample_id)
+
+    def _pictures_came(self, _: set[int]) -> None:
+        for card in self.cards:
+            assert card.neighbour is not None
+            sample_id = card.neighbour.sample_id
+            card.set_picture(self._loader.pixmap(sample_id, SIDE), self._loader.absent(sample_id))

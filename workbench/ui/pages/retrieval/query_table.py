@@ -1,0 +1,98 @@
+"""The listed queries as a Qt table: draws a Listing, and asks for the pictures of the rows that are looked at."""
+
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+
+from workbench.ui.models.sorted_rows import NUMBER, WORDS
+from workbench.ui.pages.retrieval.listing import Listing
+from workbench.ui.widgets.labels import plain_tip
+from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.words import NO_VALUE, percent
+
+TITLES = ("", "Class", "AP %", "First hit")
+TIPS = (
+    "The query",
+    "Class of the query",
+    "Average precision at R, in percent; higher is better",
+    "Rank of the first neighbour of its class; lower is better",
+)
+THUMBNAIL = 36  # px
+AHEAD = 40  # rows below the one looked at whose pictures are loaded with it
+PLACE = "query list"
+Index = QModelIndex | QPersistentModelIndex
+
+
+class QueryTable(QAbstractTableModel):
+    """One row for each listed query; `relist` after the listing has changed."""
+
+    sort_asked = Signal(int, bool)  # column, whether it is to descend
+
+    def __init__(self, listing: Listing, loader: PictureLoader, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.listing, self._loader = listing, loader
+        self._count = len(listing)
+        loader.ready.connect(self._pictures_came)
+
+    def relist(self) -> None:
+        """Other queries are listed, or in another order."""
+        self.beginResetModel()
+        self._count = len(self.listing)
+        self.endResetModel()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self.sort_asked.emit(column, order == Qt.SortOrder.DescendingOrder)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else self._count
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(TITLES)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        row, column = index.row(), index.column()
+        match role:
+            case Qt.ItemDataRole.DecorationRole if column == 0:
+                return self._picture(row)
+            case Qt.ItemDataRole.TextAlignmentRole if column > 1:
+                return NUMBER
+            case Qt.ItemDataRole.DisplayRole:
+                return self._words(row)[column]
+            case Qt.ItemDataRole.AccessibleTextRole:
+                _, name, ap, first_hit = self._words(row)
+                return f"{name}, AP {ap} %, first hit {first_hit}"
+            case Qt.ItemDataRole.ToolTipRole:
+                query = self.listing.query(row)
+                return plain_tip((self._loader.absent(query.sample_id) if column == 0 else "") or query.class_name)
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation == Qt.Orientation.Horizontal:
+            if role == Qt.ItemDataRole.DisplayRole:
+                return TITLES[section]
+            if role == Qt.ItemDataRole.ToolTipRole:
+                return TIPS[section]
+            if role == Qt.ItemDataRole.TextAlignmentRole:
+                return NUMBER if section > 1 else WORDS
+        return super().headerData(section, orientation, role)
+
+    def _words(self, row: int) -> tuple[str, str, str, str]:
+        query = self.listing.query(row)
+        return "", query.class_name, percent(query.ap), f"{query.first_hit:,}" if query.first_hit else NO_VALUE
+
+    def _picture(self, row: int) -> Any:
+        ids = self.listing.sample_ids
+        sample_id = int(ids[row])
+        picture = self._loader.pixmap(sample_id, THUMBNAIL)
+        if picture is None and not self._loader.absent(sample_id):
+            self._loader.request(PLACE, ids[max(0, row - AHEAD // 2) : row + AHEAD].tolist(), THUMBNAIL)
+        return picture
+
+    def _pictures_came(self, sample_ids: set[int]) -> None:
+        rows = np.flatnonzero(np.isin(self.listing.sample_ids, list(sample_ids)))
+        if len(rows):
+            first, last = self.index(int(rows[0]), 0), self.index(int(rows[-1]), 0)
+            self.dataChanged.emit(first, last, [Qt.ItemDataRole.DecorationRole, Qt.ItemDataRole.ToolTipRole])

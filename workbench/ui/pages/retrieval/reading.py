@@ -1,0 +1,82 @@
+"""What the Retrieval page reads of a workspace, on threads."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Evaluation, Neighbour, Queries, Query
+from workbench.workspace.sample_tags import all_tags, tag_sample
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownEvaluation:
+    """An evaluation with what the page needs of it at once."""
+
+    evaluation: Evaluation
+    dataset_id: int
+    class_names: tuple[str, ...]
+    queries: Queries
+    tags: dict[str, np.ndarray]  # sample ids by tag, of the data set
+    of_run: tuple[Evaluation, ...]  # all evaluations of its run
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownQuery:
+    """A query with its stored neighbours, best first, in the shown evaluation and in the one compared with."""
+
+    query: Query
+    near: list[Neighbour]
+    elsewhere: Query | None  # None: nothing is compared, or the sample is no query there
+    near_elsewhere: list[Neighbour]
+
+
+def read_evaluation(workspace: Workspace, evaluation_id: int, progress: Progress) -> ShownEvaluation:
+    """Read an evaluation with all its queries. Raises Problem when the database cannot be read."""
+    evaluation = workspace.evaluation(evaluation_id)
+    dataset_id = workspace.run(evaluation.run_id).dataset_id or 0
+    return ShownEvaluation(
+        evaluation,
+        dataset_id,
+        workspace.dataset(dataset_id).class_names,
+        workspace.queries(evaluation_id),
+        read_tags(workspace, dataset_id),
+        tuple(workspace.evaluations(evaluation.run_id)),
+    )
+
+
+def read_query(
+    workspace: Workspace, evaluation: Evaluation, sample_id: int, before: Evaluation | None, progress: Progress
+) -> ShownQuery | None:
+    """Read a query with its neighbours, there and in the evaluation `before`; None where it is no query there."""
+    here = _query(workspace, evaluation, sample_id)
+    if here is None:
+        return None
+    there = None if before is None else _query(workspace, before, sample_id)
+    return ShownQuery(*here, *(there or (None, [])))
+
+
+def read_tags(workspace: Workspace, dataset_id: int) -> dict[str, np.ndarray]:
+    """Sample ids [m] int64 by tag, of a data set."""
+    return {tag: np.array(ids, np.int64) for tag, ids in all_tags(workspace, dataset_id).items()}
+
+
+def write_tag(
+    workspace: Workspace, dataset_id: int, sample_id: int, tag: str, on: bool, progress: Progress
+) -> dict[str, np.ndarray]:
+    """Put a tag on a sample or take it away; returns all tags as `read_tags`. Raises Problem as `tag_sample`."""
+    tag_sample(workspace, dataset_id, sample_id, tag, on=on)
+    return read_tags(workspace, dataset_id)
+
+
+def _query(workspace: Workspace, evaluation: Evaluation, sample_id: int) -> tuple[Query, list[Neighbour]] | None:
+    """A query and its neighbours; None where the evaluation does not have it."""
+    try:
+        query = workspace.query(evaluation.id, sample_id)
+    except Problem:
+        if sample_id in workspace.queries(evaluation.id).sample_ids:
+            raise  # its row is damaged
+        return None
+    return query, workspace.neighbours(evaluation.run_id, sample_id, evaluation.id)
