@@ -22,12 +22,13 @@ from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from workbench.ui import theme
-from workbench.ui.pages.map.choosing.sample_rows import SampleRows
 from workbench.ui.pages.map.colours.colouring import class_colours, grouped
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.spatial import PointIndex
 from workbench.ui.pages.map.drawing.thumbnails import SIDE
 from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model import Look
+from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 
 WIDTH, HEIGHT = 1200, 800
 
@@ -111,7 +112,8 @@ def ours(data: MapData, frames: int) -> None:
     data = replace(data, index=PointIndex(data.points))
     print(f"  {'index, on a thread':28} {1e3 * (perf_counter() - began):7.1f}  {1e3 * (process_time() - work):20.1f}")
     began, work = perf_counter(), process_time()
-    canvas.show_data(data, grouped(data, "class", theme.LIGHT), fit=True)
+    canvas.show_data(data, grouped(data, "class", theme.LIGHT))
+    canvas.fit()
     shown(canvas)
     canvas.fit()
     canvas.viewport().repaint()
@@ -127,12 +129,12 @@ def ours(data: MapData, frames: int) -> None:
     with_pictures(canvas, frames)
 
     def recolour(step: int) -> None:
-        canvas.show_data(data, grouped(data, ("class", "verdict", "ap")[step % 3], theme.LIGHT), fit=False)
+        canvas.show_data(data, grouped(data, ("class", "verdict", "ap")[step % 3], theme.LIGHT))
         canvas.viewport().repaint()
 
     timed("recolour", (lambda s=s: recolour(s) for s in range(1, 10)))
     groups = grouped(data, "class", theme.LIGHT)
-    canvas.show_data(data, groups, fit=False)
+    canvas.show_data(data, groups)
 
     def hide(step: int) -> None:
         canvas.set_hidden(frozenset(range(step % len(groups.names))))
@@ -179,7 +181,7 @@ def with_pictures(canvas: MapCanvas, frames: int) -> None:
 
     timed(f"pan with pictures, {near:.0f} times", (lambda s=s: pan(s) for s in range(frames)))
     print(f"    {int(np.median(seen)):,} pictures in view")
-    canvas.want_pictures(False)
+    canvas.show_look(Look(pictures=False))
     canvas.box.setRange(wide, padding=0)
     canvas.viewport().repaint()
 

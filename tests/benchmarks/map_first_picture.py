@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QApplication
 from workbench.config import RunConfig
 from workbench.events import Ended, Evaluated
 from workbench.ui.pages.map import MapPage
+from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
@@ -69,7 +70,7 @@ def main() -> None:
         ticker.timeout.connect(lambda: ticks.append(perf_counter()))
         for _ in range(args.rounds):
             page = MapPage(session)
-            page.settings.method.setCurrentIndex(page.settings.method.findData("pca"))
+            page.model.choose_method(MapMethod("pca"))
             page.resize(1200, 800)
             ticks.clear()
             ticker.start()

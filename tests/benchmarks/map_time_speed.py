@@ -13,32 +13,33 @@ from workbench.projection.neighbourhoods import doubts, kept_share, map_neighbou
 from workbench.results.class_geometry import class_shapes
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
-from workbench.ui.pages.map.epochs.course import Course, Frame
+from workbench.ui.pages.map.epochs.chain import Chain, Frame
 from workbench.ui.pages.map.map_data import MapData
 
 PICTURES, FRAMES, TRAILS = 20, 10, 300
 
 
 def pictures(count: int) -> None:
-    """Draw a course of random maps of so many points, without and with trails."""
+    """Draw a chain of random maps of so many points, without and with trails."""
     rng = np.random.default_rng(0)
     labels, names = rng.integers(0, 100, count), tuple(str(each) for each in range(100))
     places = [rng.normal(size=(count, 2)).astype(np.float32) for _ in range(FRAMES)]
     ap, right = np.ones(count, np.float32), np.ones(count, bool)
     data = MapData(places[0], None, np.empty(0, np.int64), np.arange(count), labels, ap, right, names, "")
     frames = (Frame(at, at, at, points, None, ap, right, None) for at, points in enumerate(places))
-    course = Course(data.ids, tuple(frames), FRAMES)
+    chain = Chain(data.ids, tuple(frames), FRAMES)
     canvas, groups, selected = MapCanvas(), grouped(data, "class"), np.arange(count) < TRAILS
     canvas.resize(1_100, 700)
     canvas.show()
-    canvas.show_data(data, groups, fit=True)
+    canvas.show_data(data, groups)
+    canvas.fit()
     for trails in (0, TRAILS):
         times = []
         for step in range(PICTURES):
             place, started = step * 0.41, process_time()
-            canvas.show_data(course.moment(data, place), groups, fit=False)
+            canvas.show_data(chain.moment(data, place), groups)
             if trails:
-                canvas.marks.show_trails(np.arange(trails), course.trails(np.arange(trails), place))
+                canvas.marks.show_trails(np.arange(trails), chain.trails(np.arange(trails), place))
             canvas.grab()
             times.append(process_time() - started)
         print(f"{count:,} points, {trails} trails: {1e3 * np.median(times):.1f} ms a picture")

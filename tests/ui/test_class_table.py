@@ -33,7 +33,7 @@ def page(qtbot, session, run):
     made.resize(900, 640)
     with qtbot.waitExposed(made):
         made.show()
-    qtbot.waitUntil(lambda: made._data is not None)
+    qtbot.waitUntil(lambda: made.model.map is not None)
     return made
 
 
@@ -79,9 +79,24 @@ def test_a_click_or_enter_selects_the_class_and_brings_it_into_view(qtbot, page,
         assert not len(session.selection), "going through the rows selects nothing"
         qtbot.keyClick(dialog.view, Qt.Key.Key_Return)
     label = dialog.model.row(1).label
-    assert session.selection.tolist() == page._data.ids[label == LABELS].tolist()
+    assert session.selection.tolist() == page.model.map.ids[label == LABELS].tolist()
     view = page.canvas.box.viewRect()
-    assert all(view.contains(float(x), float(y)) for x, y in page._data.points[label == LABELS])
+    assert all(view.contains(float(x), float(y)) for x, y in page.model.map.points[label == LABELS])
+
+
+def test_the_tab_of_classes_lists_them_once_it_is_looked_at_and_a_click_selects_one(qtbot, page, session):
+    panel, rows = page.class_table.panel, page.class_table.rows
+    assert rows.rowCount() == 0, "nothing is measured before somebody looks"
+    page.side.tabs.setCurrentWidget(panel)
+    qtbot.waitUntil(lambda: rows.rowCount() == 4)
+    shown = [column for column in range(rows.columnCount()) if not panel.view.isColumnHidden(column)]
+    titles = [rows.headerData(column, Qt.Orientation.Horizontal) for column in shown]
+    assert titles == ["Class", "Margin", "Nearest class"]
+    place = panel.view.visualRect(rows.index(2, 0)).center()
+    qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    label = rows.row(2).label
+    assert session.selection.tolist() == page.model.map.ids[label == LABELS].tolist()
+    assert page.side.tabs.tabText(2) == "Selection 15"
 
 
 def test_the_table_follows_the_evaluation_while_it_is_open(qtbot, session, run, dialog):

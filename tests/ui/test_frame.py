@@ -178,6 +178,18 @@ def test_the_inspector_folds_where_the_window_is_narrow(qtbot, window):
     assert window.inspector.folded
 
 
+def test_the_inspector_stands_aside_for_the_map_and_comes_back(qtbot, window):
+    assert not window.inspector.folded
+    window.show_page("map")
+    assert window.inspector.folded
+    window.show_page("retrieval")
+    assert not window.inspector.folded
+    window.inspector.fold()
+    window.show_page("map")
+    window.show_page("train")
+    assert window.inspector.folded, "the person folded it"
+
+
 def test_nothing_is_wider_than_a_small_window(qtbot, session, open_window):
     window = open_window(session, (1280, 720))
     session.theme.set_text_size(150)

@@ -47,10 +47,10 @@ def test_one_sample_with_its_five_nearest(qtbot, panel, session, run):
     assert "class 01/00025.png" in panel.facts.text()
     near = session.workspace.neighbours(run.run_id, int(run.ids[25]))[:5]
     assert [spot.sample for spot in panel.spots] == [each.sample_id for each in near]
-    assert [spot._sign for spot in panel.spots] == ["✓" if each.right else "✗" for each in near]
+    assert [spot.sign for spot in panel.spots] == ["✓" if each.right else "✗" for each in near]
     right = sum(each.right for each in near)
     assert panel.sheet_title.text() == f"{right} of the 5 nearest are of its class"
-    qtbot.waitUntil(lambda: all(spot._pixmap is not None for spot in panel.spots))
+    qtbot.waitUntil(lambda: all(spot.picture is not None for spot in panel.spots))
     qtbot.waitUntil(lambda: not panel.picture.pixmap().isNull())
 
 
@@ -82,10 +82,10 @@ def test_no_spot_of_a_larger_selection_is_left_over(qtbot, panel, session, run):
     after(qtbot, panel, session.select, run.ids[30:33])
     shown = [spot for spot in panel.findChildren(Spot) if spot.isVisible()]
     assert [spot.sample for spot in shown] == run.ids[30:33].tolist()
-    assert [spot.accessibleName() for spot in shown] == [spot._words for spot in shown]
+    assert [spot.accessibleName() for spot in shown] == [spot.words for spot in shown]
     after(qtbot, panel, session.show_query, int(run.ids[12]))
     assert [spot for spot in panel.findChildren(Spot) if spot.isVisible()] == panel.spots
-    assert all(spot._sign for spot in panel.spots), "neighbours have their ticks and crosses"
+    assert all(spot.sign for spot in panel.spots), "neighbours have their ticks and crosses"
 
 
 def test_several_changes_at_once_are_answered_once(qtbot, panel, session, run):

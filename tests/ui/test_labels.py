@@ -83,7 +83,7 @@ def test_names_are_text_in_the_tooltips_of_legend_card_and_table(qtbot):
     legend, card, table = Legend(), NeighbourCard(), WordTable()
     for widget in (legend, card):
         qtbot.addWidget(widget)
-    legend.show_groups(Groups(np.zeros(1, int), [EVIL], np.full(1, 0xFF112233, np.uint32)), 0)
+    legend.show_groups(Groups(np.zeros(1, int), [EVIL], np.full(1, 0xFF112233, np.uint32)), frozenset())
     card.show_neighbour(Neighbour(1, 7, 0.5, True, 0, EVIL), True)
     table.show(["Setting", EVIL], [])
     tips = [

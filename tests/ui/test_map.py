@@ -42,7 +42,7 @@ def open_page(qtbot, session, size=(880, 640)):
 def page(qtbot, session, analysis, run):
     session.show_run(run.run_id)
     made = open_page(qtbot, session)
-    qtbot.waitUntil(lambda: made._data is not None)
+    qtbot.waitUntil(lambda: made.model.map is not None)
     return made
 
 
@@ -89,7 +89,7 @@ def corners(qtbot, page, session, analysis):
     """The page with its four classes in four corners."""
     qtbot.waitUntil(lambda: bool(analysis.requests))
     separated(page, session, analysis)
-    qtbot.waitUntil(lambda: page._data.method == "umap")
+    qtbot.waitUntil(lambda: page.model.map.method == "umap")
     return page
 
 
@@ -107,7 +107,7 @@ def test_nothing_evaluated_offers_the_way_to_train(qtbot, session, analysis):
 
 
 def test_pca_comes_at_once_and_umap_replaces_it(qtbot, page, session, analysis, run):
-    assert page._data.method == "pca"
+    assert page.model.map.method == "pca"
     assert "60 of 60 test images" in page.caption.text()
     assert "PCA (cosine)" in page.caption.text()
     qtbot.waitUntil(lambda: bool(analysis.requests))
@@ -119,7 +119,7 @@ def test_pca_comes_at_once_and_umap_replaces_it(qtbot, page, session, analysis, 
     assert "Optimising" in page.strip.words.text()
     assert (page.strip.bar.value(), page.strip.bar.maximum()) == (3, 10)
     separated(page, session, analysis)
-    qtbot.waitUntil(lambda: page._data.method == "umap")
+    qtbot.waitUntil(lambda: page.model.map.method == "umap")
     assert not page.strip.isVisible()
     for said in ("n_neighbors 15", "min_dist 0.1", "seed 0", "trustworthiness 0.9321", "60 of 60"):
         assert said in page.caption.text()
@@ -129,10 +129,10 @@ def test_pca_comes_at_once_and_umap_replaces_it(qtbot, page, session, analysis, 
 
 def test_a_stored_map_is_used_again_without_asking(qtbot, corners, session, analysis):
     again = open_page(qtbot, session)
-    qtbot.waitUntil(lambda: again._data is not None and again._data.method == "umap")
+    qtbot.waitUntil(lambda: again.model.map is not None and again.model.map.method == "umap")
     qtbot.settle(again)
     assert len(analysis.requests) == 1
-    np.testing.assert_array_equal(again._data.points, corners._data.points)
+    np.testing.assert_array_equal(again.model.map.points, corners.model.map.points)
 
 
 def test_cancel_keeps_the_pca_and_does_not_ask_again(qtbot, page, analysis):
@@ -140,7 +140,7 @@ def test_cancel_keeps_the_pca_and_does_not_ask_again(qtbot, page, analysis):
     qtbot.mouseClick(page.strip.cancel, Qt.MouseButton.LeftButton)
     assert analysis.cancelled == [0]
     assert not page.strip.isVisible()
-    assert page._data.method == "pca"
+    assert page.model.map.method == "pca"
     page.hide()
     page.show()
     qtbot.settle(page)
@@ -153,7 +153,7 @@ def test_an_error_is_told_and_the_pca_stays(qtbot, page, session, analysis):
     qtbot.waitUntil(lambda: bool(analysis.requests))
     analysis.requests[0][4](Problem("The analysis process ended unexpectedly."))
     assert "ended unexpectedly" in str(told[0])
-    assert page._data.method == "pca"
+    assert page.model.map.method == "pca"
     assert not page.strip.isVisible()
 
 
@@ -165,7 +165,7 @@ def test_another_evaluation_meanwhile_is_asked_for_after_the_first(qtbot, page, 
     separated(page, session, analysis)
     qtbot.waitUntil(lambda: len(analysis.requests) == 2)
     assert analysis.requests[1][1]["evaluation"] == run.evaluations[0]
-    assert page._data.method == "pca", "the late answer was for the other evaluation"
+    assert page.model.map.method == "pca", "the late answer was for the other evaluation"
 
 
 def test_method_distance_and_parameters_are_what_is_asked_for(qtbot, page, session, analysis):
@@ -199,7 +199,7 @@ def test_one_two_and_fourteen_points(qtbot, session, analysis, workspace, labels
     stored = store_run(workspace, np.array(labels), k=5)
     session.show_run(stored.run_id)
     page = open_page(qtbot, session)
-    qtbot.waitUntil(lambda: page._data is not None)
+    qtbot.waitUntil(lambda: page.model.map is not None)
     assert f"{len(labels)} of {len(labels)} test images" in page.caption.text()
     for colouring in ("class", "verdict", "ap"):
         choose(page.colouring, colouring)
@@ -211,8 +211,8 @@ def test_duplicates_and_constant_embeddings(qtbot, session, analysis, workspace)
     stored = store_run(workspace, np.array([0, 0, 1, 1]), embeddings=[np.ones((4, 3), np.float32)])
     session.show_run(stored.run_id)
     page = open_page(qtbot, session)
-    qtbot.waitUntil(lambda: page._data is not None)
-    assert np.ptp(page._data.points, 0).max() < 1e-6
+    qtbot.waitUntil(lambda: page.model.map is not None)
+    assert np.ptp(page.model.map.points, 0).max() < 1e-6
     qtbot.mouseClick(page.canvas.viewport(), Qt.MouseButton.LeftButton, pos=page.canvas.place_of(0).toPoint())
     qtbot.waitUntil(lambda: len(session.selection) == 1)
 
@@ -221,14 +221,14 @@ def test_embeddings_that_are_gone_are_told_in_place_of_the_map(qtbot, page, sess
     for file in workspace.folder(run.run_id).glob("embeddings-1.npy"):
         file.unlink()
     session.show_evaluation(run.evaluations[0])
-    qtbot.waitUntil(lambda: page.trouble.isVisible())
-    assert "missing" in page.trouble.text()
-    assert page._data is None
+    qtbot.waitUntil(lambda: page.problem.isVisible())
+    assert "missing" in page.problem.text()
+    assert page.model.map is None
     qtbot.settle(page)
     assert not analysis.requests, "nothing to make a map of"
     session.show_evaluation(run.evaluations[1])
-    qtbot.waitUntil(lambda: page._data is not None)
-    assert not page.trouble.isVisible()
+    qtbot.waitUntil(lambda: page.model.map is not None)
+    assert not page.problem.isVisible()
 
 
 def test_embeddings_with_nan_are_told(qtbot, session, analysis, workspace):
@@ -241,14 +241,14 @@ def test_embeddings_with_nan_are_told(qtbot, session, analysis, workspace):
         db.execute("update artefacts set blake2b = ? where path = 'embeddings-1.npy'", (digest,))
     session.show_run(stored.run_id)
     page = open_page(qtbot, session)
-    qtbot.waitUntil(lambda: page.trouble.isVisible())
-    assert "NaN" in page.trouble.text()
+    qtbot.waitUntil(lambda: page.problem.isVisible())
+    assert "NaN" in page.problem.text()
 
 
 def test_another_workspace_empties_the_page(qtbot, corners, session, tmp_path):
     session.open_workspace(Workspace(tmp_path / "other", create=True))
     assert corners.currentWidget() is corners.hint
-    assert corners._data is None
+    assert corners.model.map is None
 
 
 # Selecting
@@ -277,7 +277,7 @@ def test_shift_adds_and_ctrl_removes(qtbot, corners, session, run):
 
 
 def test_hidden_points_cannot_be_selected(qtbot, corners, session):
-    corners.legend._hide(frozenset({2}))
+    corners.model.hide(frozenset({"class 02"}))
     corners.tools["rectangle"].click()
     places = places_of(corners, np.flatnonzero(LABELS == 2))
     drag(corners.canvas, [around(places)[0], around(places)[2]])
@@ -392,9 +392,9 @@ def test_the_legend_works_from_the_keyboard_and_through_its_search(qtbot, corner
 
 def test_hidden_classes_stay_hidden_in_the_next_epoch_but_not_in_another_colouring(qtbot, corners, session, run):
     click_row(qtbot, corners.legend, 0)
-    before = corners._data
+    before = corners.model.map
     session.show_evaluation(run.evaluations[0])
-    qtbot.waitUntil(lambda: corners._data is not before)
+    qtbot.waitUntil(lambda: corners.model.map is not before)
     assert corners.canvas.cloud.visible_rows().tolist() == (LABELS != 0).tolist()
     choose(corners.colouring, "verdict")
     assert corners.canvas.cloud.visible_rows().all()
@@ -402,9 +402,11 @@ def test_hidden_classes_stay_hidden_in_the_next_epoch_but_not_in_another_colouri
 
 def test_proxies_can_be_hidden(qtbot, corners):
     assert len(corners.canvas.marks.stars) == 4
-    assert "4" in corners.legend.proxies.text()
-    qtbot.mouseClick(corners.legend.proxies, Qt.MouseButton.LeftButton, pos=corners.legend.proxies.rect().center())
-    corners.legend.proxies.setChecked(False)
+    assert "4" in corners.legend.look.proxies.text()
+    qtbot.mouseClick(
+        corners.legend.look.proxies, Qt.MouseButton.LeftButton, pos=corners.legend.look.proxies.rect().center()
+    )
+    corners.legend.look.proxies.setChecked(False)
     assert not len(corners.canvas.marks.stars)
 
 
@@ -419,7 +421,7 @@ def test_ten_thousand_classes_do_not_hold_up_the_legend(qtbot):
     looked = []
     whole = legend.model.data
     legend.model.data = lambda *values: looked.append(1) or whole(*values)
-    legend.show_groups(groups, 0)
+    legend.show_groups(groups, frozenset())
     legend.grab()
     assert len(looked) < 2_000, "only rows on screen are looked at"
     assert legend.count.text() == "10,000 groups"
@@ -427,7 +429,7 @@ def test_ten_thousand_classes_do_not_hold_up_the_legend(qtbot):
 
 def test_the_legend_keeps_qts_rules(qtmodeltester):
     legend = Legend()
-    legend.show_groups(Groups(np.array([0, 1, 1]), ["a", "b"], np.full(2, 0xFF112233, np.uint32)), 0)
+    legend.show_groups(Groups(np.array([0, 1, 1]), ["a", "b"], np.full(2, 0xFF112233, np.uint32)), frozenset())
     qtmodeltester.check(legend.model)
 
 
@@ -449,7 +451,7 @@ def test_the_map_is_written_as_picture_drawing_and_table(qtbot, corners, session
         rows = list(csv.DictReader(file))
     assert [row["kind"] for row in rows] == ["image"] * 60 + ["proxy"] * 4
     assert int(rows[5]["sample_id"]) == run.ids[5]
-    assert float(rows[5]["x"]) == pytest.approx(corners._data.points[5, 0], rel=1e-6)
+    assert float(rows[5]["x"]) == pytest.approx(corners.model.map.points[5, 0], rel=1e-6)
     corners.session.theme.choose("light")
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 from tests.ui.trained import trained_run
 from workbench.ui.defects import Defects
 from workbench.ui.pages.map.inspector import InspectorPanel
+from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.workspace import Workspace
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 def open_page(qtbot, session, run_id, method):
     page = MapPage(session)
-    page.settings.method.setCurrentIndex(page.settings.method.findData(method))
+    page.model.choose_method(MapMethod(method))
     qtbot.addWidget(page)
     page.resize(900, 640)
     page.show()
@@ -47,19 +48,19 @@ def lost(qtbot, session, workspace, tmp_path, monkeypatch):
 
 def test_moved_images_are_told_on_the_card_and_located_all_at_once(qtbot, lost, tmp_path):
     assert not lost.locating.isVisible()
-    lost._hover(5, lost.canvas.place_of(5))
+    lost.canvas.hovered.emit(5, lost.canvas.place_of(5))
     qtbot.waitUntil(lambda: "Put it back" in lost.hover_card.picture.text())
     assert lost.locating.isVisible()
     lost.locating.take(tmp_path / "new")
     qtbot.waitUntil(lambda: not lost.locating.isVisible())
-    lost._hover(6, lost.canvas.place_of(6))
+    lost.canvas.hovered.emit(6, lost.canvas.place_of(6))
     qtbot.waitUntil(lambda: not lost.hover_card.picture.pixmap().isNull())
 
 
 def test_a_folder_without_the_images_is_told_and_the_way_stays(qtbot, lost, session, tmp_path):
     told = []
     session.noticed.connect(lambda what: told.append(str(what)))
-    lost._hover(5, lost.canvas.place_of(5))
+    lost.canvas.hovered.emit(5, lost.canvas.place_of(5))
     qtbot.waitUntil(lost.locating.isVisible)
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "inner").mkdir()
@@ -74,20 +75,20 @@ def test_a_killed_analysis_process_is_told_the_pca_stays_and_the_next_map_gets_a
     told = []
     session.noticed.connect(lambda what: told.append(str(what)))
     page = open_page(qtbot, session, trained_run(workspace, tmp_path / "cache"), "umap")
-    qtbot.waitUntil(lambda: page.maker._request is not None)
+    qtbot.waitUntil(lambda: page.strip.isVisible())
     killed = session.analysis._process._process
     killed.kill()
     qtbot.waitUntil(lambda: any("ended unexpectedly" in each for each in told))
     assert page.canvas.data.method == "pca"
     assert not page.strip.isVisible()
-    page._make()
-    qtbot.waitUntil(lambda: page.maker._request is not None)
+    page.model.want_again()
+    qtbot.waitUntil(lambda: page.strip.isVisible())
     assert session.analysis._process._process.pid != killed.pid
     page.maker.cancel()
 
 
 def test_every_place_that_misses_an_image_offers_the_way_and_one_mends_all(qtbot, lost, session, tmp_path):
-    lost._hover(5, lost.canvas.place_of(5))
+    lost.canvas.hovered.emit(5, lost.canvas.place_of(5))
     qtbot.waitUntil(lost.locating.isVisible)
     retrieval, inspector = RetrievalPage(session), InspectorPanel(session)  # made when the loss is known already
     for each in (retrieval, inspector):
@@ -109,7 +110,7 @@ def test_every_place_that_misses_an_image_offers_the_way_and_one_mends_all(qtbot
 
 
 def test_the_locate_button_asks_for_a_folder_and_takes_it(qtbot, lost, tmp_path, monkeypatch):
-    lost._hover(5, lost.canvas.place_of(5))
+    lost.canvas.hovered.emit(5, lost.canvas.place_of(5))
     qtbot.waitUntil(lost.locating.isVisible)
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *args: str(tmp_path / "new"))
     qtbot.mouseClick(lost.locating.locate, Qt.MouseButton.LeftButton)
@@ -163,8 +164,8 @@ def test_a_database_cut_short_is_told_by_map_and_retrieval(qtbot, uncaught, both
     with closing(open_writer(workspace.database)) as db:
         db.execute("pragma wal_checkpoint(truncate)")
     os.truncate(workspace.database, 8192)
-    mapped.maker.make(first, mapped._wanted())
-    qtbot.waitUntil(lambda: "damaged" in mapped.trouble.text())
+    mapped.maker.make(first, mapped.model.request)
+    qtbot.waitUntil(lambda: "damaged" in mapped.problem.text())
     assert mapped.canvas.data is None
     retrieval.browsing.show_evaluation(workspace, first)
     qtbot.waitUntil(lambda: any("damaged" in each for each in told))

@@ -1,4 +1,4 @@
-"""The first map is fitted to the room that a second one leaves it, clear of the tools."""
+"""The first map is fitted to the room that a second one leaves it, with all its points in view."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from small_run import blobs, store_run
 
 from workbench.ui.pages.map import MapPage
+from workbench.ui.pages.map.method import MapMethod
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(5), 12)
@@ -16,19 +17,19 @@ def page(qtbot, session, workspace):
     run = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 0.2, 1), blobs(LABELS, 0.2, 0)])
     session.show_run(run.run_id)
     made = MapPage(session)
-    made.settings.method.setCurrentIndex(made.settings.method.findData("pca"))
+    made.model.choose_method(MapMethod("pca"))
     qtbot.addWidget(made)
     made.resize(1200, 640)
     with qtbot.waitExposed(made):
         made.show()
-    qtbot.waitUntil(lambda: made._data is not None)
+    qtbot.waitUntil(lambda: made.model.map is not None)
     return made
 
 
 def covered(page):
-    """How many points lie under the tools or beyond the edge of the first map."""
-    free = page.canvas.rect().adjusted(page.pill.geometry().right(), 0, 0, 0)
-    places = [page.canvas.place_of(row).toPoint() for row in range(len(page._data.points))]
+    """How many points lie beyond the edge of the first map."""
+    free = page.canvas.rect()
+    places = [page.canvas.place_of(row).toPoint() for row in range(len(page.model.map.points))]
     return sum(not free.contains(each) for each in places)
 
 

@@ -4,17 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PySide6.QtCore import QPointF, QSize
+from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QColor, QImage
 
 from workbench.ui import theme
-from workbench.ui.pages.map import export
+from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.colours.colouring import class_colours, grouped, rgb
 from workbench.ui.pages.map.drawing import cloud, stamps
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
+from workbench.ui.pages.map.drawing.class_names import free_boxes
 from workbench.ui.pages.map.drawing.spatial import inside
-from workbench.ui.pages.map.hover_card import GAP, beside
+from workbench.ui.pages.map.hover_card import GAP, beside, covered
 from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.model import Look
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -223,7 +225,9 @@ def canvas_of(qtbot, data, colouring="class", size=(500, 400)):
     canvas = MapCanvas()
     qtbot.addWidget(canvas)
     canvas.resize(*size)
-    canvas.show_data(data, grouped(data, colouring, theme.LIGHT), frozenset(), fit=True)
+    canvas.show_data(data, grouped(data, colouring, theme.LIGHT), frozenset())
+    canvas.show_look(Look(opacity=1.0, names=False))
+    canvas.fit()
     with qtbot.waitExposed(canvas):
         canvas.show()
     canvas.fit()
@@ -270,7 +274,7 @@ def test_hidden_groups_take_their_points_and_stars_away(qtbot):
     assert canvas.cloud.visible_rows().tolist() == [True, False, False]
     assert canvas.marks.stars.tolist() == [[0.0, 1.0]]
     assert canvas.row_at(canvas.place_of(2)) is None
-    canvas.marks.proxies_shown = False
+    canvas.show_look(Look(proxies=False))
     assert not len(canvas.marks.stars)
 
 
@@ -287,8 +291,8 @@ def test_the_picture_is_drawn_once_for_a_view(qtbot, monkeypatch):
     canvas = canvas_of(qtbot, data_of(np.random.default_rng(0).normal(size=(50, 2))))
     canvas.grab()
     drawn = []
-    whole = stamps.splat
-    monkeypatch.setattr(cloud, "splat", lambda *values: drawn.append(1) or whole(*values))
+    whole = stamps.painted
+    monkeypatch.setattr(cloud, "painted", lambda *values: drawn.append(1) or whole(*values))
     canvas.marks.hover(3)
     canvas.grab()
     assert not drawn, "a ring must not draw all points again"
@@ -325,8 +329,8 @@ def test_a_stretched_picture_shows_points_where_they_are(crowd):
     for step in (0.8, 3, 1.3, 0.4):  # nearer, then so far that the last picture does not reach
         crowd.box.scaleBy([step, step])
         moved = ink_in(crowd)
-        assert crowd.cloud._rest.isActive(), "stretched, not drawn"
-        crowd.cloud._settle()
+        assert crowd.cloud.stretched, "stretched, not drawn"
+        crowd.cloud.settle()
         still = ink_in(crowd)
         assert not (moved == still).all()
         assert np.corrcoef(moved.ravel(), still.ravel())[0, 1] > 0.8
@@ -359,27 +363,28 @@ def colours_in(canvas):
 
 
 def test_a_drawing_holds_shapes_up_to_a_limit_and_beyond_it_a_picture_and_says_so(crowd, monkeypatch):
-    shapes = export.svg(export.Sheet(export.on_paper(crowd, crowd.groups), "The caption")).decode()
+    shapes = map_files.svg(map_files.Sheet(map_files.on_paper(crowd, crowd.groups), "The caption")).decode()
     assert "<image" not in shapes
     assert "too many for shapes" not in shapes
-    for place in (cloud, export):
+    for place in (cloud, map_files):
         monkeypatch.setattr(place, "SHAPES_UP_TO", 399)
-    picture = export.svg(export.Sheet(export.on_paper(crowd, crowd.groups), "The caption")).decode()
+    picture = map_files.svg(map_files.Sheet(map_files.on_paper(crowd, crowd.groups), "The caption")).decode()
     assert "<image" in picture
     assert "too many for shapes" in picture
     crowd.set_hidden(frozenset({1}))
-    assert "<image" not in export.svg(export.Sheet(export.on_paper(crowd, crowd.groups), "")).decode(), "300 are drawn"
+    assert "<image" not in map_files.svg(map_files.Sheet(map_files.on_paper(crowd, crowd.groups), "")).decode(), (
+        "300 are drawn"
+    )
 
 
 def test_points_are_drawn_larger_where_the_view_is_nearer_and_never_by_how_many_happen_to_be_in_view(qtbot):
     canvas = canvas_of(qtbot, data_of(np.random.default_rng(0).normal(size=(3_000, 2))))
-    size = (canvas.width(), canvas.height())
-    far = canvas.cloud._wide(canvas._transform(), size)
+    far = canvas.point_width
     canvas.box.translateBy(x=2.0, y=1.0)
-    assert canvas.cloud._wide(canvas._transform(), size) == pytest.approx(far)
+    assert canvas.point_width == pytest.approx(far)
     canvas.box.scaleBy([0.1, 0.1])
     assert far == pytest.approx(cloud.diameter(3_000), abs=0.3)
-    assert canvas.cloud._wide(canvas._transform(), size) > far + 1
+    assert canvas.point_width > far + 1
 
 
 @pytest.mark.parametrize("x", [5, 60, 150, 250, 340, 395])
@@ -406,3 +411,72 @@ def test_groups_of_ten_thousand_classes_are_made_in_a_moment():
     assert isinstance(groups, Groups)
     assert len(groups.names) == 10_000
     assert (groups.counts == 2).all()
+
+
+def test_the_card_goes_where_it_covers_the_least_of_the_lines():
+    card, area, at = QSize(100, 80), QSize(600, 400), QPointF(300, 200)
+    free = beside(at, card, area)
+    assert free[0] > at.x()
+    right = [QPointF(500, 200), QPointF(520, 190), QPointF(480, 230)]
+    left, _ = beside(at, card, area, right)
+    assert left + card.width() < at.x(), "the lines lead to the right"
+    both = [*right, QPointF(100, 200), QPointF(80, 190)]
+    left, top = beside(at, card, area, both)
+    assert covered(at, both, QRectF(left, top, 100, 80)) == 0
+    assert not (left <= at.x() < left + 100 and top <= at.y() < top + 80)
+
+
+# Names of classes
+
+
+def test_names_stand_at_the_centres_and_none_over_another(qtbot):
+    places = np.array([(0, 0), (10, 0), (0.2, 0.1), (10, 10)], float)
+    points = np.repeat(places, 20, axis=0) + np.random.default_rng(0).normal(scale=0.05, size=(80, 2))
+    canvas = canvas_of(qtbot, data_of(points, np.repeat(np.arange(4), 20)))
+    canvas.show_look(Look())
+    canvas.grab()
+    names = canvas.names.drawn
+    assert sorted(name.text for name in names) == sorted(canvas.groups.names)
+    for name in names:
+        assert not any(name.box.intersects(other.box) for other in names if other is not name)
+    alone = [name for name in names if name.text == canvas.groups.names[3]]
+    assert alone[0].box.contains(QPointF(*alone[0].centre))
+    canvas.set_hidden(frozenset({3}))
+    canvas.grab()
+    assert len(canvas.names.drawn) == 3
+    canvas.show_look(Look(names=False))
+    canvas.grab()
+    assert not canvas.names.drawn
+
+
+def test_a_colouring_that_is_not_of_classes_has_no_names(qtbot):
+    canvas = canvas_of(qtbot, data_of(np.random.default_rng(0).normal(size=(40, 2))), "verdict")
+    canvas.show_look(Look())
+    canvas.grab()
+    assert not canvas.names.drawn
+
+
+def test_names_that_have_no_room_are_left_out():
+    boxes = free_boxes(np.tile([[50.0, 50.0]], (60, 1)), [80.0] * 60, QRectF(0, 0, 200, 100))
+    there = [box for box in boxes if box is not None]
+    assert 1 <= len(there) < 60
+    assert free_boxes(np.array([[-5.0, 20.0]]), [30.0], QRectF(0, 0, 100, 100)) == [None], "its points are out of view"
+
+
+# Size and opacity
+
+
+def test_points_are_round_and_as_large_and_opaque_as_is_chosen(qtbot):
+    canvas = canvas_of(qtbot, data_of([[0, 0], [1, 1]], [0, 0]))
+    canvas.show_look(Look(size=2.0, opacity=1.0, names=False))
+    wide, at = canvas.point_width, canvas.place_of(0)
+    image = canvas.grab().toImage()
+    ink, corner = QColor(theme.OKABE_ITO[0]), 0.46 * wide
+    assert image.pixelColor(at.toPoint()) == ink
+    assert image.pixelColor((at + QPointF(corner, 0)).toPoint()) != image.pixelColor(2, 2)
+    assert image.pixelColor((at + QPointF(corner, corner)).toPoint()) == image.pixelColor(2, 2), "a disc has no corners"
+    canvas.show_look(Look(size=1.0, opacity=0.5, names=False))
+    assert canvas.point_width == wide / 2
+    pale = canvas.grab().toImage().pixelColor(at.toPoint())
+    assert pale.lightness() > ink.lightness() + 40
+    assert abs(pale.hue() - ink.hue()) < 6

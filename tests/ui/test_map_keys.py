@@ -18,7 +18,7 @@ def page(qtbot, session, analysis, workspace):
     session.show_run(store_run(workspace, LABELS).run_id)
     made = open_page(qtbot, session)
     choose(made.settings.method, "pca")
-    qtbot.waitUntil(lambda: made._data is not None)
+    qtbot.waitUntil(lambda: made.model.map is not None)
     return made
 
 

@@ -17,6 +17,7 @@ from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.spatial import inside
 from workbench.ui.pages.map.inspector import InspectorPanel
 from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -27,7 +28,7 @@ def page(qtbot, session, workspace, tmp_path, monkeypatch):
     monkeypatch.setattr(session.analysis, "request", lambda *args: pytest.fail("no UMAP is asked for here"))
     run_id = trained_run(workspace, tmp_path / "cache")
     made = MapPage(session)
-    made.settings.method.setCurrentIndex(made.settings.method.findData("pca"))
+    made.model.choose_method(MapMethod("pca"))
     qtbot.addWidget(made)
     made.resize(900, 640)
     made.show()
@@ -120,30 +121,30 @@ def test_a_click_selects_the_point_and_makes_it_the_query(page, session):
 
 
 def test_shift_adds_and_ctrl_removes(page, session):
-    page._select(np.array([1, 2]), "replace")
-    page._select(np.array([3]), "add")
+    page.canvas.selected.emit(np.array([1, 2]), "replace")
+    page.canvas.selected.emit(np.array([3]), "add")
     assert set(session.selection) == set(page.canvas.data.ids[[1, 2, 3]])
-    page._select(np.array([2, 9]), "remove")
+    page.canvas.selected.emit(np.array([2, 9]), "remove")
     assert set(session.selection) == set(page.canvas.data.ids[[1, 3]])
 
 
 def test_the_legend_hides_and_solos(page):
-    page.legend._toggle(page.legend._found.index(0, 0))
+    page.model.toggle(0)
     assert page.canvas.cloud.visible_rows().sum() == 30
-    page.legend._solo(page.legend._found.index(2, 0))
+    page.model.show_alone(2)
     assert page.canvas.cloud.visible_rows().sum() == 10
-    page.legend._solo(page.legend._found.index(2, 0))
+    page.model.show_alone(2)
     assert page.canvas.cloud.visible_rows().all()
     page.legend.search.setText("DOG")
-    assert page.legend._found.rowCount() == 1
-    assert page.legend._found.index(0, 0).data() == "dog (10)"
+    assert page.legend.list.model().rowCount() == 1
+    assert page.legend.list.model().index(0, 0).data() == "dog (10)"
     page.legend.search.setText("10")
-    assert page.legend._found.rowCount() == 0, "names are searched, not their counts"
+    assert page.legend.list.model().rowCount() == 0, "names are searched, not their counts"
 
 
 def test_colourings(page):
-    page.colouring.setCurrentIndex(page.colouring.findData("verdict"))
-    page._recolour()
+    page.model.colour_by("verdict")
+    assert page.colouring.currentData() == "verdict"
     assert page.legend.model.rowCount() == 2
     groups = grouped(page.canvas.data, "verdict")
     assert groups.counts[0] == page.canvas.data.right.sum()
@@ -160,11 +161,11 @@ def test_bracket_keys_step_through_the_evaluations(page, session, qtbot):
 
 def test_a_hovered_point_shows_its_card_beside_it(page, qtbot):
     at = page.canvas.place_of(5)
-    page._hover(5, at)
+    page.canvas.hovered.emit(5, at)
     qtbot.waitUntil(page.hover_card.isVisible)
     assert not page.hover_card.geometry().contains(QPoint(round(at.x()), round(at.y())))
     assert "AP" in page.hover_card.words.text()
-    page._hover(None, None)
+    page.canvas.hovered.emit(None, None)
     assert not page.hover_card.isVisible()
 
 
@@ -173,9 +174,9 @@ def test_each_line_of_the_export_menu_asks_where_to_and_writes(page, tmp_path, q
     def proposed(_parent, _title, name, _kinds):
         return str(tmp_path / name), ""
 
-    monkeypatch.setattr("workbench.ui.pages.map.exporting.QFileDialog.getSaveFileName", proposed)
+    monkeypatch.setattr("workbench.ui.pages.map.export_menu.QFileDialog.getSaveFileName", proposed)
     monkeypatch.setattr(
-        "workbench.ui.pages.map.exporting.QFileDialog.getExistingDirectory", lambda *args: str(tmp_path)
+        "workbench.ui.pages.map.export_menu.QFileDialog.getExistingDirectory", lambda *args: str(tmp_path)
     )
     menu = next(each for each in page.findChildren(QMenu) if any("Projector" in line.text() for line in each.actions()))
     for line in [each for each in menu.actions() if not each.isSeparator()]:
@@ -203,7 +204,8 @@ def test_few_points_are_drawn(qtbot, count):
     canvas.resize(300, 300)
     canvas.show()
     few = data(np.zeros((count, 2)))
-    canvas.show_data(few, grouped(few, "class"), fit=True)
+    canvas.show_data(few, grouped(few, "class"))
+    canvas.fit()
     assert not canvas.grab().isNull()
 
 
@@ -211,7 +213,8 @@ def test_points_without_a_place_are_left_out_and_counted(qtbot):
     canvas = MapCanvas()
     qtbot.addWidget(canvas)
     some = data([[0, 0], [np.nan, 1], [1, 1]])
-    canvas.show_data(some, grouped(some, "class"), fit=True)
+    canvas.show_data(some, grouped(some, "class"))
+    canvas.fit()
     assert canvas.cloud.visible_rows().tolist() == [True, False, True]
 
 
@@ -226,9 +229,9 @@ def test_ten_thousand_classes_do_not_freeze_the_legend(qtbot, page):
     many = data(np.random.default_rng(0).normal(size=(20_000, 2)), np.arange(20_000) % 10_000)
     many = MapData(many.points, None, many.proxy_labels, many.ids, many.labels, many.ap, many.right,
                    tuple(str(label) for label in range(10_000)), "many")  # fmt: skip
-    page._show_map(many)
+    page.model.show_map(many)
     assert page.legend.model.rowCount() == 10_000
-    page.legend._toggle(page.legend._found.index(0, 0))
+    page.model.toggle(0)
     assert (~page.canvas.cloud.visible_rows()).sum() == 2
 
 

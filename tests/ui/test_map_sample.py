@@ -1,6 +1,7 @@
 """The Map page on a sample of the images: what it states, and that all goes by sample id."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,29 +42,29 @@ def page(qtbot, session, analysis, run, rows, workspace):
         )  # fmt: skip
     session.show_run(run.run_id)
     made = MapPage(session)
-    made.settings.most.setValue(30)
+    made.settings.max_points.setValue(30)
     qtbot.addWidget(made)
     made.resize(1000, 640)
     with qtbot.waitExposed(made):
         made.show()
-    qtbot.waitUntil(lambda: made._data is not None and made.time.slider.isEnabled())
+    qtbot.waitUntil(lambda: made.model.map is not None and made.time.slider.isEnabled())
     return made
 
 
 def test_the_points_at_most_are_asked_for_by_umap_and_tsne_and_pca_shows_all(qtbot, page, analysis):
-    assert page.settings.wanted()["most"] == 30
+    assert page.model.request["most"] == 30
     page.settings.more.menu().aboutToShow.emit()
-    page.settings.most.setFocus()
-    page.settings.most.selectAll()
-    qtbot.keyClicks(page.settings.most, "40")
-    qtbot.keyClick(page.settings.most, Qt.Key.Key_Return)
+    page.settings.max_points.setFocus()
+    page.settings.max_points.selectAll()
+    qtbot.keyClicks(page.settings.max_points, "40")
+    qtbot.keyClick(page.settings.max_points, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(analysis.requests))
     assert analysis.requests[-1][1]["most"] == 40
-    assert page._data.method == "pca"
+    assert page.model.map.method == "pca"
     assert page.caption.text().startswith("92 of 92 test images   ·")
     for method, limited in (("pca", False), ("plane", False), ("tsne", True)):
-        page.settings.method.setCurrentIndex(page.settings.method.findData(method))
-        assert ("most" in page.settings.wanted()) == limited
+        page.model.choose_method(replace(page.model.method, method=method))
+        assert ("most" in page.model.request) == limited
 
 
 def test_a_sample_is_stated_in_caption_note_and_between_epochs_and_comes_back(qtbot, page, analysis):
@@ -88,13 +89,15 @@ def test_an_image_that_is_not_in_the_sample_is_told_when_it_is_selected(qtbot, p
 
 def test_a_click_a_lasso_and_isolate_choose_by_sample_id(qtbot, page, session, analysis, run, rows):
     page.commands.tools["rectangle"].trigger()
-    page._select(page.canvas.cloud.rows_inside(np.array([[-99, -99], [99, -99], [99, 99], [-99, 99]])), "replace")
+    page.canvas.selected.emit(
+        page.canvas.cloud.rows_inside(np.array([[-99, -99], [99, -99], [99, 99], [-99, 99]])), "replace"
+    )
     assert sorted(session.selection) == sorted(run.ids[rows])
     qtbot.keyClick(page.canvas, Qt.Key.Key_I)
     qtbot.waitUntil(lambda: bool(analysis.requests))
     assert sorted(analysis.requests[-1][1]["only"]) == sorted(run.ids[rows])
-    page.trail.back_to(0)
-    qtbot.waitUntil(lambda: page._data.method == "umap")
+    page.model.back_to(0)
+    qtbot.waitUntil(lambda: page.model.map.method == "umap")
     at = page.canvas.place_of(int(rows[4])).toPoint()
     page.commands.tools["pan"].trigger()
     qtbot.mouseClick(page.canvas.viewport(), Qt.MouseButton.LeftButton, pos=at)
@@ -109,7 +112,7 @@ def test_the_table_has_the_points_on_the_map_by_id(qtbot, page, run, rows, tmp_p
         found = list(csv.DictReader(file))
     images = [each for each in found if each["kind"] == "image"]
     assert [int(each["sample_id"]) for each in images] == run.ids[rows].tolist()
-    assert [float(each["x"]) for each in images] == pytest.approx(page._data.points[rows, 0].tolist(), rel=1e-6)
+    assert [float(each["x"]) for each in images] == pytest.approx(page.model.map.points[rows, 0].tolist(), rel=1e-6)
     assert len(found) == 33
     page.export_to(tmp_path / "map.svg")
     qtbot.waitUntil((tmp_path / "map.svg").exists)

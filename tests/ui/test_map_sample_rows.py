@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.ui.pages.map.choosing.sample_rows import SampleRows
+from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 
 numbers = st.lists(st.integers(-5, 40), unique=True, max_size=20).map(lambda some: np.array(some, np.int64))
 

@@ -13,6 +13,7 @@ from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing import canvas as canvas_file
 from workbench.ui.pages.map.drawing.level_note import words_of
 from workbench.ui.pages.map.drawing.thumbnails import APART, PLACE, SIDE, UP_TO, with_room
+from workbench.ui.pages.map.model import Look
 
 GREY = QColor("#808080")
 
@@ -49,7 +50,7 @@ def canvas(qtbot, loader):
     points = [[x, y] for x in range(3) for y in range(3)] + [[0.01, 0]] * 3
     made = canvas_of(qtbot, data_of(points, np.arange(12) % 2))
     made.show_pictures(loader)
-    made._look()
+    made.look()
     return made
 
 
@@ -66,7 +67,7 @@ def test_no_picture_lies_over_another_and_none_is_left_out_without_need(places):
 
 def test_pictures_that_arrive_after_fewer_points_came_are_looked_up_among_those(canvas, loader):
     fewer = data_of([[0, 0], [1, 1]], np.arange(2))
-    canvas.show_data(fewer, grouped(fewer, "class", theme.LIGHT), fit=False)
+    canvas.show_data(fewer, grouped(fewer, "class", theme.LIGHT))
     loader.ready.emit(set(fewer.ids.tolist()))
     assert len(canvas.thumbnails.rows) == 0
 
@@ -84,7 +85,7 @@ def test_points_with_room_are_shown_as_pictures_and_the_note_says_so(canvas, loa
 
 def test_a_picture_that_is_absent_stays_a_dot(canvas, loader):
     loader.absent.add(int(canvas.data.ids[4]))
-    canvas._look()
+    canvas.look()
     assert "8 as pictures" in canvas.note.words.text()
     shown = canvas.grab().toImage()
     place = canvas.place_of(4).toPoint()
@@ -93,20 +94,20 @@ def test_a_picture_that_is_absent_stays_a_dot(canvas, loader):
 
 
 def test_pictures_can_be_switched_off(canvas):
-    canvas.want_pictures(False)
-    canvas._look()
+    canvas.show_look(Look(pictures=False))
+    canvas.look()
     assert not len(canvas.thumbnails.rows)
     assert canvas.note.words.text() == "12 of 12 points in view"
 
 
 def test_hidden_points_have_no_picture_and_unselected_ones_are_faint(canvas):
     canvas.set_hidden(frozenset({1}))
-    canvas._look()
+    canvas.look()
     assert set(canvas.data.labels[canvas.thumbnails.rows]) == {0}
     assert "6 hidden" in canvas.note.words.text()
     canvas.set_hidden(frozenset())
     canvas.set_selected(np.arange(12) == 4)
-    canvas._look()
+    canvas.look()
     shown = canvas.grab().toImage()
     bright, faint = (canvas.place_of(row).toPoint() for row in (4, 5))
     assert QColor(shown.pixel(bright.x() + 9, bright.y() + 9)) == GREY
@@ -116,13 +117,13 @@ def test_hidden_points_have_no_picture_and_unselected_ones_are_faint(canvas):
 def test_the_same_points_keep_their_pictures_when_the_view_is_moved(canvas):
     before = set(canvas.thumbnails.rows.tolist())
     canvas.box.translateBy(x=0.05, y=0.0)
-    canvas._look()
+    canvas.look()
     assert set(canvas.thumbnails.rows.tolist()) == before
 
 
 def test_selected_points_are_given_room_first(canvas):
     canvas.set_selected(np.arange(12) == 11)
-    canvas._look()
+    canvas.look()
     assert 11 in canvas.thumbnails.rows
     assert not {0, 9, 10} & set(canvas.thumbnails.rows.tolist())
 
@@ -131,7 +132,7 @@ def test_many_points_and_points_in_one_place_stay_dots(qtbot, loader):
     for points in (np.random.default_rng(0).normal(size=(UP_TO + 1, 2)), np.full((14, 2), 3.0)):
         canvas = canvas_of(qtbot, data_of(points))
         canvas.show_pictures(loader)
-        canvas._look()
+        canvas.look()
         assert not len(canvas.thumbnails.rows)
 
 
@@ -158,7 +159,7 @@ def test_what_is_shown_is_stated(qtbot, monkeypatch):
     assert "density" in words_of(200_000, 200_000, 200_000, 0, True)
     monkeypatch.setattr(canvas_file, "CROWD", 300)
     canvas = canvas_of(qtbot, data_of(np.random.default_rng(0).normal(size=(400, 2))))
-    canvas._look()
+    canvas.look()
     assert canvas.note.words.text() == words_of(400, 400, 400, 0, True)
     assert canvas.rect().contains(canvas.note.geometry())
     canvas.clear()

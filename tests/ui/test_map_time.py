@@ -10,12 +10,13 @@ from small_run import blobs, store_run
 
 from tests.ui.pointing import choose
 from workbench.problem import Problem
-from workbench.ui.pages.map import MapPage, export
+from workbench.ui.pages.map import MapPage, map_files
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.doubts import sentence
-from workbench.ui.pages.map.epochs.course import BETWEEN, read_course
+from workbench.ui.pages.map.epochs.chain import BETWEEN, read_chain
 from workbench.ui.pages.map.epochs.time_bar import STEPS
-from workbench.ui.pages.map.settings import fits
+from workbench.ui.pages.map.method import fits
+from workbench.ui.pages.map.model import Change
 from workbench.workspace.stored_maps import Measured, longest_chain, maps_of, store_map
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -54,7 +55,7 @@ def open_page(qtbot, session, run):
     page.resize(900, 640)
     with qtbot.waitExposed(page):
         page.show()
-    qtbot.waitUntil(lambda: page._data is not None and page.playback.course is not None)
+    qtbot.waitUntil(lambda: page.model.map is not None and page.model.chain is not None)
     return page
 
 
@@ -74,24 +75,24 @@ def hold(page, value):
     page.time.slider.setValue(value)
 
 
-# The course
+# The chain
 
 
 def test_places_between_two_frames_are_weighted_and_samples_keep_their_rows(workspace, run, page):
-    course = read_course(workspace, page._data, WANTED)
-    assert [each.epoch for each in course.frames] == [1, 2, 3]
-    assert course.evaluations == 3
+    chain = read_chain(workspace, page.model.map, WANTED)
+    assert [each.epoch for each in chain.frames] == [1, 2, 3]
+    assert chain.evaluations == 3
     for place, share in ((0.0, 0.0), (0.25, 0.15625), (0.5, 0.5), (1.0, 1.0), (2.0, 2.0)):  # 3 u^2 - 2 u^3
-        points, proxies = course.places(place)
+        points, proxies = chain.points_at(place)
         np.testing.assert_allclose(points - place_of(0), np.broadcast_to([share, 0], (40, 2)), atol=1e-5)
         np.testing.assert_allclose(proxies - CORNERS, share, atol=1e-5)
-    assert course.trails(np.array([3, 5]), 1.5).shape == (2, 3, 2)
-    np.testing.assert_allclose(course.trails(np.array([3]), 1.5)[0, -1], course.places(1.5)[0][3])
-    assert course.trails(np.array([3]), 0.0).shape == (1, 1, 2)
-    assert course.frame_of(run.evaluations[1]) == 1
-    assert course.frame_of(-1) is None
-    np.testing.assert_allclose(course.box()[:2], place_of(0).min(0), atol=1e-5)
-    np.testing.assert_allclose(course.box()[2:], place_of(2).max(0), atol=1e-5)
+    assert chain.trails(np.array([3, 5]), 1.5).shape == (2, 3, 2)
+    np.testing.assert_allclose(chain.trails(np.array([3]), 1.5)[0, -1], chain.points_at(1.5)[0][3])
+    assert chain.trails(np.array([3]), 0.0).shape == (1, 1, 2)
+    assert chain.frame_of(run.evaluations[1]) == 1
+    assert chain.frame_of(-1) is None
+    np.testing.assert_allclose(chain.box[:2], place_of(0).min(0), atol=1e-5)
+    np.testing.assert_allclose(chain.box[2:], place_of(2).max(0), atol=1e-5)
 
 
 def test_the_longest_chain_wins_and_of_equal_ones_the_newest(workspace, run):
@@ -127,18 +128,31 @@ def test_dragging_moves_points_and_letting_go_shows_the_nearest_epoch(qtbot, pag
     page.time.slider.setValue(STEPS // 4)
     page.time.slider.setSliderDown(False)
     assert session.evaluation_id == run.evaluations[0]
-    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[0])
+    qtbot.waitUntil(lambda: page.model.map.evaluation == run.evaluations[0])
     np.testing.assert_allclose(page.canvas.data.points, place_of(0))
     assert page.canvas.box.viewRect().contains(seen), "the view stays, or grows to hold every epoch"
 
 
+def test_every_point_stays_whole_in_view_at_every_moment(qtbot, session, analysis, run, workspace):
+    number = None
+    for step, evaluation in enumerate(run.evaluations):  # the clusters come together: the last fills the view
+        points = place_of(0) * np.float32(4 - step)
+        number = store_map(workspace, evaluation, "umap", UMAP, 0, points, None, {}, Measured(), number)
+    page = open_page(qtbot, session, run)
+    qtbot.waitUntil(lambda: page.time.slider.isEnabled())
+    for value in (2 * STEPS - 1, STEPS, STEPS // 2, 0):
+        hold(page, value)
+        inner = page.canvas.rect().adjusted(10, 10, -10, -10)
+        assert all(inner.contains(page.canvas.place_of(row).toPoint()) for row in range(40))
+
+
 def test_letting_go_where_it_was_brings_the_map_back(page, session, run):
     hold(page, 2 * STEPS - 10)
-    assert page.canvas.data is not page._data
+    assert page.canvas.data is not page.model.map
     page.time.slider.setValue(2 * STEPS)
     page.time.slider.setSliderDown(False)
-    assert page.canvas.data is page._data
-    assert page.caption.text() == page._data.caption
+    assert page.canvas.data is page.model.map
+    assert page.caption.text() == page.model.map.caption
     assert session.evaluation_id == run.evaluations[2]
 
 
@@ -148,7 +162,7 @@ def test_keys_step_and_the_slider_follows(qtbot, page, session, run):
     assert session.evaluation_id == run.evaluations[1]
     qtbot.keyClick(page.time.slider, Qt.Key.Key_Left)
     assert session.evaluation_id == run.evaluations[0]
-    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[0])
+    qtbot.waitUntil(lambda: page.model.map.evaluation == run.evaluations[0])
     assert page.time.slider.value() == 0
 
 
@@ -158,17 +172,17 @@ def test_space_plays_and_pauses_and_arrows_step_where_the_focus_is(qtbot, page, 
     place.setFocus()
     qtbot.waitUntil(place.hasFocus)
     qtbot.keyClick(place, Qt.Key.Key_Left)
-    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[1])
+    qtbot.waitUntil(lambda: page.model.map.evaluation == run.evaluations[1])
     qtbot.keyClick(place, Qt.Key.Key_Right)
-    qtbot.waitUntil(lambda: page._data.evaluation == run.evaluations[2])
+    qtbot.waitUntil(lambda: page.model.map.evaluation == run.evaluations[2])
     qtbot.keyClick(place, Qt.Key.Key_Right)
     assert session.evaluation_id == run.evaluations[2], "there is none after the last"
     assert page.time.play_button.toolTip() == "Play the epochs (Space)"
     qtbot.keyClick(place, Qt.Key.Key_Space)
-    assert page.time.playing
+    assert page.model.timeline.playing
     assert page.time.play_button.toolTip() == "Pause (Space)"
     qtbot.keyClick(place, Qt.Key.Key_Space)
-    assert not page.time.playing
+    assert not page.model.timeline.playing
     assert page.time.slider.value() % STEPS == 0
 
 
@@ -177,23 +191,24 @@ def test_space_stays_with_buttons_and_legend_and_keys_without_a_course_do_nothin
     qtbot.waitUntil(page.time.trails.hasFocus)
     qtbot.keyClick(page.time.trails, Qt.Key.Key_Space)
     assert not page.time.trails.isChecked()
-    assert not page.time.playing
-    page.time.show_epochs((), 0)
+    assert not page.model.timeline.playing
+    page.time.timeline.show((), 0, 0.0)
+    page.time.draw()
     page.canvas.setFocus()
     qtbot.keyClick(page.canvas, Qt.Key.Key_Space)
-    assert not page.time.playing
+    assert not page.model.timeline.playing
     assert not any(action.isEnabled() for action in page.time.keys)
     assert all(action in page.actions() for action in page.time.keys), "for menu and shortcuts dialog"
 
 
 def test_play_goes_from_the_start_to_the_end_and_stops(qtbot, page, session, run, monkeypatch):
-    monkeypatch.setattr("workbench.ui.pages.map.epochs.time_bar.ONE_EPOCH", 60.0)
+    monkeypatch.setattr("workbench.ui.pages.map.epochs.timeline.ONE_EPOCH", 60.0)
     places = []
-    page.playback.moment.connect(lambda data, fresh: places.append(float(data.points[0, 0])))
+    page.model.listen(lambda change: change is Change.MOMENT and places.append(float(page.model.drawn.points[0, 0])))
     page.time.play_button.click()
-    assert page.time.playing
+    assert page.model.timeline.playing
     assert page.time.play_button.accessibleName() == "Pause"
-    qtbot.waitUntil(lambda: not page.time.playing)
+    qtbot.waitUntil(lambda: not page.model.timeline.playing)
     assert places == sorted(places)
     assert page.time.slider.value() == 2 * STEPS
     assert session.evaluation_id == run.evaluations[2]
@@ -203,14 +218,14 @@ def test_play_goes_from_the_start_to_the_end_and_stops(qtbot, page, session, run
 def test_pause_settles_on_an_epoch_and_a_hidden_page_does_not_play(qtbot, page, session, run):
     page.time.play_button.click()
     page.time.play_button.click()
-    assert not page.time.playing
+    assert not page.model.timeline.playing
     assert page.time.slider.value() % STEPS == 0
     assert session.evaluation_id in run.evaluations
     page.time.play()
     page.hide()
-    assert not page.time.playing
+    assert not page.model.timeline.playing
     page.time.play()
-    assert not page.time.playing
+    assert not page.model.timeline.playing
 
 
 def test_scores_are_those_of_the_nearer_epoch(page, run, workspace):
@@ -224,7 +239,7 @@ def test_scores_are_those_of_the_nearer_epoch(page, run, workspace):
 
 def test_trails_are_those_of_the_selection(page, session):
     assert len(page.canvas.marks.trails) == 0
-    session.select(page._data.ids[:7])
+    session.select(page.model.map.ids[:7])
     assert page.canvas.marks.trails.shape == (7, 3, 2)
     hold(page, STEPS // 2)
     assert page.canvas.marks.trails.shape == (7, 2, 2)
@@ -238,11 +253,12 @@ def test_trails_are_those_of_the_selection(page, session):
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_exports_have_the_trails_of_the_screen(qtbot, page, session, tmp_path, ending):
-    session.select(page._data.ids[[0, 10, 20]])
-    paper = export.on_paper(page.canvas, page.colours.groups(page._data))
+    session.select(page.model.map.ids[[0, 10, 20]])
+    paper = map_files.on_paper(page.canvas, page.colours.groups(page.model.map))
     np.testing.assert_array_equal(paper.marks.trails, page.canvas.marks.trails)
     assert paper.marks.trails.shape == (3, 3, 2)
     paper.deleteLater()
+    page.commands.pictures.setChecked(False)  # they may arrive between the two files
     sizes = []
     for name in ("with", "without"):
         path = tmp_path / f"{name}.{ending}"
@@ -271,7 +287,7 @@ def test_every_epoch_is_mapped_on_request_alone(qtbot, session, analysis, run, w
     page.time.every.click()
     op, fields, on_progress, on_result, _ = analysis.requests[0]
     assert (op, fields["evaluation"], fields["method"]) == ("project_epochs", run.evaluations[2], "umap")
-    on_progress({"text": "map 2 of 3: Laying out points", "done": 150, "total": 300})
+    on_progress({"text": "map 2 of 3: Optimising layout", "done": 150, "total": 300})
     assert page.time.words.text() == "Map 2 of 3"
     assert page.time.every.text() == "Cancel"
     store_chain(workspace, run.evaluations[1:], begin=made[0])
@@ -300,28 +316,28 @@ def test_mapping_all_can_be_cancelled_and_can_fail(qtbot, session, analysis, run
 
 
 def test_the_kept_share_is_a_colouring_and_stands_on_the_card(qtbot, page):
-    groups = grouped(page._data, "kept")
+    groups = grouped(page.model.map, "kept")
     assert groups.names == [f"{low} to {low + 20} % kept" for low in range(0, 100, 20)]
     assert groups.counts.tolist() == [8] * 5
-    page._hover(39, page.canvas.place_of(39))
+    page.canvas.hovered.emit(39, page.canvas.place_of(39))
     assert "100 % of its true neighbours" in page.hover_card.words.text()
-    page._hover(None, None)
+    page.canvas.hovered.emit(None, None)
 
 
 def test_a_map_that_was_not_measured_says_so(qtbot, session, analysis, run):
     page = open_page(qtbot, session, run)
-    assert grouped(page._data, "kept").names[-1] == "Not measured on this map"
+    assert grouped(page.model.map, "kept").names[-1] == "Not measured on this map"
     assert not page.doubts.isVisible()
 
 
 def test_lines_lead_to_the_stored_neighbours(qtbot, page, workspace, run):
     page.canvas.marks.hover(5)
-    page._hover(5, page.canvas.place_of(5))
+    page.canvas.hovered.emit(5, page.canvas.place_of(5))
     qtbot.waitUntil(lambda: len(page.canvas.marks.links) == 15)
-    wanted = workspace.neighbours(run.run_id, int(page._data.ids[5]), page._data.evaluation)[:15]
-    assert page._data.ids[page.canvas.marks.links].tolist() == [each.sample_id for each in wanted]
+    wanted = workspace.neighbours(run.run_id, int(page.model.map.ids[5]), page.model.map.evaluation)[:15]
+    assert page.model.map.ids[page.canvas.marks.links].tolist() == [each.sample_id for each in wanted]
     assert not page.canvas.grab().isNull()
-    page._hover(None, None)
+    page.canvas.hovered.emit(None, None)
     assert len(page.canvas.marks.links) == 0
 
 

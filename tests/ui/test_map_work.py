@@ -12,8 +12,8 @@ from small_run import blobs, store_run
 from tests.ui.test_map import LABELS, around, choose, click_row, drag, open_page, places_of
 from workbench.ui.commands import Commands
 from workbench.ui.pages.map.colours.columns import Column
-from workbench.ui.pages.map.colours.point_colours import told_value
-from workbench.ui.pages.map.export import FINE, GAP
+from workbench.ui.pages.map.colours.point_colours import value_words
+from workbench.ui.pages.map.map_files import FINE, GAP
 from workbench.ui.undo import UndoCommands
 from workbench.workspace.sample_tags import tag_sample
 from workbench.workspace.selections import all_selections
@@ -30,7 +30,7 @@ def page(qtbot, session, analysis, workspace):
     made = open_page(qtbot, session)
     made.run = run
     choose(made.settings.method, "pca")
-    qtbot.waitUntil(lambda: made._data is not None)
+    qtbot.waitUntil(lambda: made.model.map is not None)
     qtbot.waitUntil(lambda: made.store.dataset_id is not None)
     return made
 
@@ -53,7 +53,7 @@ def test_everything_fits_a_narrow_window(qtbot, page):
     page.resize(640, 480)
     choose(page.settings.method, "umap")
     assert page.minimumSizeHint().width() <= 640
-    for widget in (page.export, page.selections, page.settings.more, page.legend):
+    for widget in (page.export, page.settings.more, page.legend, page.side):
         assert page.rect().contains(widget.rect().translated(widget.mapTo(page, widget.rect().topLeft())))
 
 
@@ -88,7 +88,7 @@ def test_hiding_is_undone_in_the_colouring_that_it_was_done_in(qtbot, page):
     choose(page.colouring, "verdict")
     assert page.canvas.cloud.visible_rows().all()
     page.undo_stack.undo()
-    assert page.colours.key == "class"
+    assert page.model.colouring == "class"
     assert page.canvas.cloud.visible_rows().all()
     page.undo_stack.redo()
     assert page.canvas.cloud.visible_rows().tolist() == (LABELS != 1).tolist()
@@ -133,7 +133,7 @@ def test_isolate_maps_the_selected_alone_and_the_breadcrumb_leads_back(qtbot, pa
     session.noticed.connect(told.append)
     qtbot.keyClick(page.canvas, Qt.Key.Key_I)
     assert "Select some points" in told[0]
-    assert not page.trail.isVisible()
+    assert not page.breadcrumb.isVisible()
     session.select(page.run.ids[LABELS < 2])
     qtbot.keyClick(page.canvas, Qt.Key.Key_I)
     qtbot.waitUntil(lambda: "30 of 60 test images" in page.caption.text())
@@ -143,21 +143,21 @@ def test_isolate_maps_the_selected_alone_and_the_breadcrumb_leads_back(qtbot, pa
     assert len(page.canvas.marks.stars) == 2
     session.select(page.run.ids[LABELS == 1])
     qtbot.keyClick(page.canvas, Qt.Key.Key_I)
-    assert page.trail.words == ["All", "30 selected", "15 selected"]
+    assert page.model.path == ["All", "30 selected", "15 selected"]
     qtbot.waitUntil(lambda: "15 of 60" in page.caption.text())
-    page.trail.back_to(1)
+    page.model.back_to(1)
     qtbot.waitUntil(lambda: "30 of 60" in page.caption.text())
-    back = page.trail._row.itemAt(0).widget()
+    back = page.breadcrumb.steps[0]
     qtbot.mouseClick(back, LEFT)
     qtbot.waitUntil(lambda: "60 of 60" in page.caption.text())
-    assert not page.trail.isVisible()
+    assert not page.breadcrumb.isVisible()
 
 
 def test_isolated_points_are_asked_for_and_stored_apart_from_the_map_of_all(qtbot, page, session):
     from workbench.projection.subset import mark
 
     session.select(page.run.ids[:9])
-    page._isolate()
+    page.commands.isolate.trigger()
     choose(page.settings.method, "umap")
     qtbot.waitUntil(lambda: bool(session.analysis.requests))
     asked = session.analysis.requests[0][1]
@@ -167,10 +167,10 @@ def test_isolated_points_are_asked_for_and_stored_apart_from_the_map_of_all(qtbo
     params = {**asked["params"], "only": mark(asked["only"])}
     number = session.workspace.add_projection(asked["evaluation"], "umap", params, 0, points, None, 0.9, {})
     session.analysis.requests[0][3]({"projection": number})
-    qtbot.waitUntil(lambda: page._data.method == "umap")
+    qtbot.waitUntil(lambda: page.model.map.method == "umap")
     assert "9 of 60 test images" in page.caption.text()
     assert "only" not in page.caption.text()
-    page.trail.back_to(0)
+    page.model.back_to(0)
     qtbot.waitUntil(lambda: len(session.analysis.requests) == 2)
     assert "only" not in session.analysis.requests[1][1], "the stored map of nine is not the map of all"
 
@@ -206,7 +206,7 @@ def test_a_colouring_that_is_not_there_is_told_and_classes_come_back(qtbot, page
     choose(page.colouring, "split")
     qtbot.waitUntil(lambda: bool(told))
     assert "no published halves" in str(told[0])
-    assert page.colours.key == "class"
+    assert page.model.colouring == "class"
 
 
 # The plane
@@ -217,22 +217,22 @@ def test_two_dimensional_embeddings_are_shown_as_they_are(qtbot, page, session, 
     table = np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32)
     flat = store_run(workspace, LABELS, embeddings=[table])
     session.show_run(flat.run_id)
-    qtbot.waitUntil(lambda: page._data.width == 2)
+    qtbot.waitUntil(lambda: page.model.map.width == 2)
     choose(page.settings.distance, "l2")
     choose(page.settings.method, "plane")
-    qtbot.waitUntil(lambda: page._data.method == "plane")
-    np.testing.assert_array_equal(page._data.points, table)
+    qtbot.waitUntil(lambda: page.model.map.method == "plane")
+    np.testing.assert_array_equal(page.model.map.points, table)
     assert page.canvas.origin.lines[0].isVisible()
     choose(page.settings.distance, "cosine")
     qtbot.waitUntil(lambda: "unit vectors" in page.caption.text())
-    np.testing.assert_allclose(np.linalg.norm(page._data.points, axis=1), 1, rtol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(page.model.map.points, axis=1), 1, rtol=1e-6)
 
 
 # Named selections
 
 
 def names(page):
-    return [each.name for each in page.store.found]
+    return [each.name for each in page.store.selections]
 
 
 def test_a_selection_is_saved_renamed_noted_and_chosen_in_another_epoch_and_run(qtbot, page, session, workspace):
@@ -248,7 +248,7 @@ def test_a_selection_is_saved_renamed_noted_and_chosen_in_another_epoch_and_run(
     qtbot.waitUntil(lambda: names(page) == ["The <b>odd</b> ones"])
     qtbot.keyClicks(dialog.note, "=1+1; Why?")
     qtbot.keyClick(dialog.note, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: page.store.found[0].note == "=1+1; Why?")
+    qtbot.waitUntil(lambda: page.store.selections[0].note == "=1+1; Why?")
     again = store_run(workspace, LABELS)
     session.show_run(again.run_id)
     qtbot.waitUntil(lambda: not len(session.selection))
@@ -263,20 +263,20 @@ def test_deleting_a_selection_is_undone(qtbot, page, session):
     page.named.show()
     qtbot.mouseClick(page.named.save, LEFT)
     qtbot.waitUntil(lambda: names(page) == ["Selection 1"])
-    before = page.store.found[0]
+    before = page.store.selections[0]
     qtbot.mouseClick(page.named.delete, LEFT)
     qtbot.waitUntil(lambda: names(page) == [])
     assert page.named.hint.isVisible()
     assert not page.named.details.isEnabled()
     page.undo_stack.undo()
     qtbot.waitUntil(lambda: names(page) == ["Selection 1"])
-    assert page.store.found[0] == before
+    assert page.store.selections[0] == before
     page.undo_stack.undo()
     qtbot.waitUntil(lambda: names(page) == [])
     page.undo_stack.redo()
     page.undo_stack.redo()
     page.undo_stack.undo()
-    qtbot.waitUntil(lambda: names(page) == ["Selection 1"] and not page.store._waiting)
+    qtbot.waitUntil(lambda: names(page) == ["Selection 1"] and page.store.idle)
 
 
 def test_a_name_that_is_taken_is_refused_and_nothing_can_be_undone_wrongly(qtbot, page, session):
@@ -286,11 +286,11 @@ def test_a_name_that_is_taken_is_refused_and_nothing_can_be_undone_wrongly(qtbot
     for count in (3, 4):
         session.select(page.run.ids[:count])
         qtbot.mouseClick(page.named.save, LEFT)
-        qtbot.waitUntil(lambda count=count: len(page.store.found) == count - 2)
+        qtbot.waitUntil(lambda count=count: len(page.store.selections) == count - 2)
     steps = page.undo_stack.count()
     page.named.show_named("Selection 2")
     page.named.name.setText("Selection 1")
-    page.named._rename()
+    qtbot.keyClick(page.named.name, Qt.Key.Key_Return)
     assert "already" in str(told[-1])
     assert page.named.name.text() == "Selection 2"
     assert page.undo_stack.count() == steps
@@ -311,7 +311,7 @@ def test_a_selection_is_exported_as_table_and_as_folder(qtbot, page, session, tm
     session.select(page.run.ids[:2])
     page.named.show()
     qtbot.mouseClick(page.named.save, LEFT)
-    qtbot.waitUntil(lambda: bool(page.store.found))
+    qtbot.waitUntil(lambda: bool(page.store.selections))
     page.named.export_table(tmp_path / "two.csv")
     page.named.export_folder(tmp_path / "two")
     qtbot.waitUntil(lambda: len(told) == 2)
@@ -354,7 +354,7 @@ def beside(qtbot, page):
 
 def test_the_second_map_is_of_another_epoch_and_b_closes_it(qtbot, page, beside):
     assert beside.isVisible()
-    assert (page._data.evaluation, beside.data.evaluation) == tuple(reversed(page.run.evaluations))
+    assert (page.model.map.evaluation, beside.data.evaluation) == tuple(reversed(page.run.evaluations))
     assert beside.epochs.currentText() == "epoch 1"
     assert "60 of 60" in beside.caption.text()
     choose(beside.epochs, page.run.evaluations[1])
@@ -394,9 +394,9 @@ def test_hidden_classes_and_the_scale_of_colours_are_the_first_maps(qtbot, page,
     qtbot.waitUntil(
         lambda: all(map_.groups is not None and map_.groups.scale is not None for map_ in (page.canvas, beside.canvas)),
     )
-    both = {(evaluation, "radius") for evaluation in (page._data.evaluation, beside.data.evaluation)}
+    both = {page.model.map.evaluation, beside.data.evaluation}
     assert len(both) == 2
-    qtbot.waitUntil(lambda: both <= page.colours._columns.keys())
+    qtbot.waitUntil(lambda: all(page.colours.known(evaluation) for evaluation in both))
     one, two = page.canvas.groups.scale, beside.canvas.groups.scale
     assert (one.low, one.high) == (two.low, two.high)
 
@@ -406,7 +406,7 @@ def test_another_run_of_the_data_set_can_stand_beside_and_one_of_another_cannot(
 ):
     again = store_run(workspace, LABELS)
     other = store_run(workspace, LABELS[:30], name="Other")
-    session._runs = None
+    qtbot.waitUntil(lambda: len(session.runs()) == 3)
     beside.offer()
     offered = [beside.runs.itemData(place) for place in range(beside.runs.count())]
     assert sorted(offered) == [page.run.run_id, again.run_id]
@@ -417,7 +417,7 @@ def test_another_run_of_the_data_set_can_stand_beside_and_one_of_another_cannot(
 
 def test_the_second_map_takes_method_and_isolated_points(qtbot, page, beside, session):
     session.select(page.run.ids[LABELS < 2])
-    page._isolate()
+    page.commands.isolate.trigger()
     qtbot.waitUntil(lambda: "30 of 60" in beside.caption.text())
     choose(page.settings.distance, "l2")
     qtbot.waitUntil(lambda: "PCA (l2)" in beside.caption.text())
@@ -447,19 +447,19 @@ def test_the_card_says_by_what_a_point_is_coloured(qtbot, page, session):
     row = 7
     for colouring, said in (("first_hit", "First-hit rank: "), ("prediction", "Class of the first neighbour: class ")):
         choose(page.colouring, colouring)
-        qtbot.waitUntil(lambda: page.colours.value(page._data, row).startswith(said))  # noqa: B023
+        qtbot.waitUntil(lambda: page.colours.value(page.model.map, row).startswith(said))  # noqa: B023
         page.canvas.hovered.emit(row, page.canvas.place_of(row))
         assert said in page.hover_card.words.text()
     truth = session.workspace.query(page.run.evaluations[1], int(page.run.ids[row])).first_hit
     choose(page.colouring, "first_hit")
-    assert page.colours.value(page._data, row) == f"First-hit rank: {truth}"
+    assert page.colours.value(page.model.map, row) == f"First-hit rank: {truth}"
     choose(page.colouring, "class")
     page.canvas.hovered.emit(row, page.canvas.place_of(row))
     assert "neighbour: " not in page.hover_card.words.text(), "the class is said already"
 
 
 def test_a_value_is_told_by_its_word_its_class_or_four_figures(page):
-    data, ids = page._data, page._data.ids[:2]
+    data, ids = page.model.map, page.model.map.ids[:2]
     words = Column("Tag", ids, np.array([1.0, np.nan]), ("odd", "=cut"))
-    assert [told_value(words, "tag", data, row) for row in (0, 1, 2)] == ["Tag: =cut", "Tag: none", "Tag: none"]
-    assert told_value(Column("Distance", ids, np.array([0.123456, 2])), "radius", data, 0) == "Distance: 0.1235"
+    assert [value_words(words, "tag", data, row) for row in (0, 1, 2)] == ["Tag: =cut", "Tag: none", "Tag: none"]
+    assert value_words(Column("Distance", ids, np.array([0.123456, 2])), "radius", data, 0) == "Distance: 0.1235"

@@ -12,7 +12,7 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import display_name
 from workbench.datasets.pixels import decoded
 from workbench.events import Ended, Evaluated, Scalar, Status
-from workbench.exchange import given as reading
+from workbench.exchange import labelled_embeddings
 from workbench.exchange.source import IMAGE_SIZE
 from workbench.exchange.tables import KEPT
 from workbench.problem import Problem
@@ -38,13 +38,13 @@ def import_embeddings(
 
     Args:
         workspace: where the run is made; only when everything else is done.
-        embeddings, labels, images, image_size: as in `given.read`.
+        embeddings, labels, images, image_size: as in `labelled_embeddings.read`.
         name: of the run; by default the name of the file of embeddings.
         distance: "cosine" or "l2".
         progress: told what is being done; may raise Cancelled, which leaves no run behind.
 
     Raises:
-        Problem: files that cannot be used (see `given.read`), or a workspace that cannot be written.
+        Problem: files that cannot be used (see `labelled_embeddings.read`), or a workspace that cannot be written.
     """
     from workbench.evaluation.quality import quality
     from workbench.evaluation.retrieval import retrieve
@@ -54,10 +54,10 @@ def import_embeddings(
     embeddings = embeddings.absolute()
     labels, images = (None if each is None else each.absolute() for each in (labels, images))
     config = _config(name or display_name(embeddings.stem), embeddings, labels, images, distance)
-    found = reading.read(embeddings, labels, images, image_size, progress)
-    kept, cache = _decoded(workspace, found.images, progress)
-    rows = reading.rows_of(kept, found)
-    vectors, settings = found.vectors[rows], config.evaluation
+    table = labelled_embeddings.read(embeddings, labels, images, image_size, progress)
+    kept, cache = _decoded(workspace, table.images, progress)
+    rows = labelled_embeddings.rows_of(kept, table)
+    vectors, settings = table.vectors[rows], config.evaluation
     _searchable(kept)
     progress("Finding the neighbours", 0, 0)
     near = retrieve(
@@ -76,8 +76,8 @@ def import_embeddings(
 
 def _config(name: str, embeddings: Path, labels: Path | None, images: Path | None, distance: str) -> RunConfig:
     """A config in which every part is called imported."""
-    given = {"embeddings": embeddings, "labels": labels, "images": images}
-    dataset = {"name": IMPORTED, **{key: display_name(place) for key, place in given.items() if place is not None}}
+    sources = {"embeddings": embeddings, "labels": labels, "images": images}
+    dataset = {"name": IMPORTED, **{key: display_name(path) for key, path in sources.items() if path is not None}}
     parts = {kind: IMPORTED for kind in KINDS if kind != "dataset"}
     values = {"name": name.strip()[:200] or IMPORTED, "dataset": dataset, **parts, "training": {"epochs": 1}}
     return RunConfig.model_validate({**values, "evaluation": {"distance": distance}})

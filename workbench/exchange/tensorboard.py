@@ -100,9 +100,9 @@ def _field(number: int, wire_type: int, content: bytes) -> bytes:
 
 def _varint(value: int) -> bytes:
     """A whole number of at least 0 in groups of seven bits, the lowest first."""
-    found = bytearray()
+    encoded = bytearray()
     while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    found.append(value)
-    return bytes(found)
+    encoded.append(value)
+    return bytes(encoded)

@@ -23,12 +23,12 @@ def align(
     if not known.any():
         return points.astype(np.float32), None if others is None else others.astype(np.float32)
     now, before = points[known].astype(np.float64), onto[known].astype(np.float64)
-    centre, place = now.mean(axis=0), before.mean(axis=0)
-    left, _, right = np.linalg.svd((now - centre).T @ (before - place))
+    centre, middle = now.mean(axis=0), before.mean(axis=0)
+    left, _, right = np.linalg.svd((now - centre).T @ (before - middle))
     turn = left @ right
 
     def moved(table: np.ndarray) -> np.ndarray:
-        turned: np.ndarray = (table.astype(np.float64) - centre) @ turn + place
+        turned: np.ndarray = (table.astype(np.float64) - centre) @ turn + middle
         return turned.astype(np.float32)
 
     return moved(points), None if others is None else moved(others)
@@ -40,10 +40,10 @@ def matched(ids: np.ndarray, before_ids: np.ndarray, before: np.ndarray) -> np.n
     Args:
         ids: [n] sample ids wanted. before_ids: [m] unique sample ids of the earlier map. before: [m, 2] its points.
     """
-    found = np.full((len(ids), 2), np.nan, np.float32)
+    places = np.full((len(ids), 2), np.nan, np.float32)
     if len(before_ids):
         order = np.argsort(before_ids)
         at = order[np.minimum(np.searchsorted(before_ids, ids, sorter=order), len(order) - 1)]
         known = before_ids[at] == ids
-        found[known] = before[at[known]]
-    return found
+        places[known] = before[at[known]]
+    return places

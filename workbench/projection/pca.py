@@ -41,12 +41,12 @@ def fit_pca(vectors: np.ndarray) -> Pca:
     # Below this a direction is rounding of constant data, not variance.
     squares = float(np.trace(scatter)) + count * float(mean @ mean)
     floor = max(scatter.shape) * np.finfo(np.float64).eps * max(squares, values[0])
-    for place in range(min(2, len(values))):
-        if values[place] <= floor:
+    for component in range(min(2, len(values))):
+        if values[component] <= floor:
             break
-        axis = directions[:, place] if count > width else centred.T @ directions[:, place]
+        axis = directions[:, component] if count > width else centred.T @ directions[:, component]
         axis = axis / np.linalg.norm(axis)
-        axes[:, place] = axis * np.sign(axis[np.abs(axis).argmax()])
+        axes[:, component] = axis * np.sign(axis[np.abs(axis).argmax()])
     total = float(values.sum())
     kept = [float(value / total) if total > floor else 0.0 for value in (*values[:2], 0.0)[:2]]
     return Pca(mean, axes, (kept[0], kept[1]))

@@ -28,7 +28,7 @@ def project(request: Message, progress: Progress) -> Message:
     `only`, ids of samples, these alone are mapped; the others are stored without a place. So are, by UMAP and t-SNE,
     those beyond `most` points: what is mapped then is a sample, stratified by class.
     """
-    from workbench.projection.course import Wanted, draw, latest_before
+    from workbench.projection.chain import Wanted, draw, latest_before
     from workbench.workspace import Workspace
 
     started = time.monotonic()
@@ -41,7 +41,7 @@ def project(request: Message, progress: Progress) -> Message:
 def project_epochs(request: Message, progress: Progress) -> Message:
     """Map every evaluation of a run, each from the one before: workspace, evaluation (any of them), method, params,
     seed. Maps that are stored already are kept as far as each started from the one before."""
-    from workbench.projection.course import Wanted, draw_all
+    from workbench.projection.chain import Wanted, draw_all
     from workbench.workspace import Workspace
 
     started = time.monotonic()

@@ -56,7 +56,7 @@ def sample_by_class(ids: np.ndarray, labels: np.ndarray, most: int, seed: int) -
     if len(classes) > most:
         raise Problem(
             f"{most:,} points cannot stand for {len(classes):,} classes: a sample keeps at least one of each.",
-            todo=f"Set the points at most to {len(classes):,} or more.",
+            todo=f"Set Max points to {len(classes):,} or more.",
         )
     shares, left = divmod((sizes.astype(np.int64) - 1) * (most - len(classes)), count - len(classes))
     quotas = 1 + shares

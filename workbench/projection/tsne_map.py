@@ -107,7 +107,7 @@ def tsne_map(
     for number, exaggeration, momentum, done in ((early, EXAGGERATION, 0.5, 0), (late, 1.0, 0.8, early)):
         embedding.optimize(
             number, inplace=True, exaggeration=exaggeration, momentum=momentum, learning_rate="auto",
-            callbacks=_telling(progress, "Laying out points", done, early + late),
+            callbacks=_telling(progress, "Optimising layout", done, early + late),
         )  # fmt: skip
     middle = (np.max(embedding, axis=0) + np.min(embedding, axis=0)) / 2  # `transform` moves the map there itself
     embedding -= middle

@@ -96,7 +96,7 @@ def umap_map(
         graph = umap.discrete_metric_simplicial_set_intersection(graph, labels, far_dist=far)
     points = _start(start, random)
     rate = WARM_RATE if warm else 1.0
-    lay_out(points, points, graph, curve, epochs, rate, _drawn(random), _telling(progress, "Laying out points"))
+    lay_out(points, points, graph, curve, epochs, rate, _drawn(random), _telling(progress, "Optimising layout"))
     if proxies is None:
         return points, None
     rows, squares = exact.nearest(proxies, neighbours)

@@ -21,7 +21,7 @@ def prepared(vectors: np.ndarray, metric: str, what: str = "embeddings", width: 
         raise Problem(f"The {what} must be a table of numbers, not {table.dtype} of shape {table.shape}.")
     if width is not None and table.shape[1] != width:
         raise Problem(f"The {what} have {table.shape[1]} dimensions, the embeddings {width}.")
-    found = np.empty(table.shape, np.float32)
+    vectors = np.empty(table.shape, np.float32)
     wrong, largest = 0, 0.0
     for part in blocks(len(table)):
         rows = table[part].astype(np.float64)
@@ -30,7 +30,7 @@ def prepared(vectors: np.ndarray, metric: str, what: str = "embeddings", width: 
         if finite.all():
             rows = unit(rows) if metric == "cosine" else rows
             largest = max(largest, float(rows.max()), -float(rows.min()))
-            found[part] = rows if largest <= LARGEST else 0
+            vectors[part] = rows if largest <= LARGEST else 0
     if wrong:
         raise Problem(
             f"{wrong:,} of {len(table):,} {what} hold NaN or infinity and have no place on a map.",
@@ -38,7 +38,7 @@ def prepared(vectors: np.ndarray, metric: str, what: str = "embeddings", width: 
         )
     if largest > LARGEST:
         raise Problem(f"The {what} hold values above 1e18, too large for a map.")
-    return found
+    return vectors
 
 
 def unit(rows: np.ndarray) -> np.ndarray:

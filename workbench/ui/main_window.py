@@ -181,6 +181,7 @@ class MainWindow(QMainWindow):
         self.commands[f"view.{name}"].setChecked(True)
         self.menus.show_page_actions(f"&{info.title}", self.pages.page(name).actions())
         self.undo.follow(self.pages.page(name))
+        self.inspector.stand_aside(name == "map")  # which has the selection in its own column
         self._adapt_welcome()
 
     def make_ready(self) -> None:

@@ -175,7 +175,7 @@ def test_nmi_and_warm(running, arrays):
     _, found = running.ask(id=5, op="nmi", embeddings=arrays["embeddings"], labels=arrays["labels"])
     assert found["nmi"] == pytest.approx(1)
     told, found = running.ask(id=6, op="warm")
-    assert "Laying out points" in told
+    assert "Optimising layout" in told
     assert found["event"] == "result"
 
 
@@ -247,7 +247,7 @@ def test_it_ends_in_the_middle_of_a_job_when_its_input_closes(tmp_path, arrays):
     np.save(arrays["embeddings"], np.random.default_rng(0).normal(size=(20_000, 5)))
     with Server(subprocess.DEVNULL) as started:
         started.say({"id": 1, "op": "project_arrays", "method": "umap", **arrays, "proxies": None})
-        while started.hear()["text"] != "Laying out points":
+        while started.hear()["text"] != "Optimising layout":
             pass
 
 

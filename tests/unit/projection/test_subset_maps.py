@@ -6,7 +6,7 @@ import pytest
 from tests.ui.small_run import blobs, store_run
 from workbench.problem import Problem
 from workbench.progress import quiet
-from workbench.projection.course import Wanted
+from workbench.projection.chain import Wanted
 from workbench.projection.maps import make_map
 from workbench.projection.params import UmapParams
 from workbench.projection.server import project, project_epochs

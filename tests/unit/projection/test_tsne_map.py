@@ -64,15 +64,15 @@ def test_every_stage_is_told_and_any_can_end_the_work(blobs):
     told = []
     quickly(blobs[0], blobs[2], progress=lambda *what: told.append(what))
     assert list(dict.fromkeys(text for text, _, _ in told)) == [
-        "Searching neighbours", "Laying out points", "Placing proxies"
+        "Searching neighbours", "Optimising layout", "Placing proxies"
     ]  # fmt: skip
     assert all(0 <= done <= total for _, done, total in told)
-    laid = [done for text, done, _ in told if text == "Laying out points"]
+    laid = [done for text, done, _ in told if text == "Optimising layout"]
     assert laid == sorted(laid)
     assert laid[-1] == 120
 
     def stop(text, done, total):
-        if text == "Laying out points" and done > 70:
+        if text == "Optimising layout" and done > 70:
             raise Cancelled
 
     with pytest.raises(Cancelled):

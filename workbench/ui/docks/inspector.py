@@ -18,6 +18,7 @@ class InspectorDock(Dock):
         super().__init__("inspector", "Inspector", parent)
         self._narrow: bool | None = None
         self.folded = False
+        self._aside = False
         fold = icon_button("caret-double-right", "Fold the Inspector to a strip")
         fold.clicked.connect(self.fold)
         self.add_to_head(fold)
@@ -73,13 +74,23 @@ class InspectorDock(Dock):
         self.widget().setMinimumWidth(NARROWEST)
         self.widget().setMaximumWidth(UNLIMITED)
 
+    def stand_aside(self, aside: bool) -> None:
+        """Fold for a page that has the selection in a column of its own, and unfold behind it."""
+        if aside and not self.folded:
+            self._aside = True
+            self.fold()
+        elif not aside and self._aside:
+            self._aside = False
+            if not self._narrow:
+                self.unfold()
+
     def adapt(self, window_width: int) -> None:
         """Fold or unfold when the window's width has crossed the limit."""
         narrow = window_width < NARROW
         if narrow == self._narrow:
             return
         self._narrow = narrow
-        if narrow:
+        if narrow or self._aside:
             self.fold()
         else:
             self.unfold()

@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QWidget
 
-from workbench.ui.pages.map.tool_pill import tool_action
+from workbench.ui.pages.map.tool_row import tool_action
 
 TOOLS = (("pan", "Pan", "G", "hand"), ("lasso", "Lasso", "S", "scribble-loop"),
          ("rectangle", "Rectangle", "R", "selection"))  # fmt: skip
@@ -40,11 +40,13 @@ class MapActions(QObject):
         self.later = tool_action(page, "Later evaluation", "]", "caret-right")
 
     @property
-    def of_pill(self) -> list[QAction]:
-        """Those that float over the map, with a line after the tools."""
-        line = QAction(self)
-        line.setSeparator(True)
-        return [*self.tools.values(), line, self.fit, self.isolate, self.clear, self.pictures, self.beside]
+    def of_row(self) -> list[QAction]:
+        """Those that stand above the map, with gaps between tools, view and selection, and what is drawn."""
+        gaps = [QAction(self), QAction(self)]
+        for gap in gaps:
+            gap.setSeparator(True)
+        look = (self.fit, self.isolate, self.clear)
+        return [*self.tools.values(), gaps[0], *look, gaps[1], self.pictures, self.beside]
 
     def _choose(self, action: QAction) -> None:
         self.tool_chosen.emit(action.data())

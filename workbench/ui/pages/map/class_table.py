@@ -14,6 +14,7 @@ from workbench import files
 from workbench.progress import Progress
 from workbench.results.class_geometry import TITLES, ClassRow, ClassTable, measure_classes
 from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.map.class_panel import ClassPanel
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
@@ -71,8 +72,8 @@ class ClassTableDialog(QDialog):
         header = self.view.horizontalHeader()
         header.setResizeContentsPrecision(MEASURED_ROWS)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        for place in NAMES:
-            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
+        for number in NAMES:
+            header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)
         self.view.setSortingEnabled(True)
         self.view.sortByColumn(MARGIN, Qt.SortOrder.AscendingOrder)
         self.view.clicked.connect(self._choose)
@@ -99,16 +100,16 @@ class ClassTableDialog(QDialog):
         self.words.setText(
             f"{counted(len(table.rows), 'class', 'classes')}. Centres are the {centres}; distances are {space}. {HINT}"
         )
-        for each in (self.copy_button, self.save_button):
-            each.setEnabled(True)
+        for action in (self.copy_button, self.save_button):
+            action.setEnabled(True)
 
     def wait(self, words: str) -> None:
         """No table yet, and why."""
         self.table = None
         self.model.show(())
         self.words.setText(words)
-        for each in (self.copy_button, self.save_button):
-            each.setEnabled(False)
+        for action in (self.copy_button, self.save_button):
+            action.setEnabled(False)
 
     def copy(self) -> None:
         """All rows in the order shown, with tabs."""
@@ -121,16 +122,21 @@ class ClassTableDialog(QDialog):
 
 
 class ClassTableOpener(QObject):
-    """The button under the map, the dialog that it opens, and the measuring on a thread."""
+    """The tab of classes, its button, the dialog that this opens, and the measuring on a thread."""
 
     class_chosen = Signal(int)  # label
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         super().__init__(parent)
         self._session, self._window = session, parent
-        self.button = button("Classes", "table", "quiet")
+        self.button = button("Full table", "table", "quiet")
         self.button.setToolTip("Radius, margin and similarities of every class, measured in the original space")
         self.button.clicked.connect(self.open)
+        self.rows = ClassRows(self)
+        self.panel = ClassPanel(self.rows, self.button)
+        self.panel.class_chosen.connect(self.class_chosen)
+        self.panel.looked_at.connect(self._follow)
+        self.table: ClassTable | None = None
         self.dialog: ClassTableDialog | None = None
         self._task: Task | None = None
         session.evaluation_changed.connect(self._follow)
@@ -148,31 +154,49 @@ class ClassTableOpener(QObject):
     def _follow(self) -> None:
         """Measure what is shown now, while somebody looks."""
         evaluation = self._session.evaluation_id
-        if self.dialog is None or not self.dialog.isVisible():
+        if not self.panel.isVisible() and (self.dialog is None or not self.dialog.isVisible()):
+            return
+        if self.table is not None and self.table.evaluation == evaluation:
+            self._show(self.table)
             return
         if self._task is not None:
             self._task.cancel()
             self._task = None
         if evaluation is None:
-            self.dialog.wait("Nothing has been evaluated yet.")
-        elif self.dialog.table is None or self.dialog.table.evaluation != evaluation:
-            self.dialog.wait("Measuring the classes. This takes some seconds for tens of thousands of images.")
-            workspace = self._session.workspace
+            self._wait("Nothing has been evaluated yet.")
+            return
+        self._wait("Measuring the classes. This takes some seconds for tens of thousands of images.")
+        workspace = self._session.workspace
 
-            def work(progress: Progress) -> ClassTable:
-                return measure_classes(workspace, evaluation, progress)
+        def work(progress: Progress) -> ClassTable:
+            return measure_classes(workspace, evaluation, progress)
 
-            self._task = self._session.run_in_thread("Classes of the map", work, self._measured, self._not_measured)
+        self._task = self._session.run_in_thread("Classes of the map", work, self._measured, self._not_measured)
 
     def _measured(self, table: ClassTable) -> None:
         self._task = None
-        if self.dialog is not None and table.evaluation == self._session.evaluation_id:
-            self.dialog.show_table(table)
+        if table.evaluation == self._session.evaluation_id:
+            self._show(table)
 
     def _not_measured(self, problem: Any) -> None:
         self._task = None
+        self._wait(str(problem))
+
+    def _show(self, table: ClassTable) -> None:
+        if self.table is not table:
+            self.table = table
+            self.rows.show(table.rows)
+        self.panel.words.setText(HINT)
+        if self.dialog is not None and self.dialog.table is not table:
+            self.dialog.show_table(table)
+
+    def _wait(self, words: str) -> None:
+        """There is no table yet, and why."""
+        self.table = None
+        self.rows.show(())
+        self.panel.words.setText(words)
         if self.dialog is not None:
-            self.dialog.wait(str(problem))
+            self.dialog.wait(words)
 
     def _ask_save(self) -> None:
         name, _ = QFileDialog.getSaveFileName(self.dialog, "Save the classes", "classes.csv", "Table (*.csv)")
@@ -181,7 +205,7 @@ class ClassTableOpener(QObject):
 
     def save(self, path: Path) -> None:
         """Write the table with all digits; what goes wrong is told in the message bar."""
-        table = None if self.dialog is None else self.dialog.table
+        table = self.table
         if table is None:
             return
 

@@ -1,10 +1,13 @@
 """The card beside a hovered point: its picture, class, scores, and what it is coloured by."""
 
+from collections.abc import Sequence
+
 import numpy as np
-from PySide6.QtCore import QPointF, QSize, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout
 
 from workbench.ui.pages.map.colours.point_colours import PointColours
+from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
@@ -13,15 +16,16 @@ from workbench.ui.words import percent
 DELAY = 125  # ms
 SIDE = 128  # px
 GAP = 16  # px between point and card
+LINE_POINTS = 8  # that are looked at to tell how much of a line is covered
 PLACE = "hover card"
 
 
 class HoverCard(QFrame):
     """Appears a moment after the point is hovered, beside it and never over it."""
 
-    def __init__(self, loader: PictureLoader, parent: QWidget, colours: PointColours) -> None:
-        super().__init__(parent)
-        self._loader, self._canvas, self._colours = loader, parent, colours
+    def __init__(self, loader: PictureLoader, canvas: MapCanvas, colours: PointColours) -> None:
+        super().__init__(canvas)
+        self._loader, self._canvas, self._colours = loader, canvas, colours
         self.sample: int | None = None
         self._at = QPointF()
         self.setProperty("card", "raised")
@@ -62,31 +66,49 @@ class HoverCard(QFrame):
     def _appear(self) -> None:
         self._fill(set())
         self.adjustSize()
-        self.move(*beside(self._at, self.size(), self._canvas.size()))
+        self.move(*beside(self._at, self.size(), self._canvas.size(), self._lines()))
         self.raise_()
         self.show()
+
+    def _lines(self) -> list[QPointF]:
+        """Where the lines from the hovered point end."""
+        return [self._canvas.place_of(row) for row in self._canvas.marks.links.tolist()]
 
     def _fill(self, _: set[int]) -> None:
         if self.sample is not None:
             fill_picture(self.picture, self._loader, self.sample, SIDE)
 
 
-def fill_picture(place: QLabel, loader: PictureLoader, sample: int, size: int) -> None:
+def fill_picture(widget: QLabel, loader: PictureLoader, sample: int, size: int) -> None:
     """The picture, the sentence of why there is none, or an ellipsis while it is loading."""
-    found = loader.pixmap(sample, size)
-    if found is not None:
-        place.setPixmap(found)
+    picture = loader.pixmap(sample, size)
+    if picture is not None:
+        widget.setPixmap(picture)
     else:
-        place.setText(loader.absent(sample) or "…")
+        widget.setText(loader.absent(sample) or "…")
 
 
-def beside(at: QPointF, card: QSize, area: QSize) -> tuple[int, int]:
-    """Top left corner of a card in `area`: right of the point, else left, else above or below, and never over it."""
-    x, y = at.x() + GAP, at.y() - card.height() / 2
-    if x + card.width() > area.width():
-        x = at.x() - GAP - card.width()
-    if x < 0:  # no room at either side
-        x = at.x() - card.width() / 2
-        y = at.y() + GAP if at.y() + GAP + card.height() <= area.height() else at.y() - GAP - card.height()
-        return round(min(max(0.0, x), area.width() - card.width())), round(y)
-    return round(x), round(min(max(0.0, y), max(0.0, area.height() - card.height())))
+def beside(at: QPointF, card: QSize, area: QSize, ends: Sequence[QPointF] = ()) -> tuple[int, int]:
+    """Top left corner of a card in `area`, never over the point: where it covers the least of the lines that lead from
+    the point to `ends`; of equal places right of the point, else left, below or above."""
+    x, y = at.x(), at.y()
+    wide, tall = card.width(), card.height()
+    across = min(max(0.0, x - wide / 2), max(0.0, area.width() - wide))
+    down = min(max(0.0, y - tall / 2), max(0.0, area.height() - tall))
+    places = [(x + GAP, down), (x - GAP - wide, down), (across, y + GAP), (across, y - GAP - tall)]
+    inside = [
+        (left, top)
+        for left, top in places
+        if left >= 0 and top >= 0 and left + wide <= area.width() and top + tall <= area.height()
+    ]
+    if not inside:  # no room beside it: below, or above where it would stick out further
+        low = y + GAP + tall <= area.height() or y < area.height() / 2
+        inside = [(across, y + GAP if low else y - GAP - tall)]
+    left, top = min(inside, key=lambda corner: covered(at, ends, QRectF(corner[0], corner[1], wide, tall)))
+    return round(left), round(top)
+
+
+def covered(start: QPointF, ends: Sequence[QPointF], box: QRectF) -> int:
+    """How much of some lines a box covers: of LINE_POINTS points on each."""
+    shares = [step / LINE_POINTS for step in range(1, LINE_POINTS + 1)]
+    return sum(box.contains(start + (end - start) * share) for end in ends for share in shares)

@@ -44,42 +44,42 @@ class Spot(QAbstractButton):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sample, self._sign, self._words, self._absent = -1, "", "", ""
-        self._pixmap: QPixmap | None = None
+        self.sample, self.sign, self.words, self._absent = -1, "", "", ""
+        self.picture: QPixmap | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def show_sample(self, sample: int, sign: str, words: str) -> None:
         """Stand for this sample; its picture follows."""
-        self.sample, self._sign, self._words = sample, sign, words
+        self.sample, self.sign, self.words = sample, sign, words
         self.setFixedSize(SMALL + 4, SMALL + (18 if sign else 4))
         self.setAccessibleName(words)
         self.set_picture(None, "")
 
     def set_picture(self, pixmap: QPixmap | None, absent: str) -> None:
         """The picture, or why there is none."""
-        self._pixmap, self._absent = pixmap, absent
-        self.setToolTip(plain_tip(f"{self._words}\n{absent}" if absent else self._words))
+        self.picture, self._absent = pixmap, absent
+        self.setToolTip(plain_tip(f"{self.words}\n{absent}" if absent else self.words))
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens, painter = theme.current(), QPainter(self)
         frame = self.rect().adjusted(1, 1, -1, -1)
         frame.setHeight(SMALL + 2)
-        ink = {"✓": tokens.right, "✗": tokens.wrong}.get(self._sign, tokens.divider)
-        if self._pixmap is not None:
-            place = self._pixmap.deviceIndependentSize().toSize()
+        ink = {"✓": tokens.right, "✗": tokens.wrong}.get(self.sign, tokens.divider)
+        if self.picture is not None:
+            size = self.picture.deviceIndependentSize().toSize()
             painter.drawPixmap(
-                frame.center().x() - place.width() // 2 + 1, frame.center().y() - place.height() // 2 + 1, self._pixmap
+                frame.center().x() - size.width() // 2 + 1, frame.center().y() - size.height() // 2 + 1, self.picture
             )
         else:
             painter.setPen(QColor(tokens.muted))
             painter.drawText(frame, int(Qt.AlignmentFlag.AlignCenter), "?" if self._absent else "…")
         painter.setPen(QPen(QColor(tokens.accent if self.hasFocus() else ink), 2))
         painter.drawRect(frame)
-        if self._sign:
+        if self.sign:
             painter.setPen(QColor(ink))
-            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom), self._sign)
+            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom), self.sign)
 
 
 class InspectorPanel(QStackedWidget):
@@ -185,20 +185,20 @@ class InspectorPanel(QStackedWidget):
         self.session.run_in_thread("Inspect", work, self._show, quiet=True)
 
     def _show(self, answer: tuple[int, Shown | None]) -> None:
-        number, found = answer
+        number, shown = answer
         if number != self._number:
             return
-        self.sample = None if found is None else found.sample
-        self.setCurrentIndex(0 if found is None else 1)
-        self._fill_sheet([] if found is None else found.sheet)
-        if found is not None:
-            self.picture.setVisible(found.sample is not None)
-            self.title.setText(found.title)
-            self.facts.setText(found.facts)
-            self.sheet_title.setText(found.sheet_title)
-            if found.sample is not None:
-                self.picture.setAccessibleName(f"The selected image, of class {found.title}")
-                self.loader.request(f"{PLACE} picture", [found.sample], BIG)
+        self.sample = None if shown is None else shown.sample
+        self.setCurrentIndex(0 if shown is None else 1)
+        self._fill_sheet([] if shown is None else shown.sheet)
+        if shown is not None:
+            self.picture.setVisible(shown.sample is not None)
+            self.title.setText(shown.title)
+            self.facts.setText(shown.facts)
+            self.sheet_title.setText(shown.sheet_title)
+            if shown.sample is not None:
+                self.picture.setAccessibleName(f"The selected image, of class {shown.title}")
+                self.loader.request(f"{PLACE} picture", [shown.sample], BIG)
             self.loader.request(PLACE, [spot.sample for spot in self.spots], SMALL)
             self._fill(set())
         self.shown.emit()
@@ -259,10 +259,10 @@ def one(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown |
     else:
         facts = "No other image of its class: it has no AP."
     sheet = [
-        (each.sample_id, "✓" if each.right else "✗", f"{each.rank}. {each.class_name}, {each.similarity:.3f}")
-        for each in near
+        (other.sample_id, "✓" if other.right else "✗", f"{other.rank}. {other.class_name}, {other.similarity:.3f}")
+        for other in near
     ]
-    right = sum(each.right for each in near)
+    right = sum(other.right for other in near)
     return Shown(
         sample,
         query.class_name,
@@ -281,10 +281,10 @@ def many(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown 
         return None
     labels, counts = np.unique(queries.labels[among], return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    named = [names[each] if each < len(names) else str(each) for each in queries.labels[among[:SHEET]].tolist()]
+    named = [names[label] if label < len(names) else str(label) for label in queries.labels[among[:SHEET]].tolist()]
     lines = [
-        f"{names[labels[place]] if labels[place] < len(names) else labels[place]}: {counts[place]:,}"
-        for place in order[:CLASSES]
+        f"{names[labels[rank]] if labels[rank] < len(names) else labels[rank]}: {counts[rank]:,}"
+        for rank in order[:CLASSES]
     ]
     if len(order) > CLASSES:
         lines.append(f"and {counted(len(order) - CLASSES, 'more class', 'more classes')}")

@@ -9,14 +9,13 @@ from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, among, rows_of, said_of
 from workbench.projection.vectors import prepared
-from workbench.ui.pages.map.choosing.sample_rows import SampleRows
 from workbench.ui.pages.map.drawing.spatial import PointIndex
+from workbench.ui.pages.map.method import METHODS
+from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Projection
 from workbench.workspace.stored_maps import kept_neighbours, start_epoch
 
-METHODS = {"umap": "UMAP", "tsne": "t-SNE", "pca": "PCA", "plane": "Plane"}
-AT_ONCE = ("pca", "plane")  # need no analysis process
 WORDS = {"target_weight": "supervised by class, target_weight"}
 Only = list[int] | None  # ids of the samples that are mapped; None: all
 
@@ -42,6 +41,7 @@ class MapData:
     kept: np.ndarray | None = None  # [n] share of each point's true neighbours that the map keeps, in 0..1 or NaN
     width: int = 0  # dimensions of the embeddings
     shown: str = ""  # how many of all images have a place, and how they were chosen
+    title: str = ""  # run and epoch
 
     @property
     def placed(self) -> int:
@@ -148,11 +148,11 @@ def _embeddings(workspace: Workspace, evaluation_id: int, only: Only) -> tuple[n
 
 def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapData:
     """A map from the workspace, with its parameters in the caption. Raises Problem when it is gone."""
-    made = next((each for each in workspace.projections(evaluation_id) if each.id == projection_id), None)
+    made = next((one for one in workspace.projections(evaluation_id) if one.id == projection_id), None)
     if made is None:
         raise Problem("This map is not in the workspace any more.", todo="Choose its method again to draw it anew.")
     points, proxies = workspace.coordinates(projection_id)
-    said = f"{METHODS.get(made.method, made.method)} ({_told(made.params)}), seed {made.seed}{_trusted(made)}"
+    said = f"{METHODS.get(made.method, made.method)} ({_parameters(made.params)}), seed {made.seed}{_trusted(made)}"
     start = start_epoch(workspace, made)
     if start is not None:
         said += f", starts from epoch {start}"
@@ -167,7 +167,7 @@ def _trusted(made: Projection) -> str:
     return said if made.trust_queries is None else f"{said} (of {made.trust_queries:,} points)"
 
 
-def _told(params: dict[str, Any]) -> str:
+def _parameters(params: dict[str, Any]) -> str:
     """The parameters; not the set of samples, which is counted, nor the weight of classes that were not used."""
     counted = ("only", AT_MOST)
     said = {name: value for name, value in params.items() if name not in counted and (name != "target_weight" or value)}
@@ -176,8 +176,8 @@ def _told(params: dict[str, Any]) -> str:
 
 def _stars(workspace: Workspace, evaluation_id: int, metric: str, width: int) -> np.ndarray | None:
     """Proxies [p, width] as the metric sees them."""
-    found = workspace.proxies(evaluation_id)
-    return None if found is None else prepared(found[0], metric, "proxies", width)
+    proxies = workspace.proxies(evaluation_id)
+    return None if proxies is None else prepared(proxies[0], metric, "proxies", width)
 
 
 def _data(
@@ -190,18 +190,18 @@ def _data(
     width: int = 0,
     params: dict[str, Any] | None = None,
 ) -> MapData:
-    queries, run = workspace.queries(evaluation_id), workspace.run(workspace.evaluation(evaluation_id).run_id)
-    found = workspace.proxies(evaluation_id)
+    queries, evaluation = workspace.queries(evaluation_id), workspace.evaluation(evaluation_id)
+    run, stored_proxies = workspace.run(evaluation.run_id), workspace.proxies(evaluation_id)
     if len(points) != len(queries.sample_ids):
         raise Problem("The stored map does not belong to this evaluation.", todo="Evaluate the run again.")
     placed = np.isfinite(points).all(1)
-    if found is not None and proxies is not None and not placed.all():  # stars of classes that are not on this map
-        proxies = np.where(np.isin(found[1], queries.labels[placed])[:, None], proxies, np.nan)
+    if stored_proxies is not None and proxies is not None and not placed.all():  # of classes that are not on this map
+        proxies = np.where(np.isin(stored_proxies[1], queries.labels[placed])[:, None], proxies, np.nan)
     shown = said_of(params or {}, queries.sample_ids, placed)
     return MapData(
         points=points,
         proxies=proxies,
-        proxy_labels=np.empty(0, np.int64) if found is None or proxies is None else found[1],
+        proxy_labels=np.empty(0, np.int64) if stored_proxies is None or proxies is None else stored_proxies[1],
         ids=queries.sample_ids,
         labels=queries.labels,
         ap=queries.ap,
@@ -214,4 +214,10 @@ def _data(
         rows=SampleRows(queries.sample_ids),
         width=width or workspace.vectors(evaluation_id).shape[1],
         evaluation=evaluation_id,
+        title=f"Run {run.id}: {run.name}, {epoch_name(evaluation.epoch)}",
     )
+
+
+def epoch_name(epoch: int) -> str:
+    """An evaluation's epoch in words; the one before the first is of the untrained network."""
+    return "untrained" if epoch == 0 else f"epoch {epoch}"

@@ -1,37 +1,37 @@
 """The Map page: the test embeddings in two dimensions, by PCA at once and by UMAP when it is ready."""
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
-from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui import theme
 from workbench.ui.pages.map.actions import MapActions
-from workbench.ui.pages.map.beside import SecondMap
-from workbench.ui.pages.map.choosing.history import MapHistory, Names
-from workbench.ui.pages.map.choosing.sample_rows import SampleRows
-from workbench.ui.pages.map.choosing.selection_store import SelectionStore
-from workbench.ui.pages.map.choosing.selections_dialog import SelectionsDialog
-from workbench.ui.pages.map.choosing.trail import Trail
 from workbench.ui.pages.map.class_table import ClassTableOpener
-from workbench.ui.pages.map.colours.legend import Legend
+from workbench.ui.pages.map.colours.colouring import COLOURINGS
 from workbench.ui.pages.map.colours.point_colours import PointColours
-from workbench.ui.pages.map.doubts import DoubtsButton, zoom_to
+from workbench.ui.pages.map.doubts import DoubtsButton
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.true_links import TrueLinks
 from workbench.ui.pages.map.epochs.playback import Playback
 from workbench.ui.pages.map.epochs.time_bar import TimeBar
-from workbench.ui.pages.map.exporting import MapExport
+from workbench.ui.pages.map.export_menu import MapExport
 from workbench.ui.pages.map.hover_card import HoverCard
-from workbench.ui.pages.map.making import MapMaker
-from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.settings import MapSettings
-from workbench.ui.pages.map.tool_pill import GAP, MakingStrip, ToolPill
+from workbench.ui.pages.map.map_maker import MapMaker
+from workbench.ui.pages.map.model import Change, MapModel
+from workbench.ui.pages.map.second_map import SecondMap
+from workbench.ui.pages.map.selecting.breadcrumb import Breadcrumb
+from workbench.ui.pages.map.selecting.history import MapHistory
+from workbench.ui.pages.map.selecting.selection_store import SelectionStore
+from workbench.ui.pages.map.selecting.selections_dialog import SelectionsDialog
+from workbench.ui.pages.map.settings import MapSettings, chooser, labelled
+from workbench.ui.pages.map.side_column import SideColumn
+from workbench.ui.pages.map.tool_row import ProgressStrip, ToolRow
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
@@ -40,27 +40,41 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace import Workspace
-
-LEGEND = 200  # px
+from workbench.workspace.rows import Evaluation
 
 
 class MapPage(QStackedWidget):
-    """Maps the shown evaluation; selection and query are the session's."""
+    """Draws a MapModel of the evaluation that is shown; selection and query are the session's."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
+        self.model = MapModel()
         self.maker = MapMaker(session, self)
         self.colours = PointColours(session, self)
-        self._data: MapData | None = None
-        self._rows = SampleRows(np.empty(0, np.int64))
-        self._mapped: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation asked for last
+        self._asked: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation whose map is wanted
         self._build()
-        self.history = MapHistory(session, self._hide_named, self)
+        self.history = MapHistory(session, self.model, self)
         self.undo_stack = self.history.stack  # the Edit menu follows it
         self.store = SelectionStore(session, self.undo_stack, self)
+        self._draw = {
+            Change.WANTED: self._make,
+            Change.MAP: self._draw_map,
+            Change.MOMENT: self._draw_moment,
+            Change.COLOURING: self._draw_colouring,
+            Change.GROUPS: self._draw_groups,
+            Change.HIDDEN: self._draw_hidden,
+            Change.SELECTION: self._draw_selection,
+            Change.QUERY: self._draw_query,
+            Change.TIMELINE: self.time.draw,
+            Change.TRAILS: self._draw_trails,
+            Change.LOOK: self._draw_look,
+            Change.CAMERA: self._draw_camera,
+        }
         self._connect()
         self._show_evaluation()
+
+    # What stands where
 
     def _build(self) -> None:
         self.hint = EmptyHint(
@@ -68,313 +82,314 @@ class MapPage(QStackedWidget):
             "The map of the test embeddings stands here after the first evaluation. Train a run, or choose one.",
             "Go to Train",
         )
-        self.canvas = MapCanvas()
-        self.second = SecondMap(self.session, self.colours)
-        self.canvas.setAccessibleName("Map of the test embeddings; export it as CSV to read it as a table")
-        self.trouble = label("", "muted", wrap=True, parent=self.canvas)
-        self.trouble.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.trouble.hide()
+        loader = shared_loader(self.session)
         self.commands = MapActions(self)
-        self.pill = ToolPill(self.commands.of_pill, self.canvas)
-        self.tools = {name: self.pill.buttons[action] for name, action in self.commands.tools.items()}
-        self.canvas.left_margin = self.pill.width() + 2 * GAP
-        self.strip = MakingStrip(self.canvas)
-        self.canvas.show_pictures(shared_loader(self.session))
-        self.hover_card = HoverCard(shared_loader(self.session), self.canvas, self.colours)
-        self.legend = Legend()
-        self.legend.setFixedWidth(self.session.theme.side(LEGEND))
-        self.settings = MapSettings()
-        self.colouring = self.colours.chooser
-        self.trail = Trail(self.canvas)
-        self.caption = ElidedLabel("", "caption", lines=2)
-        self.selections = button("Selections", "bookmarks-simple", "quiet")
-        self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
-        self.export = button("Export", "export", "quiet")
-        self.exports = MapExport(self.session, self._shown, (self.canvas, self.second), self)
+        self.canvas = MapCanvas()
+        self.canvas.setAccessibleName("Map of the test embeddings; export it as CSV to read it as a table")
+        self.canvas.show_pictures(loader)
+        self.problem = label("", "muted", wrap=True, parent=self.canvas)
+        self.problem.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.problem.hide()
+        self.strip = ProgressStrip(self.canvas)
+        self.breadcrumb = Breadcrumb(self.canvas)
+        self.hover_card = HoverCard(loader, self.canvas, self.colours)
+        self.second = SecondMap(self.session, self.colours)
+        self.links = TrueLinks(self.session, self.canvas, self)
+        self.class_table = ClassTableOpener(self.session, self)
+        self.side = SideColumn(self.session, self.class_table)
+        self.legend, self.selections = self.side.legend, self.side.selections
+        self.time = TimeBar(self.model.timeline)
+        self.playback = Playback(self.session, self.model, self.time, self)
+        content = QWidget()
+        row = QHBoxLayout(content)
+        row.setContentsMargins(16, 12, 16, 12)
+        row.setSpacing(12)
+        self._column = QVBoxLayout()
+        self._column.setSpacing(12)
+        self._column.addWidget(self._map_card(), 1)
+        self._column.addWidget(self._time_card())
+        row.addLayout(self._column, 1)
+        row.addWidget(self.side)
+        self.addWidget(self.hint)
+        self.addWidget(content)
+
+    def _map_card(self) -> QWidget:
+        """Tools above, the maps, and what they are made of below."""
+        self.settings = MapSettings(self)
+        self.colouring = chooser(COLOURINGS, "Colour of the points")
+        self.colouring.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.colouring.setMinimumContentsLength(6)
+        self.locating = LocateStrip(self.session, shared_loader(self.session))
+        tools = ToolRow(self.commands.of_row)
+        self.tools = {name: tools.buttons[action] for name, action in self.commands.tools.items()}
+        self.export = button("Export")
+        self.exports = MapExport(self.session, self.model, (self.canvas, self.second), self)
         self.export.setMenu(QMenu(self.export))
         self.exports.fill(self.export.menu())
-        self._colour_by = QWidget()
-        inside = row_of(label("Colour by", "caption"), self.colouring)
-        inside.setContentsMargins(0, 0, 0, 0)
-        self._colour_by.setLayout(inside)
-        self.locating = LocateStrip(self.session, shared_loader(self.session))
-        top = FlowLayout()  # two lines in a narrow window
-        for widget in (self._colour_by, self.settings, self.locating, self.export):
+        top = FlowLayout(spacing=6)  # two lines in a narrow window
+        top.setContentsMargins(8, 8, 8, 8)
+        for widget in (labelled("Colour", self.colouring), *self.settings.parts, tools, self.export, self.locating):
             top.addWidget(widget)
-        middle = row_of(self.canvas, self.second, self.legend)
-        middle.setStretch(0, 1)
-        middle.setStretch(1, 1)
-        middle.setSpacing(12)
+        maps = row_of(self.canvas, self.second)
+        maps.setStretch(0, 1)
+        maps.setStretch(1, 1)
+        self.caption = ElidedLabel("", "caption", lines=2)
+        self.doubts = DoubtsButton(self.model)
+        foot = row_of(self.caption, self.doubts)
+        foot.setContentsMargins(12, 4, 12, 4)
+        foot.setStretch(0, 1)
+        card = QFrame()
+        card.setProperty("card", "true")
+        self._inside = QVBoxLayout(card)
+        self._inside.setContentsMargins(1, 1, 1, 1)
+        self._inside.setSpacing(0)
+        self._inside.addLayout(top)
+        self._inside.addLayout(maps, 1)
+        self._inside.addLayout(foot)
+        return card
+
+    def _time_card(self) -> QWidget:
         earlier = icon_button("caret-left", "Earlier evaluation ([)")
         later = icon_button("caret-right", "Later evaluation (])")
         earlier.clicked.connect(self.session.show_earlier)
         later.clicked.connect(self.session.show_later)
-        self.time = TimeBar()
-        self.playback = Playback(self.session, self.canvas, self.time, self)
-        self.links = TrueLinks(self.session, self.canvas, self)
-        self.doubts = DoubtsButton(self.canvas)
-        self.class_table = ClassTableOpener(self.session, self)
-        foot = row_of(label("Evaluation", "caption"), earlier, later)
-        foot.addWidget(self.time, 1)
-        last = row_of(self.caption, self.doubts, self.selections, self.class_table.button)
-        last.setStretch(0, 1)
-        content = QWidget()
-        column = self._column = QVBoxLayout(content)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(8)
-        column.addLayout(top)
-        column.addLayout(middle, 1)
-        column.addLayout(foot)
-        column.addLayout(last)
-        self.addWidget(self.hint)
-        self.addWidget(content)
+        card = QFrame()
+        card.setProperty("card", "true")
+        row = row_of(earlier, later, self.time)
+        row.setContentsMargins(12, 8, 12, 8)
+        row.setStretch(2, 1)
+        card.setLayout(row)
+        return card
 
     def _connect(self) -> None:
-        session, commands = self.session, self.commands
-        self.hint.pressed.connect(self._go_to_train)
-        commands.tool_chosen.connect(self._set_tool)
-        commands.fit.triggered.connect(self.canvas.fit)
+        session, commands, model = self.session, self.commands, self.model
+        model.listen(lambda change: self._draw[change]())
+        self.hint.pressed.connect(lambda: session.show_page("train"))
         for action in self.time.keys:
             self.addAction(action)  # for menu and shortcuts dialog
             self.canvas.addAction(action)
-        commands.fit.triggered.connect(self.second.fit)
-        commands.beside.toggled.connect(self._show_beside)
-        self.second.selected.connect(self._select_ids)
-        self.second.opened.connect(self._open_sample)
-        self.second.hovered.connect(self._ring)
+        commands.tool_chosen.connect(self._set_tool)
+        commands.fit.triggered.connect(self._fit)
+        commands.beside.toggled.connect(self._show_second)
         commands.isolate.triggered.connect(self._isolate)
         commands.clear.triggered.connect(self._clear)
-        commands.pictures.toggled.connect(self.canvas.want_pictures)
-        self.trail.changed.connect(self._make)
-        self.selections.clicked.connect(self._show_named)
+        commands.pictures.toggled.connect(lambda shown: model.draw_as(replace(model.look, pictures=shown)))
         commands.show_named.triggered.connect(self._show_named)
         commands.save_selection.triggered.connect(self._save_selection)
-        commands.earlier.triggered.connect(self.session.show_earlier)
-        commands.later.triggered.connect(self.session.show_later)
-        self.canvas.selected.connect(self._select)
+        commands.earlier.triggered.connect(session.show_earlier)
+        commands.later.triggered.connect(session.show_later)
+        self.colouring.activated.connect(lambda: model.colour_by(self.colouring.currentData()))
+        self.settings.changed.connect(model.choose_method)
+        self.breadcrumb.back_asked.connect(model.back_to)
+        self.selections.clicked.connect(self._show_named)
+        self.class_table.class_chosen.connect(self.show_class)
+        self.legend.toggled.connect(model.toggle)
+        self.legend.alone_asked.connect(model.show_alone)
+        self.legend.look.changed.connect(model.draw_as)
+        self.canvas.selected.connect(lambda rows, way: self._select(model.changed_rows(rows, way)))
         self.canvas.opened.connect(self._open)
         self.canvas.hovered.connect(self._hover)
         self.canvas.resized.connect(self._place_floating)
-        self.legend.hidden_changed.connect(self._hide)
-        self.legend.proxies_toggled.connect(self._show_proxies)
-        self.legend.acted.connect(self._hidden)
-        self.colours.changed.connect(self._recolour)
-        self.settings.changed.connect(self._make)
+        self.second.selected.connect(lambda ids, way: self._select(model.changed_ids(ids, way)))
+        self.second.opened.connect(self._open_sample)
+        self.second.hovered.connect(lambda sample: self.canvas.marks.hover(model.row(sample)))
+        self.colours.changed.connect(self._draw_colours)
+        self.colours.refused.connect(lambda: model.colour_by("class"))
         self.strip.cancelled.connect(self.maker.cancel)
-        self.maker.made.connect(self._show_map)
-        self.playback.moment.connect(self._show_moment)
-        self.playback.mapped.connect(self._make)
-        self.class_table.class_chosen.connect(self.show_class)
+        self.maker.made.connect(model.show_map)
         self.maker.working.connect(self.strip.show_progress)
-        self.maker.failed.connect(self._show_trouble)
+        self.maker.failed.connect(lambda problem: model.clear(str(problem)))
         session.evaluation_changed.connect(self._show_evaluation)
         session.workspace_changed.connect(self._show_evaluation)
-        session.selection_changed.connect(self._show_selection)
-        session.query_changed.connect(self._show_query)
+        session.query_changed.connect(model.show_query)
         session.theme.changed.connect(self._restyle)
 
-    # What is shown
+    # Which evaluation is shown
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._colour_by.setMinimumHeight(self.settings.sizeHint().height())  # one line of one height
         self._show_evaluation()
         self.canvas.setFocus()
 
     def _show_evaluation(self) -> None:
         """Ask for the map of another evaluation, once the page is looked at."""
-        evaluation = self.session.evaluation()
-        self.setCurrentIndex(0 if evaluation is None else 1)
-        self._show_dataset()
-        if evaluation is None:
-            self.maker.forget()
-            self._mapped = None
-            self._empty("")
-            return
-        now = (self.session.workspace, evaluation.run_id, evaluation.id)
-        if self.isVisible() and self._mapped != now:
-            if self._mapped is None or self._mapped[:2] != now[:2]:
-                self.settings.set_metric(evaluation.distance)
-                self.trail.clear()
-                if self.commands.beside.isChecked():
-                    self.second.offer()
-            self._mapped = now
-            self._make()
-
-    def _show_dataset(self) -> None:
-        run = self.session.run()
+        session = self.session
+        run_id, evaluation_id = session.run_id, session.evaluation_id
+        self.setCurrentIndex(0 if evaluation_id is None else 1)
+        run = session.run()
         dataset_id = None if run is None else run.dataset_id
         if dataset_id != self.store.dataset_id:
             self.store.show_dataset(dataset_id)
+        if run_id is None or evaluation_id is None:
+            self._asked = None
+            self.maker.forget()
+            self.model.forget()
+            return
+        before, now = self._asked, (session.workspace, run_id, evaluation_id)
+        if not self.isVisible() or before == now:
+            return
+        self._asked = now
+        if before is not None and before[:2] == now[:2]:
+            self.model.show_evaluation(evaluation_id)
+        else:
+            self._read_evaluation(session.workspace, evaluation_id)
+
+    def _read_evaluation(self, workspace: Workspace, evaluation_id: int) -> None:
+        def work(progress: Progress) -> Evaluation:
+            return workspace.evaluation(evaluation_id)
+
+        self.session.run_in_thread("Evaluation of the map", work, self._show_run, quiet=True)
+
+    def _show_run(self, evaluation: Evaluation) -> None:
+        if self._asked is None or self._asked[1] != evaluation.run_id:
+            return
+        self.model.show_run(self._asked[2], evaluation.distance)
+        if self.commands.beside.isChecked():
+            self.second.offer()
 
     def _make(self) -> None:
-        if self.session.evaluation_id is not None:
-            self.maker.make(self.session.evaluation_id, self._wanted())
-            self.second.make(self._wanted())
+        self.breadcrumb.show_path(self.model.path)
+        self.settings.show_method(self.model.method)
+        if self.model.evaluation is not None:
+            self.maker.make(self.model.evaluation, self.model.request)
+            self.second.make(self.model.request)
 
-    def _wanted(self) -> dict[str, Any]:
-        """Method, params and seed of the map, and `only` while some points are isolated."""
-        only = self.trail.only
-        return self.settings.wanted() | ({} if only is None else {"only": only})
+    # The model on the screen
 
-    def _show_map(self, data: MapData) -> None:
-        before, self._data = self._data, data
-        self._rows = data.rows or SampleRows(data.ids)
-        self.trouble.hide()
+    def _draw_map(self) -> None:
+        data = self.model.map
+        self.problem.setText(self.model.problem)
+        self.problem.setVisible(bool(self.model.problem))
+        self.caption.setText(self.model.caption)
+        if data is None:
+            self.canvas.clear()
+            self.legend.show_groups(None, frozenset())
+        else:
+            self.settings.set_width(data.width)
+            self._draw_colours()
+
+    def _draw_moment(self) -> None:
+        """The map between two epochs."""
+        data, groups = self.model.drawn, self.model.groups
+        assert data is not None
         self.caption.setText(data.caption)
-        self.settings.set_width(data.width)
-        same = before is not None and of_size(before) == of_size(data)
-        self._colour(fit=not same or (data.method != "pca" and not self.playback.knows(data)))
-        self.doubts.show_map(data)
-        self.playback.show_map(data, self._wanted())
-        self._show_selection()
-        self._show_query()
+        if groups is None or (self.model.scores_changed() and self.model.colouring != "class"):
+            self._draw_colours()
+        else:
+            self.canvas.show_data(data, groups, self.model.hidden_groups)
 
-    def _show_moment(self, data: MapData, fresh: bool) -> None:
-        """The map between two epochs; `fresh` when its scores are those of another epoch than before."""
-        groups = self.canvas.groups
-        if groups is None or (fresh and self.colours.key != "class"):
-            groups = self.colours.groups(data)
-            self.legend.show_groups(groups, data.stars)
-        self.caption.setText(data.caption)
-        self.canvas.show_data(data, groups, self.legend.hidden, fit=False)
+    def _draw_colouring(self) -> None:
+        self.colouring.setCurrentIndex(self.colouring.findData(self.model.colouring))
+        self.colours.choose(self.model.colouring)
+        self._draw_colours()
 
-    def show_class(self, label: int) -> None:
-        """Select the images of a class and bring all of them into view."""
-        if self._data is not None:
-            rows = np.flatnonzero(self._data.labels == label)
-            self._select(rows, "replace")
-            zoom_to(self.canvas, self._data.points[rows])
+    def _draw_colours(self) -> None:
+        if self.model.drawn is not None:
+            self.model.show_groups(self.colours.groups(self.model.drawn))
 
-    def _show_trouble(self, problem: Problem) -> None:
-        self._empty(str(problem))
+    def _draw_groups(self) -> None:
+        data, groups = self.model.drawn, self.model.groups
+        if data is not None and groups is not None:
+            self.legend.show_groups(groups, self.model.hidden_groups, self.model.scores)
+            self.legend.look.show_stars(data.stars)
+            self.canvas.show_data(data, groups, self.model.hidden_groups)
+            self._colour_second()
 
-    def _empty(self, sentence: str) -> None:
-        self._data = None
-        self.playback.forget()
-        self.doubts.show_map(None)
-        self.canvas.clear()
-        self.legend.show_groups(None, 0)
-        self.caption.setText("")
-        self.trouble.setText(sentence)
-        self.trouble.setVisible(bool(sentence))
+    def _draw_hidden(self) -> None:
+        self.legend.show_hidden(self.model.hidden_groups)
+        self.canvas.set_hidden(self.model.hidden_groups)
+        self._colour_second()
 
-    def _recolour(self) -> None:
-        self._colour(fit=False)
+    def _draw_selection(self) -> None:
+        self.second.show_selection()
+        if self.model.map is not None:
+            self.canvas.set_selected(self.model.selected if self.model.selected.any() else None)
+        self.side.show_count(len(self.model.selection))
 
-    def _colour(self, *, fit: bool) -> None:
-        if self._data is not None:
-            groups = self.colours.groups(self._data)
-            self.legend.show_groups(groups, self._data.stars)
-            self.canvas.show_data(self._data, groups, self.legend.hidden, fit=fit)
-            self._colour_beside()
+    def _draw_query(self) -> None:
+        self.canvas.set_query(self.model.row(self.model.query))
+        self.second.show_query()
+
+    def _draw_trails(self) -> None:
+        self.canvas.marks.show_trails(*self.model.trails())
+
+    def _draw_camera(self) -> None:
+        self.canvas.show_camera(self.model.camera)
+
+    def _colour_second(self) -> None:
+        scale = None if self.model.groups is None else self.model.groups.scale
+        self.second.recolour(self.model.hidden, None if scale is None else (scale.low, scale.high))
+
+    def _draw_look(self) -> None:
+        look = self.model.look
+        self.legend.look.show_look(look)
+        self.commands.pictures.setChecked(look.pictures)
+        self.canvas.show_look(look)
+        self.second.show_look(look)
 
     def _restyle(self) -> None:
         self.canvas.set_tokens(theme.current())
-        self.legend.setFixedWidth(self.session.theme.side(LEGEND))
+        self.side.fit_theme()
         self.second.set_tokens()
-        self._colour(fit=False)
-
-    def _show_proxies(self, shown: bool) -> None:
-        self.canvas.marks.proxies_shown = shown
-        self.canvas.marks.update()
-        self.second.show_proxies(shown)
-
-    def _show_selection(self) -> None:
-        chosen = self.session.selection
-        self.second.show_selection()
-        if self._data is None:
-            return
-        among = self._rows.among(chosen)
-        self.canvas.set_selected(among if among.any() else None)
-        self.playback.show_trails()
-        if among.sum() == 1:
-            self.canvas.bring_into_view(int(np.flatnonzero(among)[0]))
-
-    def _show_query(self) -> None:
-        found = [] if self._data is None else np.flatnonzero(self._data.ids == self.session.query).tolist()
-        self.canvas.set_query(found[0] if found else None)
-        self.second.show_query()
+        self._draw_colours()
 
     def _place_floating(self) -> None:
-        self.pill.place()
-        self.trail.place(self.canvas.left_margin)
         self.strip.place()
-        self.trouble.setGeometry(self.canvas.rect().adjusted(self.canvas.left_margin, 16, -16, -16))
+        self.problem.setGeometry(self.canvas.rect().adjusted(16, 16, -16, -16))
 
     # What the person does
 
-    def _select(self, rows: np.ndarray, way: str) -> None:
-        if self._data is not None:
-            self._selected(self._rows.changed(self.session.selection, rows, way))
+    def show_class(self, label: int) -> None:
+        """Select the images of a class and bring all of them into view."""
+        if self.model.map is not None:
+            rows = self.model.rows_of_class(label)
+            self._select(self.model.changed_rows(rows, "replace"))
+            self.model.look_at(self.model.map.points[rows])
 
-    def _select_ids(self, ids: np.ndarray, way: str) -> None:
-        now = self.session.selection
-        if way == "add":
-            ids = np.union1d(now, ids)
-        elif way == "remove":
-            ids = np.setdiff1d(now, ids)
-        self._selected(ids)
-
-    def _selected(self, ids: np.ndarray) -> None:
-        self.session.select(ids)
-        if len(ids) == 1:
-            self.session.show_query(int(ids[0]))
+    def _select(self, ids: np.ndarray) -> None:
+        if self.model.map is not None:
+            self.session.select(ids)
+            if len(ids) == 1:
+                self.session.show_query(int(ids[0]))
 
     def _clear(self) -> None:
         self.canvas.box.drop_outline()
         self.session.select(np.empty(0, np.int64))
 
     def _open(self, row: int) -> None:
-        if self._data is not None:
-            self._open_sample(int(self._data.ids[row]))
+        if self.model.map is not None:
+            self._open_sample(int(self.model.map.ids[row]))
 
     def _open_sample(self, sample: int) -> None:
         self.session.show_query(sample)
         self.session.show_page("retrieval")
 
     def _hover(self, row: int | None, at: QPointF | None) -> None:
-        self.hover_card.hover(self.canvas.data, row, at)
-        self.links.hover(self.canvas.data, row)
-        self.second.ring(None if row is None or self._data is None else int(self._data.ids[row]))
-
-    def _ring(self, sample: int | None) -> None:
-        """The point of a sample that is hovered on the second map."""
-        found = [] if self._data is None or sample is None else np.flatnonzero(self._data.ids == sample).tolist()
-        self.canvas.marks.hover(found[0] if found else None)
+        drawn = self.model.drawn
+        self.hover_card.hover(drawn, row, at)
+        self.links.hover(drawn, row)
+        self.second.ring(None if row is None or drawn is None else int(drawn.ids[row]))
 
     def _set_tool(self, name: str) -> None:
         self.canvas.set_tool(name)
         self.second.set_tool(name)
 
-    def _show_beside(self, shown: bool) -> None:
+    def _fit(self) -> None:
+        self.model.fit()
+        self.second.fit()
+
+    def _show_second(self, shown: bool) -> None:
         self.second.setVisible(shown)
         if shown:
             self.second.offer()
-            self._make()
+            self.second.make(self.model.request)
         else:
             self.second.stop()
-        self._column.activate()  # the first map has its new width now, and is fitted to it
-        self.canvas.fit()
-
-    def _hide(self, hidden: frozenset[int]) -> None:
-        self.canvas.set_hidden(hidden)
-        self._colour_beside()
-
-    def _colour_beside(self) -> None:
-        scale = None if self.canvas.groups is None else self.canvas.groups.scale
-        self.second.recolour(self.legend.hidden_names, None if scale is None else (scale.low, scale.high))
-
-    def _go_to_train(self) -> None:
-        self.session.show_page("train")
+        self._inside.activate()  # the first map has its new width now, and is fitted to it
+        self.model.fit()
 
     def _isolate(self) -> None:
-        """Map the selected points alone."""
-        chosen = np.empty(0, np.int64) if self._data is None else self._data.ids[self.canvas.cloud.visible_rows()]
-        chosen = np.intersect1d(chosen, self.session.selection)
-        if len(chosen):
-            self.trail.isolate(chosen)
-        else:
+        if not self.model.isolate():
             self.session.notify("Select some points of the map first: isolate maps them alone.")
 
     @cached_property
@@ -390,26 +405,9 @@ class MapPage(QStackedWidget):
         self._show_named()
         self.named.save_selection()
 
-    def _hidden(self, names: tuple[Names, Names], row: int, alone: bool, words: str) -> None:
-        self.history.hidden(self.colours.key, names, row, alone, words)
-
-    def _hide_named(self, colouring: str, names: Names) -> None:
-        if colouring != self.colours.key:
-            self.colours.choose(colouring)
-            self._recolour()
-        self.legend.hide_named(names)
-
-    def _shown(self) -> MapData | None:
-        return self._data
-
     def export_to(self, path: Path) -> None:
         """Write the map as .png, .svg, .pdf or .csv; what goes wrong is told in the message bar."""
         self.exports.write(path)
-
-
-def of_size(data: MapData) -> tuple[str, int, int]:
-    """The method of a map, how many points it has, and how many of them have a place."""
-    return data.method, len(data.ids), data.placed
 
 
 def row_of(*widgets: QWidget) -> QHBoxLayout:

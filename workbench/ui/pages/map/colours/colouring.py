@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.columns import Column
-from workbench.ui.pages.map.colours.kept_colouring import kept_groups
+from workbench.ui.pages.map.colours.kept_groups import kept_groups
 from workbench.ui.pages.map.map_data import Groups, MapData, Scale
 
 COLOURINGS = {
@@ -186,9 +186,9 @@ def class_colours(count: int, dark: bool) -> np.ndarray:
     """Okabe-Ito up to 7 classes; beyond that hues that lie far apart for neighbours in the list. uint32 [count]."""
     if count <= 7:
         return rgb(*theme.OKABE_ITO[:6], NEUTRAL)[:count]
-    place = np.arange(count)
-    light = np.array((0.62, 0.72, 0.52) if dark else (0.45, 0.36, 0.55))[place % 3]
-    return _from_hsl(place * GOLDEN % 1, 0.75, light)
+    number = np.arange(count)
+    light = np.array((0.62, 0.72, 0.52) if dark else (0.45, 0.36, 0.55))[number % 3]
+    return _from_hsl(number * GOLDEN % 1, 0.75, light)
 
 
 def _from_hsl(hue: np.ndarray, saturation: float, light: np.ndarray) -> np.ndarray:

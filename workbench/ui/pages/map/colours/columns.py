@@ -28,8 +28,8 @@ class Column:
         order = np.argsort(self.ids)
         if not len(order):
             return np.full(len(ids), np.nan)
-        place = order[np.minimum(np.searchsorted(self.ids, ids, sorter=order), len(order) - 1)]
-        return np.where(self.ids[place] == ids, self.values[place], np.nan)
+        index = order[np.minimum(np.searchsorted(self.ids, ids, sorter=order), len(order) - 1)]
+        return np.where(self.ids[index] == ids, self.values[index], np.nan)
 
 
 def read_column(workspace: Workspace, evaluation_id: int, colouring: str) -> Column:
@@ -104,7 +104,7 @@ def split(workspace: Workspace, evaluation_id: int) -> Column:
     names = tuple(sorted({word for word in words if word}))
     if not names:
         raise Problem("This data set has no published halves.", todo="Choose another colouring.")
-    number = {name: float(place) for place, name in enumerate(names)}
+    number = {name: float(index) for index, name in enumerate(names)}
     values = np.array([number.get(word, np.nan) for word in words])
     return Column("Published half", ids, values, tuple(name.capitalize() for name in names))
 
@@ -117,7 +117,7 @@ def tag(workspace: Workspace, evaluation_id: int) -> Column:
             of_sample.setdefault(sample, []).append(word)
     joined = [", ".join(words) for words in of_sample.values()]
     names = tuple(sorted(set(joined)))
-    number = {name: float(place) for place, name in enumerate(names)}
+    number = {name: float(index) for index, name in enumerate(names)}
     values = np.array([number[name] for name in joined])
     return Column("Tag", np.array(list(of_sample), np.int64), values, names)
 

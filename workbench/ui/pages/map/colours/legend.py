@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import (
     QAbstractListModel,
     QEvent,
@@ -12,31 +13,40 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPixmap
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
 
 from workbench.ui.pages.map.colours.colour_bar import ColourBar
+from workbench.ui.pages.map.colours.legend_row import (
+    COLOUR_ROLE,
+    COUNT_ROLE,
+    HIDDEN_ROLE,
+    NAME_ROLE,
+    SCORE_ROLE,
+    LegendRow,
+)
+from workbench.ui.pages.map.look import LookControls
 from workbench.ui.pages.map.map_data import Groups
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import counted
 
-SWATCH = 12  # px
-NAME_ROLE = Qt.ItemDataRole.UserRole  # what is searched
+MEASURED, SHORT = 200, 80  # names that are looked at; px of one beside which a bar has room
 Index = QModelIndex | QPersistentModelIndex
 
 
 class GroupModel(QAbstractListModel):
-    """One row per group; hidden ones are struck out and their swatch is hollow."""
+    """One row per group; hidden ones are struck out and their dot is hollow."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.groups: Groups | None = None
         self.hidden: frozenset[int] = frozenset()
+        self.scores: np.ndarray | None = None  # [g] mean average precision
 
-    def show(self, groups: Groups | None, hidden: frozenset[int]) -> None:
+    def show(self, groups: Groups | None, hidden: frozenset[int], scores: np.ndarray | None = None) -> None:
         """Other groups."""
         self.beginResetModel()
-        self.groups, self.hidden = groups, hidden
+        self.groups, self.hidden, self.scores = groups, hidden, scores
         self.endResetModel()
 
     def set_hidden(self, hidden: frozenset[int]) -> None:
@@ -57,12 +67,14 @@ class GroupModel(QAbstractListModel):
                 return f"{self.groups.names[row]} ({self.groups.counts[row]:,})"  # names may be numbers
             case _ if role == NAME_ROLE:
                 return self.groups.names[row]
-            case Qt.ItemDataRole.DecorationRole:
-                return swatch(QColor.fromRgba(int(self.groups.colours[row])), row in self.hidden)
-            case Qt.ItemDataRole.FontRole:
-                font = QFont()
-                font.setStrikeOut(row in self.hidden)
-                return font
+            case _ if role == COUNT_ROLE:
+                return int(self.groups.counts[row])
+            case _ if role == SCORE_ROLE:
+                return None if self.scores is None else float(self.scores[row])
+            case _ if role == COLOUR_ROLE:
+                return int(self.groups.colours[row])
+            case _ if role == HIDDEN_ROLE:
+                return row in self.hidden
             case Qt.ItemDataRole.ToolTipRole:
                 how = "click or Space hides or shows it, double-click or Enter shows it alone"
                 return plain_tip(f"{self.groups.names[row]}: {how}")
@@ -75,24 +87,26 @@ class GroupModel(QAbstractListModel):
 class Legend(QWidget):
     """Right of the map."""
 
-    hidden_changed = Signal(object)  # frozenset of group numbers
-    acted = Signal(object, int, bool, str)  # a person's: names (before, after), the row, whether alone, in words
-    proxies_toggled = Signal(bool)
+    toggled = Signal(int)  # group to hide or show
+    alone_asked = Signal(int)  # group to show alone
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = GroupModel(self)
-        self._found = QSortFilterProxyModel(self)
-        self._found.setSourceModel(self.model)
-        self._found.setFilterRole(NAME_ROLE)
-        self._found.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self._filtered = QSortFilterProxyModel(self)
+        self._filtered.setSourceModel(self.model)
+        self._filtered.setFilterRole(NAME_ROLE)
+        self._filtered.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Search the legend")
+        self.search.setPlaceholderText("Find a class or group")
         self.search.setAccessibleName("Search the legend")
         self.search.setClearButtonEnabled(True)
         self.list = QListView()
-        self.list.setModel(self._found)
+        self.list.setModel(self._filtered)
         self.list.setUniformItemSizes(True)
+        self.rows = LegendRow(self.list)
+        self.list.setItemDelegate(self.rows)
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.setAccessibleName("Legend: groups with their counts")
@@ -100,97 +114,63 @@ class Legend(QWidget):
         self.scale_title = label("", "caption", wrap=True)
         self.bar = ColourBar()
         self.count = label("", "caption", wrap=True)
-        self.proxies = QCheckBox()
-        self.proxies.setChecked(True)
+        self.look = LookControls()
+        self.head = label("", "caption")
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(8)
         column.addWidget(self.search)
+        column.addWidget(self.head, 0, Qt.AlignmentFlag.AlignRight)
         column.addWidget(self.list, 1)
         column.addWidget(self.scale_title)
         column.addWidget(self.bar, 1)
         column.addWidget(self.count)
-        column.addWidget(self.proxies)
-        self.how = label("Click hides, double-click solos", "caption", wrap=True)
+        column.addWidget(self.look)
+        self.how = label("Click hides a group, double-click shows it alone.", "caption", wrap=True)
         column.addWidget(self.how)
         column.addStretch(0)
         self._show_kind(None)
-        self.search.textChanged.connect(self._found.setFilterFixedString)
+        self.search.textChanged.connect(self._filtered.setFilterFixedString)
         self.list.clicked.connect(self._toggle)
-        self.list.doubleClicked.connect(self._solo)
-        self.proxies.toggled.connect(self.proxies_toggled)
+        self.list.doubleClicked.connect(self._show_alone)
 
-    @property
-    def hidden(self) -> frozenset[int]:
-        """Numbers of the groups that are hidden."""
-        return self.model.hidden
-
-    @property
-    def hidden_names(self) -> frozenset[str]:
-        """Names of the groups that are hidden."""
-        return self._names(self.model.hidden)
-
-    def show_groups(self, groups: Groups | None, proxies: int) -> None:
-        """Other groups; those of the same name stay hidden. `proxies` are the stars on the map."""
-        before = self.model.groups
-        names = set() if before is None else {before.names[row] for row in self.model.hidden}
-        now = [] if groups is None else groups.names
-        hidden = frozenset(row for row, name in enumerate(now) if name in names) if names else frozenset()
-        self.model.show(groups, hidden if len(hidden) < len(now) else frozenset())
+    def show_groups(self, groups: Groups | None, hidden: frozenset[int], scores: np.ndarray | None = None) -> None:
+        """Other groups, some of them hidden; `scores` [g] are mean average precisions in 0..1, or NaN."""
+        self.model.show(groups, hidden, scores)
+        names = [] if groups is None else groups.names[:MEASURED]
+        self.rows.bars = max(map(self.fontMetrics().horizontalAdvance, names), default=0) <= SHORT
+        self.head.setText("Images, MAP@R %" if scores is not None else "Images")
         self._show_kind(groups)
-        self.proxies.setVisible(proxies > 0)
-        self.proxies.setText(f"★ Class proxies ({proxies:,})")
+        self._tell_count()
+
+    def show_hidden(self, hidden: frozenset[int]) -> None:
+        """Other groups are hidden."""
+        self.model.set_hidden(hidden)
         self._tell_count()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Space hides or shows the current group, Enter shows it alone."""
         if watched is self.list and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            action = {Qt.Key.Key_Space: self._toggle, Qt.Key.Key_Return: self._solo, Qt.Key.Key_Enter: self._solo}.get(
-                Qt.Key(event.key())
-            )
+            action = {
+                Qt.Key.Key_Space: self._toggle,
+                Qt.Key.Key_Return: self._show_alone,
+                Qt.Key.Key_Enter: self._show_alone,
+            }.get(Qt.Key(event.key()))
             if action is not None and self.list.currentIndex().isValid():
                 action(self.list.currentIndex())
                 return True
         return super().eventFilter(watched, event)
 
     def _toggle(self, index: QModelIndex) -> None:
-        row = self._found.mapToSource(index).row()
-        word = "showing" if row in self.model.hidden else "hiding"
-        self._act(self.model.hidden ^ {row}, row, False, f"{word} {self._name(row)}")
+        self.toggled.emit(self._filtered.mapToSource(index).row())
 
-    def _solo(self, index: QModelIndex) -> None:
-        """Only this group; all again when it stands alone already. The first click of the two has toggled it."""
-        row = self._found.mapToSource(index).row()
-        others = frozenset(range(self.model.rowCount())) - {row}
-        alone = bool(others) and self.model.hidden in (others, others | {row})
-        words = "showing all groups" if alone else f"showing {self._name(row)} alone"
-        self._act(frozenset() if alone else others, row, True, words)
-
-    def hide_named(self, names: frozenset[str]) -> None:
-        """Hide the groups of these names and show all others."""
-        shown = [] if self.model.groups is None else self.model.groups.names
-        self._hide(frozenset(row for row, name in enumerate(shown) if name in names))
-
-    def _act(self, hidden: frozenset[int], row: int, alone: bool, words: str) -> None:
-        before = self._names(self.model.hidden)
-        self._hide(hidden)
-        self.acted.emit((before, self._names(hidden)), row, alone, words)
-
-    def _names(self, rows: frozenset[int]) -> frozenset[str]:
-        return frozenset(self._name(row) for row in rows)
-
-    def _name(self, row: int) -> str:
-        return "" if self.model.groups is None else self.model.groups.names[row]
-
-    def _hide(self, hidden: frozenset[int]) -> None:
-        self.model.set_hidden(hidden)
-        self._tell_count()
-        self.hidden_changed.emit(hidden)
+    def _show_alone(self, index: QModelIndex) -> None:
+        self.alone_asked.emit(self._filtered.mapToSource(index).row())
 
     def _show_kind(self, groups: Groups | None) -> None:
         """A list of groups, or a scale of colours."""
         scale = None if groups is None else groups.scale
-        of_list: list[QWidget] = [self.search, self.list, self.how]
+        of_list: list[QWidget] = [self.search, self.head, self.list, self.how]
         of_scale: list[QWidget] = [self.scale_title, self.bar]
         for widget in of_list + of_scale:
             widget.setVisible((widget in of_scale) == (scale is not None))
@@ -206,17 +186,3 @@ class Legend(QWidget):
         every = self.model.rowCount()
         hidden = len(self.model.hidden)
         self.count.setText(f"{every - hidden:,} of {every:,} groups shown" if hidden else counted(every, "group"))
-
-
-def swatch(colour: QColor, hollow: bool) -> QPixmap:
-    """A square of a colour, or its outline."""
-    made = QPixmap(SWATCH, SWATCH)
-    made.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(made)
-    if hollow:
-        painter.setPen(colour)
-        painter.drawRect(0, 0, SWATCH - 1, SWATCH - 1)
-    else:
-        painter.fillRect(made.rect(), colour)
-    painter.end()
-    return made

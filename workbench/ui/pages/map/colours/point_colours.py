@@ -1,4 +1,4 @@
-"""What the points are coloured by: the chooser, and the columns behind it, read when they are first wanted."""
+"""The groups of the points in the colours of the theme, with columns of values read when they are first wanted."""
 
 from functools import partial
 
@@ -8,10 +8,9 @@ from PySide6.QtCore import QObject, Signal
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui import theme
-from workbench.ui.pages.map.colours.colouring import COLOURINGS, OWN, grouped
+from workbench.ui.pages.map.colours.colouring import OWN, grouped
 from workbench.ui.pages.map.colours.columns import Column, read_column
 from workbench.ui.pages.map.map_data import Groups, MapData
-from workbench.ui.pages.map.settings import chooser
 from workbench.ui.session import Session
 
 KEPT = 16  # columns, the newest
@@ -25,26 +24,30 @@ class PointColours(QObject):
     """
 
     changed = Signal()  # the groups are others now
+    refused = Signal()  # the values cannot be read: another colouring is to be chosen
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.chooser = chooser(COLOURINGS, "Colour of the points")
+        self._key = "class"
         self._columns: dict[Key, Column] = {}
         self._asked: set[Key] = set()
         self._last: tuple[str, Column] | None = None
-        self.chooser.activated.connect(self._chosen)
         session.workspace_changed.connect(self.forget)
 
     @property
     def key(self) -> str:
         """One of COLOURINGS."""
-        chosen: str = self.chooser.currentData()
-        return chosen
+        return self._key
 
     def choose(self, key: str) -> None:
-        """Colour by this; `changed` is not emitted."""
-        self.chooser.setCurrentIndex(self.chooser.findData(key))
+        """Colour by this; `changed` is not emitted. Tags are read again: a person may have tagged some more."""
+        self._key = key
+        self.forget("tag")
+
+    def known(self, evaluation: int) -> bool:
+        """Whether the groups of a map of this evaluation are final: nothing is to be read for them."""
+        return self.key in OWN or (evaluation, self.key) in self._columns
 
     def groups(
         self, data: MapData, tokens: theme.Tokens | None = None, scale: tuple[float, float] | None = None
@@ -61,17 +64,13 @@ class PointColours(QObject):
     def value(self, data: MapData, row: int) -> str:
         """What a point is coloured by, with its title; empty for what is said of every point, and before it is read."""
         column = None if self.key in OWN else self._columns.get((data.evaluation, self.key))
-        return "" if column is None else told_value(column, self.key, data, row)
+        return "" if column is None else value_words(column, self.key, data, row)
 
     def forget(self, colouring: str = "") -> None:
         """Read columns anew when they are next wanted: those of one colouring, or all."""
         self._columns = {key: each for key, each in self._columns.items() if colouring and key[1] != colouring}
         if self._last is not None and colouring in ("", self._last[0]):
             self._last = None
-
-    def _chosen(self) -> None:
-        self.forget("tag")  # a person may have tagged some more
-        self.changed.emit()
 
     def _read(self, key: Key) -> None:
         if key in self._asked:
@@ -98,14 +97,13 @@ class PointColours(QObject):
         self._asked.discard(key)
         self._session.notify(problem)
         if self.key == key[1]:
-            self.choose("class")
-        self.changed.emit()
+            self.refused.emit()
 
 
-def told_value(column: Column, colouring: str, data: MapData, row: int) -> str:
+def value_words(column: Column, colouring: str, data: MapData, row: int) -> str:
     """The value of one point with its title: "First-hit rank: 3"."""
-    found = np.flatnonzero(column.ids == data.ids[row])
-    value = float(column.values[found[0]]) if len(found) else float("nan")
+    rows = np.flatnonzero(column.ids == data.ids[row])
+    value = float(column.values[rows[0]]) if len(rows) else float("nan")
     if np.isnan(value):
         return f"{column.title}: none"
     if colouring == "prediction":

@@ -9,13 +9,16 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainterPath, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsPathItem, QWidget
 
 from workbench.ui import theme
+from workbench.ui.pages.map.drawing.class_names import ClassNames
 from workbench.ui.pages.map.drawing.cloud import CROWD, Cloud, box_of
 from workbench.ui.pages.map.drawing.level_note import LevelNote, words_of
 from workbench.ui.pages.map.drawing.marks import Marks
 from workbench.ui.pages.map.drawing.origin import Origin
+from workbench.ui.pages.map.drawing.spatial import Box
 from workbench.ui.pages.map.drawing.stamps import on_screen
 from workbench.ui.pages.map.drawing.thumbnails import Loader, Thumbnails
 from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.model import Camera, Look
 
 REACH = 12  # px around a point in which it is hovered or clicked
 STEP = 2.5  # px between two corners of a lasso
@@ -76,8 +79,8 @@ class MapBox(pg.ViewBox):
 
     def _draw(self) -> None:
         path = QPainterPath()
-        for place, (x, y) in enumerate(self._outline().tolist()):
-            if place:
+        for corner, (x, y) in enumerate(self._outline().tolist()):
+            if corner:
                 path.lineTo(x, y)
             else:
                 path.moveTo(x, y)
@@ -104,37 +107,38 @@ class MapCanvas(pg.GraphicsView):
         self.box = MapBox()
         self.box.outlined, self.box.clicked = self._outlined, self._clicked
         self.setCentralItem(self.box)
-        self.cloud, self.marks = Cloud(), Marks()
+        self.cloud, self.marks, self.names = Cloud(), Marks(), ClassNames()
         self.thumbnails = Thumbnails(self.cloud)
         self.note = LevelNote(self)
         self._rest = QTimer(self, singleShot=True, interval=REST)
-        self._rest.timeout.connect(self._look)
+        self._rest.timeout.connect(self.look)
         self.box.sigRangeChanged.connect(self._rest.start)
         self.resized.connect(self._rest.start)
         self.resized.connect(self.note.place)
         self.box.addItem(self.cloud)
         self.box.addItem(self.thumbnails, ignoreBounds=True)
         self.box.addItem(self.marks, ignoreBounds=True)
+        self.box.addItem(self.names, ignoreBounds=True)
         self.origin = Origin(self.box)
+        self.look_shown = Look()
         self.data: MapData | None = None
         self.groups: Groups | None = None
         self.hidden: frozenset[int] = frozenset()
-        self.left_margin = 0  # px that floating tools cover, kept free when all points are fitted
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.set_tokens(theme.current())
+        self.show_look(self.look_shown)
 
-    def show_data(self, data: MapData, groups: Groups, hidden: frozenset[int] = frozenset(), *, fit: bool) -> None:
-        """Show points; with `fit` all of them come into view."""
+    def show_data(self, data: MapData, groups: Groups, hidden: frozenset[int] = frozenset()) -> None:
+        """Show points in their groups, some of which are hidden; the view stays where it is."""
         self.data, self.groups, self.hidden = data, groups, hidden
         self._unhover()
         self.cloud.show(data, groups, hidden)
         self.thumbnails.show(data, groups)
         self.marks.show(data, groups, hidden, self.cloud.boundingRect())
+        self.names.show(data, groups, hidden, self.cloud.boundingRect())
         self._rest.start()
         self.origin.show(data.method == "plane", self.marks.tokens)
-        if fit:
-            self.fit()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -144,6 +148,7 @@ class MapCanvas(pg.GraphicsView):
         self.thumbnails.show(None, None)
         self.note.say("")
         self.marks.show(None, None, frozenset(), QRectF(0, 0, 1, 1))
+        self.names.show(None, None, frozenset(), QRectF(0, 0, 1, 1))
 
     def set_hidden(self, hidden: frozenset[int]) -> None:
         """Leave these groups out."""
@@ -152,6 +157,7 @@ class MapCanvas(pg.GraphicsView):
         self.thumbnails.changed()
         self._rest.start()
         self.marks.show(self.data, self.groups, hidden, self.cloud.boundingRect())
+        self.names.show(self.data, self.groups, hidden, self.cloud.boundingRect())
 
     def set_selected(self, selected: np.ndarray | None) -> None:
         """Dim all points but these (bool [n]), or none for None."""
@@ -166,10 +172,14 @@ class MapCanvas(pg.GraphicsView):
             loader.ready.connect(self._rest.start)  # to say how many there are
         self._rest.start()
 
-    def want_pictures(self, wanted: bool) -> None:
-        """Switch them on or off."""
-        self.thumbnails.wanted = wanted
+    def show_look(self, look: Look) -> None:
+        """Draw in another way."""
+        self.look_shown = look
+        self.marks.proxies_shown, self.names.wanted, self.thumbnails.wanted = look.proxies, look.names, look.pictures
+        self.cloud.set_look(look.size, look.opacity)
+        self.names.show(self.data, self.groups, self.hidden, self.cloud.boundingRect())
         self.thumbnails.changed()
+        self.marks.update()
         self._rest.start()
 
     def set_query(self, row: int | None) -> None:
@@ -179,23 +189,43 @@ class MapCanvas(pg.GraphicsView):
 
     def set_tokens(self, tokens: theme.Tokens) -> None:
         """Take the colours of a theme; points take theirs at the next `show_data`."""
-        self.cloud.tokens = self.marks.tokens = tokens
+        self.cloud.tokens = self.marks.tokens = self.names.tokens = tokens
         self.box.colour = tokens.accent
         self.setBackground(QColor(tokens.plot_background))
 
-    def fit(self) -> None:
-        """All points into view, clear of the floating tools."""
-        box = self.cloud.boundingRect()
-        wide = max(1.0, self.width() - self.left_margin)
-        box = box.adjusted(-box.width() * self.left_margin / wide, 0, 0, 0)
-        self.box.setRange(box, padding=PADDING)
+    def show_camera(self, camera: Camera) -> None:
+        """Bring into view what is asked for."""
+        if camera.row is not None:
+            self._bring_into_view(camera.row)
+        elif camera.widen:
+            self._widen(camera.box)
+        elif camera.box is not None:
+            left, low, right, high = camera.box
+            self.box.setRange(QRectF(left, low, right - left, high - low), padding=0)
+        else:
+            self.fit()
 
-    def bring_into_view(self, row: int) -> None:
+    def fit(self) -> None:
+        """All points into view."""
+        self.box.setRange(self.cloud.boundingRect(), padding=PADDING)
+
+    def _widen(self, box: Box | None) -> None:
+        """Nothing leaves the picture on its way, unless the person has zoomed in."""
+        if box is None:
+            return
+        left, low, right, high = box
+        room = PADDING * max(right - left, high - low)
+        whole = QRectF(left, low, right - left, high - low).adjusted(-room, -room, room, room)
+        view, now = self.box.viewRect(), self.cloud.boundingRect()
+        if view.contains(now) and not view.contains(whole):
+            self.box.setRange(view.united(whole), padding=0)
+
+    def _bring_into_view(self, row: int) -> None:
         """Move a point to the middle, at the present zoom, unless it is in view already."""
         if self.data is None or not np.isfinite(self.data.points[row]).all():
             return
         at = self.place_of(row)
-        if self.rect().adjusted(self.left_margin, 16, -16, -16).contains(at.toPoint()):
+        if self.rect().adjusted(16, 16, -16, -16).contains(at.toPoint()):
             return
         x, y = self.data.points[row].tolist()
         (x0, x1), (y0, y1) = self.box.viewRange()
@@ -205,6 +235,11 @@ class MapCanvas(pg.GraphicsView):
     def in_view(self) -> int:
         """Drawn points whose middle is in view."""
         return len(self.cloud.rows_in(box_of(self._transform(), (self.width(), self.height()), margin=0)))
+
+    @property
+    def point_width(self) -> float:
+        """Px of a point in the present view."""
+        return self.cloud.width_of(self._transform(), (self.width(), self.height()))
 
     def set_tool(self, tool: str) -> None:
         """ "pan", "lasso" or "rectangle"."""
@@ -248,8 +283,8 @@ class MapCanvas(pg.GraphicsView):
         super().resizeEvent(ev)
         self.resized.emit()
 
-    def _look(self) -> None:
-        """Say what is in view, and ask for its pictures."""
+    def look(self) -> None:
+        """Say what is in view, and ask for its pictures; done by itself when the view has rested."""
         if self.data is None or self.closed:
             return
         in_view = self.in_view()

@@ -4,7 +4,7 @@ Up to CROWD points in view each is stamped; more become a picture of their densi
 the last picture is stretched, and drawn anew when it rests.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyqtgraph as pg
@@ -14,10 +14,22 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from workbench.ui import theme
 from workbench.ui.pages.map.drawing.spatial import LEAST, Box, PointIndex
-from workbench.ui.pages.map.drawing.stamps import Ink, density, faded, on_screen, placed, splat, unmultiplied, values_of
+from workbench.ui.pages.map.drawing.stamps import (
+    Ink,
+    density,
+    faded,
+    on_screen,
+    painted,
+    placed,
+    splat,
+    thinned,
+    unmultiplied,
+    values_of,
+)
 from workbench.ui.pages.map.map_data import Groups, MapData
 
-SMOOTH_UP_TO = 8_000  # points in view; beyond that edges are hard, which takes a quarter of the time
+SMOOTH_UP_TO = 8_000  # points in view that are round, each drawn on its own; beyond that edges are hard
+OPACITY = 0.7  # of points, unless the person wants another
 CROWD = 150_000  # points in view; beyond that their density is drawn
 SHAPES_UP_TO = 100_000  # points in view that a drawing holds as shapes; beyond that it holds a picture
 EXACT_UP_TO = 100_000  # points in view placed in double precision, which only the nearest views need
@@ -48,6 +60,8 @@ class Cloud(pg.GraphicsObject):
     def __init__(self) -> None:
         super().__init__()
         self.tokens = theme.current()
+        self.opacity = OPACITY  # of points that are not a crowd
+        self.size = 1.0  # times the width that goes with their number
         self.vector = False  # draw shapes instead of a picture, for exports
         self.index = PointIndex(np.empty((0, 2)))
         self._data: MapData | None = None
@@ -64,7 +78,7 @@ class Cloud(pg.GraphicsObject):
         self._whole: QImage | None = None  # of all points, for what a stretched picture does not reach
         self._moving: object = None  # the view a picture was stretched for last
         self._rest = QTimer(self, singleShot=True, interval=REST)
-        self._rest.timeout.connect(self._settle)
+        self._rest.timeout.connect(self.settle)
 
     def show(self, data: MapData, groups: Groups, hidden: frozenset[int] = frozenset()) -> None:
         """Show other points or another colouring."""
@@ -100,6 +114,11 @@ class Cloud(pg.GraphicsObject):
             self._shown = keep[self._of]
         self._forget()
 
+    def set_look(self, size: float, opacity: float) -> None:
+        """Draw points `size` times as wide as goes with their number, and with an opacity in 0..1."""
+        self.size, self.opacity = size, opacity
+        self._forget()
+
     def set_selected(self, selected: np.ndarray | None) -> None:
         """Bool [n], or None for no selection."""
         self._selected = selected
@@ -130,9 +149,9 @@ class Cloud(pg.GraphicsObject):
 
     def visible_rows(self) -> np.ndarray:
         """Bool [n]: points that are drawn."""
-        found = np.zeros(self.index.count, bool)
-        found[self.index.order if self._shown is None else self.index.order[self._shown]] = True
-        return found
+        mask = np.zeros(self.index.count, bool)
+        mask[self.index.order if self._shown is None else self.index.order[self._shown]] = True
+        return mask
 
     def rows_in(self, box: Box) -> np.ndarray:
         """Rows [k] of the drawn points in a box of the map, in their order from bottom to top."""
@@ -144,9 +163,9 @@ class Cloud(pg.GraphicsObject):
     def rows_inside(self, outline: np.ndarray) -> np.ndarray:
         """Rows [k] of the drawn points in a closed polygon [m, 2] of the map, ascending."""
         slots = self.index.slots_inside(outline)
-        found = np.zeros(self.index.count, bool)
-        found[self.index.order[slots if self._shown is None else slots[self._shown[slots]]]] = True
-        return np.flatnonzero(found)
+        mask = np.zeros(self.index.count, bool)
+        mask[self.index.order[slots if self._shown is None else slots[self._shown[slots]]]] = True
+        return np.flatnonzero(mask)
 
     def boundingRect(self) -> QRectF:
         return self._bounds
@@ -167,7 +186,7 @@ class Cloud(pg.GraphicsObject):
         size = (round(device.width() / logical), round(device.height() / logical))
         slots = self._slots_in(box_of(transform, size))
         if self.vector and len(self.rows_in(box_of(transform, size, margin=0))) <= SHAPES_UP_TO:
-            self._paint_shapes(painter, slots, self._wide(transform, size))
+            self._paint_shapes(painter, slots, self.width_of(transform, size))
             return
         key = (values_of(transform), size, ratio)
         last = self._picture
@@ -188,7 +207,13 @@ class Cloud(pg.GraphicsObject):
         painter.drawImage(QRect(0, 0, *size), last.image)
         painter.restore()
 
-    def _settle(self) -> None:
+    @property
+    def stretched(self) -> bool:
+        """Whether a crowd is moving: its last picture is stretched until it rests."""
+        return self._rest.isActive()
+
+    def settle(self) -> None:
+        """Draw a crowd anew, which is done by itself when it rests."""
         self._moving = "rested"
         self.update()
 
@@ -203,11 +228,11 @@ class Cloud(pg.GraphicsObject):
         slots = self.index.slots_in(box)
         return slots if self._shown is None else slots[self._shown[slots]]
 
-    def _wide(self, transform: QTransform, size: tuple[int, int]) -> float:
+    def width_of(self, transform: QTransform, size: tuple[int, int]) -> float:
         """Px of a point: more where the view is nearer, as if the map had as many points as the view."""
         scale = abs(transform.m11())
         times = min(size[0] / (scale * self._bounds.width()), size[1] / (scale * self._bounds.height()), 1.0)
-        return diameter(self.index.count * times * times)
+        return self.size * diameter(self.index.count * times * times)
 
     def _drawn(self, transform: QTransform, size: tuple[int, int], ratio: float, slots: np.ndarray) -> QImage:
         """These points as a picture of `size` times `ratio` pixels, or twice as fine where they are few."""
@@ -217,14 +242,20 @@ class Cloud(pg.GraphicsObject):
         if len(slots) > CROWD:
             return self._density(scaled, slots, pixels)
         slots = self._bright_last(slots)
-        ink = self._ink(scaled, slots)
-        if self._bright is not None:
-            ink.colours[~self._bright[slots]] = faded(self.tokens.muted)
-        return splat(ink, pixels, self._wide(transform, size) * fine)
+        ink = self._faded(self._ink(scaled, slots), slots)
+        wide = self.width_of(transform, size) * fine
+        return painted(ink, pixels, wide) if len(slots) <= SMOOTH_UP_TO else splat(ink, pixels, wide)
 
     def _density(self, transform: QTransform, slots: np.ndarray, pixels: tuple[int, int]) -> QImage:
         bright = self._bright if self._bright is None or len(slots) == len(self._of) else self._bright[slots]
         return density(self._ink(transform, slots), pixels, bright, faded(self.tokens.muted))
+
+    def _faded(self, ink: Ink, slots: np.ndarray) -> Ink:
+        """Points as transparent as they are to be, and faint where others are selected."""
+        colours = thinned(ink.colours, np.full(len(slots), round(256 * self.opacity), np.uint32))
+        if self._bright is not None:
+            colours[~self._bright[slots]] = faded(self.tokens.muted)
+        return replace(ink, colours=colours)
 
     def _bright_last(self, slots: np.ndarray) -> np.ndarray:
         if self._bright is None:
@@ -269,9 +300,7 @@ class Cloud(pg.GraphicsObject):
     def _paint_shapes(self, painter: QPainter, slots: np.ndarray, wide: float) -> None:
         """Discs by colour, then crosses: for drawings, which have no pixels."""
         slots = self._bright_last(slots)
-        ink = self._ink(QTransform(), slots)
-        if self._bright is not None:
-            ink.colours[~self._bright[slots]] = faded(self.tokens.muted)
+        ink = self._faded(self._ink(QTransform(), slots), slots)
         points = np.stack([ink.x, ink.y], 1)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for colour in dict.fromkeys(ink.colours.tolist()):
@@ -315,7 +344,7 @@ def box_of(transform: QTransform, size: tuple[int, int], margin: float = 16) -> 
 
 def diameter(count: float) -> float:
     """Px of a point on a map of so many."""
-    return float(np.clip(10 - 1.7 * np.log10(max(10, count)), 2, 7))
+    return float(np.clip(12 - 1.7 * np.log10(max(10, count)), 2, 8))
 
 
 def polygon_of(points: np.ndarray) -> QPolygonF:

@@ -84,18 +84,18 @@ class PointIndex:
 
     def _touched(self, outline: np.ndarray) -> np.ndarray:
         """Cells [SIDE, SIDE] that an edge may cross: those around places every half cell along it."""
-        found = np.zeros((SIDE + 2, SIDE + 2), bool)
+        mask = np.zeros((SIDE + 2, SIDE + 2), bool)
         ways = (np.roll(outline, -1, 0) - outline) / self._cell
         steps = 2 + (2 * np.abs(ways).max(1)).astype(np.int64)
         part = (np.arange(steps.sum()) - np.repeat(np.cumsum(steps) - steps, steps)) / np.repeat(steps - 1, steps)
         places = np.repeat((outline - self.low) / self._cell, steps, 0) + part[:, None] * np.repeat(ways, steps, 0)
         column, row = np.floor(np.clip(places, -2, SIDE + 2)).astype(np.int64).T + 1
         good = (column >= 0) & (column < SIDE + 2) & (row >= 0) & (row < SIDE + 2)
-        found[row[good], column[good]] = True
+        mask[row[good], column[good]] = True
         spread = np.zeros((SIDE, SIDE), bool)
         for down in range(3):
             for across in range(3):
-                spread |= found[down : down + SIDE, across : across + SIDE]
+                spread |= mask[down : down + SIDE, across : across + SIDE]
         return spread
 
     def _slots_of(self, cells: np.ndarray) -> np.ndarray:
@@ -111,9 +111,9 @@ def inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
 
     Points are sorted by height once, so that an edge looks only at those between its two ends.
     """
-    found = np.zeros(len(points), bool)
+    mask = np.zeros(len(points), bool)
     if len(outline) < 3:
-        return found
+        return mask
     low, high = outline.min(0), outline.max(0)
     near = np.flatnonzero(((points >= low) & (points <= high)).all(1))
     near = near[np.argsort(points[near, 1], kind="stable")]
@@ -123,5 +123,18 @@ def inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
         if y1 != y2:
             span = slice(*np.searchsorted(y, (min(y1, y2), max(y1, y2))))
             crossed[span] ^= x[span] < (x2 - x1) * (y[span] - y1) / (y2 - y1) + x1
-    found[near] = crossed
-    return found
+    mask[near] = crossed
+    return mask
+
+
+def box_around(points: np.ndarray, margin: float = 0.0) -> Box | None:
+    """The smallest box around the finite ones of points [n, 2], wider on each side by `margin` of its longer side.
+
+    None where no point is finite.
+    """
+    finite = points[np.isfinite(points).all(1)]
+    if not len(finite):
+        return None
+    (left, low), (right, high) = finite.min(0).tolist(), finite.max(0).tolist()
+    room = margin * max(right - left, high - low, LEAST)
+    return left - room, low - room, right + room, high + room

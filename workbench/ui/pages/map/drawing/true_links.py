@@ -37,10 +37,10 @@ class TrueLinks(QObject):
         workspace, evaluation, ids = self._session.workspace, data.evaluation, data.ids
 
         def work(progress: Progress) -> tuple[int, np.ndarray]:
-            found = read_ranking(workspace, evaluation)
-            if not np.array_equal(found.sample_ids, ids):
+            ranking = read_ranking(workspace, evaluation)
+            if not np.array_equal(ranking.sample_ids, ids):
                 raise Problem("The stored neighbours are of other samples than the map.")
-            return evaluation, found.neighbours[:, :NEIGHBOURS].copy()
+            return evaluation, ranking.neighbours[:, :NEIGHBOURS].copy()
 
         self._session.run_in_thread("True neighbours", work, self._came, self._unknown, quiet=True)
 

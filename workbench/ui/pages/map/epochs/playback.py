@@ -1,134 +1,72 @@
-"""Between the slider and the canvas: which course is known, what stands on the map at a place, trails, mapping all."""
+"""What the model's timeline needs of the workspace and the analysis process: the chain of maps, and what it lacks."""
 
 from typing import Any
 
-import numpy as np
-from PySide6.QtCore import QObject, QRectF, Signal
+from PySide6.QtCore import QObject
 
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.activity import ActivityItem
 from workbench.ui.analysis import Request
-from workbench.ui.pages.map.drawing.canvas import MapCanvas
-from workbench.ui.pages.map.epochs.course import Course, read_course
+from workbench.ui.pages.map.epochs.chain import Chain, read_chain
 from workbench.ui.pages.map.epochs.time_bar import TimeBar
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model import Change, MapModel
 from workbench.ui.session import Session
-
-MOST_TRAILS = 300  # selected points; of more, the first
 
 
 class Playback(QObject):
-    """Plays the course of the map that is shown, and asks for what is missing of it."""
+    """Reads the chain that the shown map belongs to, goes where the person drags, and maps every epoch on request."""
 
-    moment = Signal(object, bool)  # MapData, whether its scores are those of another epoch than before
-    mapped = Signal()  # every epoch has its map now
-
-    def __init__(self, session: Session, canvas: MapCanvas, bar: TimeBar, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, model: MapModel, bar: TimeBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._canvas, self._bar = session, canvas, bar
-        self.course: Course | None = None
-        self._whole = QRectF()  # around all points of the course
-        self._data: MapData | None = None
-        self._wanted: dict[str, Any] = {}
+        self._session, self._model, self._bar = session, model, bar
         self._number = 0  # of the newest question: older answers are dropped
-        self._frame: int | None = None  # whose scores are shown
         self._request: Request | None = None
         self._item: ActivityItem | None = None
-        bar.moved.connect(self._move)
+        model.listen(self._heard)
+        bar.moved.connect(model.go_to)
         bar.settled.connect(self._settle)
         bar.every_asked.connect(self.map_every)
         bar.cancelled.connect(self.cancel)
-        bar.trails_toggled.connect(self.show_trails)
+        bar.trails_toggled.connect(model.show_trails)
 
-    def knows(self, data: MapData) -> bool:
-        """Whether a map belongs to the course that is known: then the view stays where it is."""
-        if self.course is None or data.made is None:
-            return False
-        return any(each.projection == data.made.id for each in self.course.frames)
+    def _heard(self, change: Change) -> None:
+        if change is Change.MAP:
+            self._number += 1
+            if self._model.map is not None and not self._model.whole_chain:
+                self._read()
 
-    def show_map(self, data: MapData, wanted: dict[str, Any]) -> None:
-        """A map now stands on the canvas: find the course that it belongs to, unless it is known."""
-        self._data, self._wanted = data, dict(wanted)
-        if self.course is not None and self.knows(data) and np.array_equal(self.course.ids, data.ids):
-            self._stand()
-            if len(self.course.frames) == self.course.evaluations:
-                return
-        self._number += 1
+    def _read(self) -> None:
         number, workspace = self._number, self._session.workspace
+        data, wanted = self._model.map, self._model.request
+        assert data is not None
 
-        def work(progress: Progress) -> tuple[int, Course, QRectF]:
-            course = read_course(workspace, data, wanted)
-            left, bottom, right, top = course.box()
-            return number, course, QRectF(left, bottom, right - left, top - bottom)
+        def work(progress: Progress) -> tuple[int, Chain]:
+            return number, read_chain(workspace, data, wanted)
 
-        self._session.run_in_thread("Course of the map", work, self._read, quiet=True)
+        self._session.run_in_thread("Maps of all epochs", work, self._came, quiet=True)
 
-    def forget(self) -> None:
-        """No map is shown any more."""
-        self._number += 1
-        self.course = self._data = None
-        self._bar.show_epochs((), 0)
-        self.show_trails()
+    def _came(self, answer: tuple[int, Chain]) -> None:
+        number, chain = answer
+        if number == self._number and not self._model.timeline.playing and not self._bar.held:
+            self._model.show_chain(chain)
 
-    def _read(self, found: tuple[int, Course, QRectF]) -> None:
-        number, course, whole = found
-        if number == self._number and not self._bar.playing and not self._bar.slider.isSliderDown():
-            self.course, self._whole = course, whole
-            self._stand()
-
-    def _stand(self) -> None:
-        """Put the slider where the shown map is."""
-        assert self.course is not None
-        assert self._data is not None
-        at = self.course.frame_of(self._data.evaluation) if self.knows(self._data) else None
-        self._frame = at
-        epochs = () if at is None else tuple(each.epoch for each in self.course.frames)
-        self._bar.show_epochs(epochs, self.course.evaluations, at or 0)
-        self.show_trails()
-
-    def _move(self, place: float) -> None:
-        if self.course is not None and self._data is not None:
-            frame = self.course.nearest(place)
-            fresh, self._frame = frame != self._frame, frame
-            own = place == self.course.frame_of(self._data.evaluation)
-            if not own:
-                self._keep_in_view()
-            self.moment.emit(self._data if own else self.course.moment(self._data, place), fresh)
-            self.show_trails()
-
-    def _keep_in_view(self) -> None:
-        """Nothing leaves the picture on its way, unless the person has zoomed in."""
-        view, now = self._canvas.box.viewRect(), self._canvas.cloud.boundingRect()
-        if view.contains(now) and not view.contains(self._whole):
-            self._canvas.box.setRange(view.united(self._whole), padding=0)
-
-    def _settle(self, frame: int) -> None:
-        if self.course is not None:
-            self._session.show_evaluation(self.course.frames[frame].evaluation)
-
-    def show_trails(self) -> None:
-        """Where the selected points have been, up to where the slider stands."""
-        marks, course, selected = self._canvas.marks, self.course, self._canvas.cloud.selected
-        rows = np.empty(0, np.int64)
-        if course is not None and len(course.frames) > 1 and selected is not None and self._bar.trails.isChecked():
-            rows = np.flatnonzero(selected)[:MOST_TRAILS]
-        paths = np.empty((0, 0, 2)) if course is None or not len(rows) else course.trails(rows, self._bar.place)
-        marks.show_trails(rows, paths)
+    def _settle(self, epoch: int) -> None:
+        if self._model.chain is not None:
+            self._session.show_evaluation(self._model.chain.frames[epoch].evaluation)
 
     # Maps of all epochs
 
     def map_every(self) -> None:
         """Ask the analysis process for a map of every evaluation, each from the one before."""
-        if self._request is not None or self._data is None:
+        if self._request is not None or self._model.map is None:
             return
-        place = {"workspace": str(self._session.workspace.path), "evaluation": self._data.evaluation}
-        fields = self._wanted | place
+        place = {"workspace": str(self._session.workspace.path), "evaluation": self._model.map.evaluation}
         self._item = self._session.activity.add("Map of every epoch", self.cancel)
         self._bar.show_working("Waiting for the analysis process")
         try:
             self._request = self._session.analysis.request(
-                "project_epochs", fields, self._progress, self._done, self._failed, owner=self
+                "project_epochs", self._model.request | place, self._progress, self._done, self._failed, owner=self
             )
         except Problem as problem:
             self._failed(problem)
@@ -161,4 +99,4 @@ class Playback(QObject):
     def _end(self) -> None:
         self._request = self._item = None
         self._bar.show_working("")
-        self.mapped.emit()
+        self._model.want_again()

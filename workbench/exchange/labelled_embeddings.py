@@ -1,4 +1,4 @@
-"""Embeddings, labels and images of another program, checked against each other and made a data set."""
+"""Reads embeddings, labels and images of another program, checks that they fit each other, and makes a data set."""
 
 import os
 from collections.abc import Callable
@@ -20,14 +20,16 @@ LEAST_SIDE = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Given:
-    """What is imported, row by row."""
+class LabelledEmbeddings:
+    """Embeddings with a label, and perhaps an image, for each row."""
 
     vectors: np.ndarray  # [n, d] float32, finite
-    images: ImageSet  # n samples; `image_size` 0 where no images were given
+    images: ImageSet  # n samples; `image_size` 0 where there are no images
 
 
-def read(embeddings: Path, labels: Path | None, images: Path | None, image_size: int, progress: Progress) -> Given:
+def read(
+    embeddings: Path, labels: Path | None, images: Path | None, image_size: int, progress: Progress
+) -> LabelledEmbeddings:
     """Read and check everything; nothing is written.
 
     Args:
@@ -55,46 +57,46 @@ def read(embeddings: Path, labels: Path | None, images: Path | None, image_size:
     paths = words.words.get("path") or table.words.get("path")
     if paths is not None:
         _same_length(len(vectors), embeddings, len(paths), words.place, "path")
-    return Given(vectors, _image_set(numbers, classes, paths, images, image_size, progress))
+    return LabelledEmbeddings(vectors, _image_set(numbers, classes, paths, images, image_size, progress))
 
 
-def _same_length(count: int, embeddings: Path, found: int, place: Path, word: str) -> None:
-    if count != found:
+def _same_length(count: int, embeddings: Path, others: int, file: Path, word: str) -> None:
+    if count != others:
         raise Problem(
-            f"{embeddings.name} holds {count:,} embeddings, but {place.name} {found:,} {word}s.", kept=KEPT,
+            f"{embeddings.name} holds {count:,} embeddings, but {file.name} {others:,} {word}s.", kept=KEPT,
             todo=f"Give one {word} for each embedding, in the same order.",
         )  # fmt: skip
 
 
-def _finite(vectors: np.ndarray, place: Path) -> None:
+def _finite(vectors: np.ndarray, file: Path) -> None:
     bad = np.flatnonzero(~np.isfinite(vectors).all(1))
     if len(bad):
         raise Problem(
-            f"{place}: {len(bad):,} of {len(vectors):,} embeddings hold NaN or infinite numbers, the first in row "
+            f"{file}: {len(bad):,} of {len(vectors):,} embeddings hold NaN or infinite numbers, the first in row "
             f"{bad[0] + 1:,}.",
             kept=KEPT,
             todo="Leave these rows out, with their labels.",
         )
 
 
-def _classes(named: list[str], place: Path) -> tuple[np.ndarray, list[str]]:
+def _classes(named: list[str], file: Path) -> tuple[np.ndarray, list[str]]:
     """Numbers [n] int64 and class names: whole numbers in their order, text by the alphabet."""
     empty = next((row for row, name in enumerate(named, 1) if not name.strip()), 0)
     if empty:
-        raise Problem(f"{place}: row {empty:,} has no label.", kept=KEPT, todo="Fill it in.")
+        raise Problem(f"{file}: row {empty:,} has no label.", kept=KEPT, todo="Fill it in.")
     distinct = set(named)
     whole = all(name.removeprefix("-").isdecimal() and len(name) < 19 for name in distinct)
     classes = sorted(distinct, key=int) if whole else sorted(distinct)
-    at = {name: number for number, name in enumerate(classes)}
-    numbers = np.array([at[name] for name in named], np.int64)
+    number_of = {name: number for number, name in enumerate(classes)}
+    numbers = np.array([number_of[name] for name in named], np.int64)
     if len(classes) == 1:
         raise Problem(
-            f"All {len(named):,} labels of {place.name} are the same, {classes[0]}.", kept=KEPT,
+            f"All {len(named):,} labels of {file.name} are the same, {classes[0]}.", kept=KEPT,
             todo="Retrieval needs two classes or more.",
         )  # fmt: skip
     if np.bincount(numbers).max() < 2:
         raise Problem(
-            f"No class of {place.name} has two samples.", kept=KEPT, todo="Nothing could be retrieved: add samples."
+            f"No class of {file.name} has two samples.", kept=KEPT, todo="Nothing could be retrieved: add samples."
         )
     return numbers, classes
 
@@ -111,7 +113,7 @@ def _image_set(
                 f"Which image of {images} belongs to which embedding is not said.", kept=KEPT,
                 todo="Give the labels as a table with the columns path and label.",
             )  # fmt: skip
-        _there(images, plain)
+        _check_images(images, plain)
         return _named_set(images, plain, numbers, classes, 3, size, lambda row: load(images / plain[row], 3, size))
     if not os.path.exists(images):
         raise Problem(f"There is no file or folder {images}.", kept=KEPT, todo="Choose it again.")
@@ -150,11 +152,11 @@ def _relative(written: str) -> str:
     return str(path)
 
 
-def _there(folder: Path, paths: list[str]) -> None:
-    gone = [path for path in paths if not os.path.isfile(folder / path)]
-    if gone:
+def _check_images(folder: Path, paths: list[str]) -> None:
+    missing = [path for path in paths if not os.path.isfile(folder / path)]
+    if missing:
         raise Problem(
-            f"{len(gone):,} of {len(paths):,} images are not in {folder}, the first is {gone[0]}.", kept=KEPT,
+            f"{len(missing):,} of {len(paths):,} images are not in {folder}, the first is {missing[0]}.", kept=KEPT,
             todo="Choose the folder from which the paths start.",
         )  # fmt: skip
 
@@ -163,7 +165,7 @@ def _no_image(row: int) -> np.ndarray:
     raise Problem("These embeddings were imported without images.")
 
 
-def rows_of(kept: ImageSet, given: Given) -> np.ndarray:
-    """Rows [m] of `given` that a decoded set still holds, in its order."""
-    at: dict[str, int] = {path: row for row, path in enumerate(given.images.paths)}
-    return np.array([at[path] for path in kept.paths], np.int64)
+def rows_of(decoded: ImageSet, table: LabelledEmbeddings) -> np.ndarray:
+    """Rows [m] int64 of `table` whose images could be decoded, in the order of `decoded`."""
+    row_of: dict[str, int] = {path: row for row, path in enumerate(table.images.paths)}
+    return np.array([row_of[path] for path in decoded.paths], np.int64)

@@ -17,7 +17,7 @@ from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.cloud import SHAPES_UP_TO
 from workbench.ui.pages.map.map_data import Groups, MapData
 
-FORMATS = {"png": "Picture (PNG)", "svg": "Drawing (SVG)", "pdf": "Drawing (PDF)", "csv": "Coordinates (CSV)"}
+FORMATS = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "Coordinates (CSV)"}
 FINE = 2  # pixels of a picture for one on screen
 CAPTION = 36  # px under the map, for two lines; more where a caption needs more
 MARGIN, GAP = 8, 12  # px: beside a caption, and between two maps
@@ -66,12 +66,11 @@ def on_paper(shown: MapCanvas, groups: Groups, height: int | None = None) -> Map
     paper.resize(shown.width(), shown.height() if height is None else height)
     paper.show()  # Qt lays out only what is shown
     paper.set_tokens(theme.LIGHT)
+    paper.show_look(shown.look_shown)
     assert shown.data is not None
-    paper.show_data(shown.data, groups, shown.hidden, fit=False)
+    paper.show_data(shown.data, groups, shown.hidden)
     paper.set_selected(shown.cloud.selected)
     paper.show_pictures(shown.thumbnails.loader)
-    paper.want_pictures(shown.thumbnails.wanted)
-    paper.marks.proxies_shown = shown.marks.proxies_shown
     paper.marks.take_trails(shown.marks)
     paper.box.setRange(shown.box.viewRect(), padding=0)
     return paper
@@ -104,7 +103,7 @@ def svg(*sheets: Sheet) -> bytes:
     drawing.setSize(size)
     drawing.setViewBox(QRectF(0, 0, size.width(), size.height()))
     drawing.setTitle("Map of the test embeddings")
-    drawing.setDescription("; ".join(each.caption for each in sheets))
+    drawing.setDescription("; ".join(sheet.caption for sheet in sheets))
     painter = QPainter(drawing)
     _render(painter, sheets)
     painter.end()
@@ -131,8 +130,8 @@ def pdf(*sheets: Sheet) -> bytes:
 
 
 def _as_shapes(sheets: Sequence[Sheet]) -> None:
-    for each in sheets:
-        each.canvas.cloud.vector = True
+    for sheet in sheets:
+        sheet.canvas.cloud.vector = True
 
 
 def _font() -> QFont:
@@ -143,25 +142,25 @@ def _font() -> QFont:
 
 def _size(sheets: Sequence[Sheet]) -> QSize:
     """Maps of one height beside each other, above the longest of their captions."""
-    width = sum(each.canvas.width() for each in sheets) + GAP * (len(sheets) - 1)
+    width = sum(sheet.canvas.width() for sheet in sheets) + GAP * (len(sheets) - 1)
     metrics = QFontMetrics(_font())
-    room = [QRect(0, 0, each.canvas.width() - 2 * MARGIN, 10_000) for each in sheets]
+    room = [QRect(0, 0, sheet.canvas.width() - 2 * MARGIN, 10_000) for sheet in sheets]
     words = zip(room, sheets, strict=True)
-    needed = max(metrics.boundingRect(space, Qt.TextFlag.TextWordWrap, each.words).height() for space, each in words)
-    return QSize(width, max(each.canvas.height() for each in sheets) + max(CAPTION, needed + MARGIN))
+    needed = max(metrics.boundingRect(space, Qt.TextFlag.TextWordWrap, sheet.words).height() for space, sheet in words)
+    return QSize(width, max(sheet.canvas.height() for sheet in sheets) + max(CAPTION, needed + MARGIN))
 
 
 def _render(painter: QPainter, sheets: Sequence[Sheet]) -> None:
     size, left = _size(sheets), 0
-    for each in sheets:
-        paper = each.canvas
+    for sheet in sheets:
+        paper = sheet.canvas
         painter.save()
         paper.render(painter, QRectF(left, 0, paper.width(), paper.height()), paper.rect())
         painter.restore()
         painter.setFont(_font())
         painter.setPen(QColor(theme.LIGHT.muted))
         below = QRectF(left + MARGIN, paper.height(), paper.width() - 2 * MARGIN, size.height() - paper.height())
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap), each.words)
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap), sheet.words)
         left += paper.width() + GAP
 
 

@@ -35,22 +35,27 @@ class Keeping(QUndoCommand):
 class SelectionStore(QObject):
     """Reads and writes on threads, one after the other, because a run may be writing."""
 
-    changed = Signal()  # `found` is another list, or another data set is shown
+    changed = Signal()  # `selections` are others, or another data set is shown
 
     def __init__(self, session: Session, stack: QUndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._stack = session, stack
         self.dataset_id: int | None = None
-        self.found: list[Selection] = []
+        self.selections: list[Selection] = []
         self._waiting: deque[tuple[Keeping, Selection | None, Selection | None]] = deque()
         self._working = False
         session.workspace_changed.connect(self._waiting.clear)
+
+    @property
+    def idle(self) -> bool:
+        """Whether every change is written."""
+        return not self._working and not self._waiting
 
     def show_dataset(self, dataset_id: int | None) -> None:
         """List those of a data set, read anew; none for None."""
         self.dataset_id = dataset_id
         if dataset_id is None:
-            self.found = []
+            self.selections = []
             self.changed.emit()
         else:
             self._read()
@@ -59,7 +64,7 @@ class SelectionStore(QObject):
         """Save, change or delete a selection; `words` name the step for Undo. What is refused is told; then False."""
         try:
             new = None if after is None else checked(after)
-            others = [each for each in self.found if before is None or each.name != before.name]
+            others = [each for each in self.selections if before is None or each.name != before.name]
             if new is not None and any(each.name == new.name for each in others):
                 raise Problem(f"There is a selection named “{new.name}” already.", todo="Choose another name.")
         except Problem as problem:
@@ -70,7 +75,7 @@ class SelectionStore(QObject):
 
     def free_name(self) -> str:
         """ "Selection 3", the first that no other has."""
-        taken = {each.name for each in self.found}
+        taken = {each.name for each in self.selections}
         return next(name for number in range(1, len(taken) + 2) if (name := f"Selection {number}") not in taken)
 
     def _enqueue(self, step: Keeping, before: Selection | None, after: Selection | None) -> None:
@@ -112,5 +117,5 @@ class SelectionStore(QObject):
 
     def _listed(self, answer: tuple[int, list[Selection]]) -> None:
         if answer[0] == self.dataset_id:
-            self.found = answer[1]
+            self.selections = answer[1]
             self.changed.emit()

@@ -7,16 +7,19 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QVBoxLayout, QWidget
 
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.hover_card import HoverCard
-from workbench.ui.pages.map.making import MapMaker
-from workbench.ui.pages.map.map_data import Groups, MapData
-from workbench.ui.pages.map.tool_pill import MakingStrip
+from workbench.ui.pages.map.map_data import Groups, MapData, epoch_name
+from workbench.ui.pages.map.map_maker import MapMaker
+from workbench.ui.pages.map.model import Look
+from workbench.ui.pages.map.tool_row import ProgressStrip
 from workbench.ui.session import Session
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import shared_loader
+from workbench.workspace.rows import Evaluation
 
 
 class SecondMap(QWidget):
@@ -38,7 +41,7 @@ class SecondMap(QWidget):
         self._asked: tuple[int, dict[str, Any]] | None = None  # evaluation and parameters
         self._hidden: frozenset[str] = frozenset()
         self._scale: tuple[float, float] | None = None
-        self._tool, self._proxies_shown = "pan", True
+        self._tool, self._look = "pan", Look()
         self._built = False  # a second plot costs what many windows never need
         self.hide()
 
@@ -50,10 +53,10 @@ class SecondMap(QWidget):
             box.setMinimumContentsLength(8)
         self.canvas = MapCanvas()
         self.canvas.setAccessibleName("Second map of the test embeddings")
-        self.trouble = label("", "muted", wrap=True, parent=self.canvas)
-        self.trouble.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.trouble.hide()
-        self.strip = MakingStrip(self.canvas)
+        self.problem = label("", "muted", wrap=True, parent=self.canvas)
+        self.problem.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.problem.hide()
+        self.strip = ProgressStrip(self.canvas)
         self.card = HoverCard(shared_loader(self.session), self.canvas, self.colours)
         self.caption = ElidedLabel("", "caption")
         head = QGridLayout()
@@ -79,7 +82,7 @@ class SecondMap(QWidget):
         self.strip.cancelled.connect(self.maker.cancel)
         self.maker.made.connect(self._show_map)
         self.maker.working.connect(self.strip.show_progress)
-        self.maker.failed.connect(self._show_trouble)
+        self.maker.failed.connect(self._show_problem)
         self.session.evaluations_changed.connect(self._refill)
 
     # What is shown
@@ -91,10 +94,11 @@ class SecondMap(QWidget):
             self._build()
             self._connect()
             self.set_tool(self._tool)
-            self.show_proxies(self._proxies_shown)
+            self.show_look(self._look)
         shown = self.session.run()
         self.runs.clear()
         if shown is None or shown.dataset_id is None:
+            self.epochs.clear()
             self._empty("")
             return
         for run in self.session.runs():
@@ -120,12 +124,11 @@ class SecondMap(QWidget):
         if self._built:
             self.canvas.set_tool(tool)
 
-    def show_proxies(self, shown: bool) -> None:
-        """Show or hide the stars."""
-        self._proxies_shown = shown
+    def show_look(self, look: Look) -> None:
+        """Draw it as the first map is drawn."""
+        self._look = look
         if self._built:
-            self.canvas.marks.proxies_shown = shown
-            self.canvas.marks.update()
+            self.canvas.show_look(look)
 
     def fit(self) -> None:
         """All points into view."""
@@ -160,26 +163,38 @@ class SecondMap(QWidget):
             self._colour(fit=False)
 
     def _run_chosen(self) -> None:
-        self._fill_epochs()
-        own = self.runs.currentData() == self.session.run_id
-        self.epochs.setCurrentIndex(0 if own else self.epochs.count() - 1)
-        self._make()
-
-    def _fill_epochs(self) -> None:
-        run_id = self.runs.currentData()
-        found = [] if run_id is None else self.session.workspace.evaluations(run_id)
-        several = len({each.distance for each in found}) > 1
         self.epochs.clear()
-        for each in found:
-            word = epoch_word(each.epoch)
-            self.epochs.addItem(f"{word}, {each.distance}" if several else word, each.id)
+        self._read_epochs(None)
 
     def _refill(self) -> None:
         """New evaluations join the list; the shown one stays."""
         if self.isVisible():
-            shown = self.epochs.currentData()
-            self._fill_epochs()
-            self.epochs.setCurrentIndex(max(0, self.epochs.findData(shown)))
+            self._read_epochs(self.epochs.currentData())
+
+    def _read_epochs(self, kept: int | None) -> None:
+        """List the evaluations of the chosen run; `kept`, or the first or last, is shown."""
+        run_id, workspace = self.runs.currentData(), self.session.workspace
+        if run_id is None:
+            return
+
+        def work(progress: Progress) -> tuple[int, int | None, list[Evaluation]]:
+            return run_id, kept, workspace.evaluations(run_id)
+
+        self.session.run_in_thread("Evaluations of the second map", work, self._list_epochs, quiet=True)
+
+    def _list_epochs(self, answer: tuple[int, int | None, list[Evaluation]]) -> None:
+        run_id, kept, evaluations = answer
+        if run_id != self.runs.currentData():
+            return
+        several = len({evaluation.distance for evaluation in evaluations}) > 1
+        self.epochs.clear()
+        for evaluation in evaluations:
+            name = epoch_name(evaluation.epoch)
+            self.epochs.addItem(f"{name}, {evaluation.distance}" if several else name, evaluation.id)
+        own = run_id == self.session.run_id
+        index = self.epochs.findData(kept) if kept is not None else 0 if own else self.epochs.count() - 1
+        self.epochs.setCurrentIndex(max(0, index))
+        self._make()
 
     def _make(self) -> None:
         if not self._built or not self._wanted or self.isHidden():
@@ -191,7 +206,7 @@ class SecondMap(QWidget):
 
     def _show_map(self, data: MapData) -> None:
         self.data = data
-        self.trouble.hide()
+        self.problem.hide()
         self.caption.setText(data.caption)
         self._colour(fit=True)
         self.show_selection()
@@ -200,7 +215,9 @@ class SecondMap(QWidget):
     def _colour(self, *, fit: bool) -> None:
         if self.data is not None:
             groups = self.groups()
-            self.canvas.show_data(self.data, groups, self._rows_hidden(groups), fit=fit)
+            self.canvas.show_data(self.data, groups, self._rows_hidden(groups))
+            if fit:
+                self.canvas.fit()
 
     def groups(self, tokens: theme.Tokens | None = None) -> Groups:
         """The groups of its points on the first map's scale, in the colours of a theme: that on screen unless given."""
@@ -210,19 +227,19 @@ class SecondMap(QWidget):
     def _rows_hidden(self, groups: Groups) -> frozenset[int]:
         return frozenset(row for row, name in enumerate(groups.names) if name in self._hidden)
 
-    def _show_trouble(self, problem: Problem) -> None:
+    def _show_problem(self, problem: Problem) -> None:
         self._empty(str(problem))
 
     def _empty(self, sentence: str) -> None:
         self.data = None
         self.canvas.clear()
         self.caption.setText("")
-        self.trouble.setText(sentence)
-        self.trouble.setVisible(bool(sentence))
+        self.problem.setText(sentence)
+        self.problem.setVisible(bool(sentence))
 
     def _place(self) -> None:
         self.strip.place()
-        self.trouble.setGeometry(self.canvas.rect().adjusted(16, 16, -16, -16))
+        self.problem.setGeometry(self.canvas.rect().adjusted(16, 16, -16, -16))
 
     # What the person does
 
@@ -239,10 +256,5 @@ class SecondMap(QWidget):
         self.hovered.emit(None if row is None or self.data is None else int(self.data.ids[row]))
 
     def _row(self, sample: int | None) -> int | None:
-        found = [] if self.data is None or sample is None else np.flatnonzero(self.data.ids == sample).tolist()
-        return found[0] if found else None
-
-
-def epoch_word(epoch: int) -> str:
-    """An evaluation's epoch, in words; the one before the first is of the untrained network."""
-    return "untrained" if epoch == 0 else f"epoch {epoch}"
+        rows = [] if self.data is None or sample is None else np.flatnonzero(self.data.ids == sample).tolist()
+        return rows[0] if rows else None

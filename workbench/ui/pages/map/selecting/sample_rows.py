@@ -20,12 +20,12 @@ class SampleRows:
         """Bool [n]: the rows whose sample is one of these ids [k]; ids that are not on the map are passed over."""
         if self._last is not None and wanted is self._last[0]:
             return self._last[1]
-        found = np.zeros(len(self._ids), bool)
+        rows_mask = np.zeros(len(self._ids), bool)
         if len(wanted) and len(self._ids):
             wanted = np.sort(wanted)  # looked up in order, which is five times as fast
-            place = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
-            found[self._order[place[self._sorted[place] == wanted]]] = True
-        return found
+            index = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
+            rows_mask[self._order[index[self._sorted[index] == wanted]]] = True
+        return rows_mask
 
     def changed(self, now: np.ndarray, rows: np.ndarray, way: str) -> np.ndarray:
         """The ids selected after `rows` are clicked or outlined: instead of `now`, added to it or removed from it."""

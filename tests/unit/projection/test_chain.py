@@ -9,7 +9,7 @@ from workbench.config import RunConfig
 from workbench.control import Cancelled
 from workbench.events import Ended, Evaluated
 from workbench.projection.align import align
-from workbench.projection.course import Wanted, draw, draw_all, latest_before
+from workbench.projection.chain import Wanted, draw, draw_all, latest_before
 from workbench.projection.maps import make_map
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
@@ -65,7 +65,7 @@ def test_the_whole_course_is_one_chain_and_is_made_once(workspace):
     assert all(0.5 < each.trustworthiness <= 1 and 0.5 < each.continuity <= 1 for each in chain)
     assert {each.trust_queries for each in chain} == {COUNT}
     assert all(0 <= done <= total == 300 for _, done, total in told)
-    assert told[0][0] == "map 1 of 3: Looking for it"
+    assert told[0][0] == "map 1 of 3: Looking for a stored map"
 
 
 def test_the_same_chain_is_the_same_picture(workspace, tmp_path):
@@ -111,7 +111,7 @@ def test_one_map_starts_from_the_nearest_earlier_one_alone(workspace):
 
 def test_what_was_done_before_a_cancel_is_kept(workspace):
     def stop(text, done, total):
-        if text.startswith("map 2") and "Laying out" in text:
+        if text.startswith("map 2") and "Optimising" in text:
             raise Cancelled
 
     with pytest.raises(Cancelled):

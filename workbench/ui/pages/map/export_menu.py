@@ -1,6 +1,5 @@
 """The Export menu of the map: where to, and who writes it."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -12,10 +11,11 @@ from workbench.exchange.source import Source
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui import theme
-from workbench.ui.pages.map import export
-from workbench.ui.pages.map.beside import SecondMap, epoch_word
+from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model import MapModel
+from workbench.ui.pages.map.second_map import SecondMap
 from workbench.ui.session import Session
 
 
@@ -25,17 +25,17 @@ class MapExport(QObject):
     def __init__(
         self,
         session: Session,
-        shown: Callable[[], MapData | None],
+        model: MapModel,
         drawn: tuple[MapCanvas, SecondMap],
         page: QWidget,
     ) -> None:
         super().__init__(page)
-        self._session, self._shown, self._page = session, shown, page
+        self._session, self._model, self._page = session, model, page
         self._canvas, self._second = drawn
 
     def fill(self, menu: QMenu) -> None:
         """One line for each format."""
-        for ending, words in export.FORMATS.items():
+        for ending, words in map_files.FORMATS.items():
             menu.addAction(words).triggered.connect(partial(self._ask, ending))
         menu.addSeparator()
         projector = menu.addAction("Embeddings for the Projector (TSV)…")
@@ -44,63 +44,57 @@ class MapExport(QObject):
 
     def write(self, path: Path) -> None:
         """Write the map as .png, .svg, .pdf or .csv; what goes wrong is told in the message bar."""
-        data = self._shown()
+        data = self._model.map
         if data is None:
             self._session.notify("There is no map to export yet.")
             return
         try:
-            ending = export.check_ending(path)
+            ending = map_files.check_ending(path)
         except Problem as problem:
             self._session.notify(problem)
             return
         beside = None if self._second.isHidden() else self._second.data
-        maps = [("", data)] if beside is None else [(self._name(each), each) for each in (data, beside)]
+        maps = [("", data)] if beside is None else [(shown.title, shown) for shown in (data, beside)]
         content = b""
         if ending != "csv":
             sheets = self._sheets(maps)
-            content = {"png": export.png, "svg": export.svg, "pdf": export.pdf}[ending](*sheets)
-            for each in sheets:
-                each.canvas.deleteLater()
+            content = {"png": map_files.png, "svg": map_files.svg, "pdf": map_files.pdf}[ending](*sheets)
+            for sheet in sheets:
+                sheet.canvas.deleteLater()
 
         def work(progress: Progress) -> None:
-            export.write(path, content or export.table(*maps))
+            map_files.write(path, content or map_files.table(*maps))
 
         self._session.run_in_thread("Export the map", work, partial(self._written, path))
 
-    def _sheets(self, maps: list[tuple[str, MapData]]) -> list[export.Sheet]:
+    def _sheets(self, maps: list[tuple[str, MapData]]) -> list[map_files.Sheet]:
         """The maps on paper, as high as the first: the second has its choosers above it."""
         first = maps[0][1]
         groups = self._second.colours.groups(first, theme.LIGHT)
-        papers = [export.on_paper(self._canvas, groups)]
+        papers = [map_files.on_paper(self._canvas, groups)]
         if len(maps) > 1:
             groups = self._second.groups(theme.LIGHT)
-            papers.append(export.on_paper(self._second.canvas, groups, self._canvas.height()))
+            papers.append(map_files.on_paper(self._second.canvas, groups, self._canvas.height()))
         drawn = [paper.data.caption for paper in papers if paper.data is not None]  # on the way between epochs its own
         captions = [f"{name}   ·   {said}" if name else said for (name, _), said in zip(maps, drawn, strict=True)]
-        return [export.Sheet(paper, caption) for paper, caption in zip(papers, captions, strict=True)]
-
-    def _name(self, data: MapData) -> str:
-        """Run and epoch of a map."""
-        evaluation = self._session.workspace.evaluation(data.evaluation)
-        run = self._session.workspace.run(evaluation.run_id)
-        return f"Run {run.id}: {run.name}, {epoch_word(evaluation.epoch)}"
+        return [map_files.Sheet(paper, caption) for paper, caption in zip(papers, captions, strict=True)]
 
     def write_projector(self, folder: Path) -> None:
         """Write vectors.tsv and metadata.tsv of the shown evaluation into a folder."""
-        evaluation, workspace = self._session.evaluation(), self._session.workspace
-        if evaluation is None:
+        evaluation_id, workspace = self._session.evaluation_id, self._session.workspace
+        if evaluation_id is None:
             self._session.notify("There is no evaluation to export yet.")
             return
-        source = Source(workspace, workspace.run(evaluation.run_id), evaluation)
 
         def work(progress: Progress) -> None:
-            write_projector(source, folder, progress)
+            evaluation = workspace.evaluation(evaluation_id)
+            write_projector(Source(workspace, workspace.run(evaluation.run_id), evaluation), folder, progress)
 
-        told = partial(self._projected, folder)
-        self._session.run_in_thread("Export embeddings for the Projector", work, told)
+        written = partial(self._projected, folder)
+        self._session.run_in_thread("Export embeddings for the Projector", work, written)
 
     def _ask(self, ending: str) -> None:
-        name, _ = QFileDialog.getSaveFileName(self._page, "Export the map", f"map.{ending}", export.FORMATS[ending])
+        name, _ = QFileDialog.getSaveFileName(self._page, "Export the map", f"map.{ending}", map_files.FORMATS[ending])
         if name:
             self.write(Path(name) if Path(name).suffix else Path(f"{name}.{ending}"))
 

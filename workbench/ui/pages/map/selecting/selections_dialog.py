@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from workbench.exchange.selected_images import Written, safe, write_links, write_table
 from workbench.progress import Progress
-from workbench.ui.pages.map.choosing.selection_store import SelectionStore
+from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
@@ -107,7 +107,7 @@ class SelectionsDialog(QDialog):
     def current(self) -> Selection | None:
         """The selection whose details are shown."""
         row = self.list.currentIndex().row()
-        return self.store.found[row] if 0 <= row < len(self.store.found) else None
+        return self.store.selections[row] if 0 <= row < len(self.store.selections) else None
 
     def show_named(self, name: str) -> None:
         """Show the details of a selection, as soon as it is listed."""
@@ -128,10 +128,10 @@ class SelectionsDialog(QDialog):
 
     def _fill(self) -> None:
         current = self._wanted or ("" if self.current is None else self.current.name)
-        names = [each.name for each in self.store.found]
+        names = [each.name for each in self.store.selections]
         if self._wanted in names:
             self._wanted = ""
-        self.names.setStringList([f"{each.name}  ({len(each.samples):,})" for each in self.store.found])
+        self.names.setStringList([f"{each.name}  ({len(each.samples):,})" for each in self.store.selections])
         if names:
             self.list.setCurrentIndex(self.names.index(names.index(current) if current in names else 0))
         self.list.setVisible(bool(names))

@@ -1,8 +1,8 @@
-"""The floating column of tools on the left of the map, and the strip of a map in the making."""
+"""The row of tools above the map, and the strip that tells how far a map in the making is."""
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QWidget
 
 from workbench.ui.icons import SIZE, icon
 from workbench.ui.widgets.buttons import button
@@ -11,39 +11,30 @@ from workbench.ui.widgets.labels import label
 GAP = 12  # px from the map's edge
 
 
-class ToolPill(QFrame):
-    """One button for each action; a checkable one is a tool. The actions also stand in the window's menu."""
+class ToolRow(QWidget):
+    """One button for each action, with a gap where a separator is. The actions also stand in the window's menu."""
 
-    def __init__(self, actions: list[QAction], parent: QWidget) -> None:
+    def __init__(self, actions: list[QAction], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setProperty("card", "raised")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(4, 4, 4, 4)
-        column.setSpacing(4)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
         self.buttons: dict[QAction, QToolButton] = {}
         for action in actions:
             if action.isSeparator():
-                line = QFrame(frameShape=QFrame.Shape.HLine)
-                column.addWidget(line)
+                row.addSpacing(GAP // 3)
                 continue
             tool = QToolButton()
             tool.setDefaultAction(action)
-            tool.setIconSize(QSize(SIZE + 2, SIZE + 2))
+            tool.setIconSize(QSize(SIZE, SIZE))
             tool.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             tool.setAccessibleName(action.text())
-            column.addWidget(tool)
+            row.addWidget(tool)
             self.buttons[action] = tool
-        self.adjustSize()
-
-    def place(self) -> None:
-        """Stand in the middle of the parent's left edge."""
-        parent = self.parentWidget()
-        assert parent is not None
-        self.move(GAP, max(GAP, (parent.height() - self.height()) // 2))
 
 
-class MakingStrip(QFrame):
-    """What is being computed, how far it is, and Cancel; gone when nothing is."""
+class ProgressStrip(QFrame):
+    """What is being computed, how far it is, and Cancel; floats over the map, gone when nothing is computed."""
 
     cancelled = Signal()
 

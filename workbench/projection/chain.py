@@ -116,22 +116,22 @@ def draw_all(
     Raises:
         Problem: as draw. Cancelled: by `progress`; maps that are done are kept.
     """
-    course = same_course(workspace, evaluation_id)
+    evaluations = same_course(workspace, evaluation_id)
     chain: list[Projection] = []
     made = 0
-    for place, evaluation in enumerate(course):
+    for number, evaluation in enumerate(evaluations):
 
-        def tell(text: str, done: int, total: int, place: int = place) -> None:
-            part = PARTS * done // total if text == "Laying out points" and total else 0
-            progress(f"map {place + 1} of {len(course)}: {text}", place * PARTS + part, len(course) * PARTS)
+        def tell(text: str, done: int, total: int, number: int = number) -> None:
+            part = PARTS * done // total if text == "Optimising layout" and total else 0
+            progress(f"map {number + 1} of {len(evaluations)}: {text}", number * PARTS + part, len(evaluations) * PARTS)
 
-        tell("Looking for it", 0, 0)
+        tell("Looking for a stored map", 0, 0)
         start = chain[-1] if chain else None
         stored = _stored(workspace, evaluation.id, wanted, start)
         if stored is None:
-            number, _ = draw(workspace, evaluation.id, wanted, start, tell)
+            made_now, _ = draw(workspace, evaluation.id, wanted, start, tell)
             made += 1
-            stored = next(each for each in workspace.projections(evaluation.id) if each.id == number)
+            stored = next(each for each in workspace.projections(evaluation.id) if each.id == made_now)
         chain.append(stored)
     if not chain:
         raise Problem("This run has no evaluation to map.")

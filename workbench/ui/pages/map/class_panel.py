@@ -1,0 +1,53 @@
+"""The tab Classes beside the map: each class with its margin and the class nearest to it; the rest is in the table."""
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHeaderView, QTableView, QVBoxLayout, QWidget
+
+from workbench.class_table import TITLES, ClassRow
+from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.widgets.labels import label
+
+SHOWN = ("Class", "Margin", "Nearest class")
+
+
+class ClassPanel(QWidget):
+    """Draws the same rows as the table of classes; a click selects a class and shows it on the map."""
+
+    class_chosen = Signal(int)  # label
+    looked_at = Signal()
+
+    def __init__(self, rows: SortedRows, button: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows = rows
+        self.view = QTableView()
+        self.view.setModel(rows)
+        self.view.setAccessibleName("Classes with margin and nearest class")
+        self.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.view.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.view.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
+        self.view.setShowGrid(False)
+        self.view.verticalHeader().hide()
+        self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self.view.setSortingEnabled(True)
+        self.view.sortByColumn(TITLES.index("Margin"), Qt.SortOrder.AscendingOrder)
+        for number, title in enumerate(TITLES):
+            self.view.setColumnHidden(number, title not in SHOWN)
+        self.words = label("", "caption", wrap=True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 8)
+        column.setSpacing(8)
+        column.addWidget(self.view, 1)
+        column.addWidget(self.words)
+        column.addWidget(button)
+        self.view.clicked.connect(self._choose)
+        self.view.activated.connect(self._choose)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.looked_at.emit()
+
+    def _choose(self, index: QModelIndex) -> None:
+        row = self._rows.row(index.row())
+        if isinstance(row, ClassRow):
+            self.class_chosen.emit(row.label)

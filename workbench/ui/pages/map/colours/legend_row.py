@@ -1,0 +1,81 @@
+"""One row of the legend: colour, name, number of images and, for a class, its mean average precision as a bar."""
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from workbench.ui import theme
+
+TALL, DOT, SIDE, GAP = 30, 10, 10, 8  # px: row, dot, left and right of a row, between its parts
+BAR, THICK = 72, 6  # px
+COUNT_ROLE, SCORE_ROLE, COLOUR_ROLE, HIDDEN_ROLE, NAME_ROLE = (Qt.ItemDataRole.UserRole + number for number in range(5))
+TRANSPARENT = 90  # of 255: a hidden group
+
+
+class LegendRow(QStyledItemDelegate):
+    """Draws what the roles of the model say; a score is in 0..1, None or NaN."""
+
+    bars = True  # else long names have the room of the bars
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(0, max(TALL, option.fontMetrics.height() + GAP))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        tokens, widget = theme.current(), option.widget
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._background(painter, option, widget)
+        hidden = bool(index.data(HIDDEN_ROLE))
+        colour = QColor.fromRgba(index.data(COLOUR_ROLE))
+        area = option.rect.adjusted(SIDE, 0, -SIDE, 0)
+        dot = QRectF(area.left(), area.center().y() - DOT / 2 + 0.5, DOT, DOT)
+        painter.setPen(QPen(colour, 1.5))
+        painter.setBrush(Qt.BrushStyle.NoBrush if hidden else colour)
+        painter.drawEllipse(dot)
+        text, muted = QColor(tokens.text), QColor(tokens.muted)
+        if hidden:
+            text.setAlpha(TRANSPARENT)
+        right = self._score(painter, area, index.data(SCORE_ROLE), colour, muted)
+        count = f"{index.data(COUNT_ROLE):,}"
+        wide = painter.fontMetrics().horizontalAdvance(count)
+        painter.setPen(muted)
+        middle = int(Qt.AlignmentFlag.AlignVCenter)
+        painter.drawText(QRect(right - wide, area.top(), wide, area.height()), middle, count)
+        left = area.left() + DOT + GAP
+        name = QRect(left, area.top(), right - wide - GAP - left, area.height())
+        font = painter.font()
+        font.setStrikeOut(hidden)
+        painter.setFont(font)
+        painter.setPen(text)
+        words = str(index.data(NAME_ROLE))
+        painter.drawText(
+            name, middle, painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideMiddle, name.width())
+        )
+        painter.restore()
+
+    def _background(self, painter: QPainter, option: QStyleOptionViewItem, widget: QWidget | None) -> None:
+        if widget is not None:
+            style = widget.style()
+            style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, widget)
+
+    def _score(self, painter: QPainter, area: QRect, score: float | None, colour: QColor, ink: QColor) -> int:
+        """The bar with its number at the right end; where they begin."""
+        if score is None or score != score:
+            return area.right()
+        number = f"{100 * score:.1f}"
+        wide = painter.fontMetrics().horizontalAdvance("100.0")
+        painter.setPen(ink)
+        figure = QRect(area.right() - wide, area.top(), wide, area.height())
+        painter.drawText(figure, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), number)
+        if not self.bars:
+            return figure.left() - GAP
+        left = figure.left() - GAP - BAR
+        track = QRectF(left, area.center().y() - THICK / 2 + 0.5, BAR, THICK)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(theme.current().divider))
+        painter.drawRoundedRect(track, THICK / 2, THICK / 2)
+        painter.setBrush(colour)
+        painter.drawRoundedRect(QRectF(left, track.top(), max(THICK, BAR * score), THICK), THICK / 2, THICK / 2)
+        return left - GAP

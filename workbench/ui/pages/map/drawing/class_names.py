@@ -1,0 +1,142 @@
+"""Names of classes on the map: each at the centre of its points, none over another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+
+from workbench.ui import theme
+from workbench.ui.pages.map.drawing.stamps import on_screen
+from workbench.ui.pages.map.map_data import Groups, MapData
+
+TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, left and right of its letters, longest
+MOST = 200  # names that a place is looked for; of more classes, the largest
+REACHES = (0.0, 21.0, 33.0, 48.0, 78.0)  # px from the centre at which a free place is looked for
+DIRECTIONS = 12
+LEADER = 13.0  # px from the centre beyond which a line leads to it
+BACKGROUND = 224  # of 255
+APART = 2.0  # px between two names
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name with its place on the screen: the centre of its class, and the box around its letters."""
+
+    text: str
+    centre: tuple[float, float]
+    box: QRectF
+    colour: int  # ARGB
+
+
+class ClassNames(pg.GraphicsObject):
+    """A layer over the points, for maps that are coloured by class."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens = theme.current()
+        self.wanted = True
+        self.drawn: list[Name] = []  # at the last paint
+        self._centres = np.empty((0, 2))
+        self._texts: list[str] = []
+        self._colours: list[int] = []
+        self._bounds = QRectF(0, 0, 1, 1)
+        self.setZValue(8)
+
+    def show(self, data: MapData | None, groups: Groups | None, hidden: frozenset[int], bounds: QRectF) -> None:
+        """Show the names of the groups that are not hidden; none unless these are classes."""
+        self.prepareGeometryChange()
+        self._bounds = bounds
+        self._centres, self._texts, self._colours = np.empty((0, 2)), [], []
+        if data is not None and groups is not None and groups.labels is not None and self.wanted:
+            centres, counts = centres_of(data.points, groups.of, len(groups.names))
+            order = [group for group in np.argsort(-counts, kind="stable").tolist() if counts[group]]
+            shown = [group for group in order if group not in hidden and group < len(groups.labels)][:MOST]
+            self._centres = centres[shown]
+            self._texts = [groups.names[group] for group in shown]
+            self._colours = groups.colours[shown].tolist()
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        return self._bounds
+
+    def dataBounds(self, axis: int, frac: float = 1.0, orthoRange: object = None) -> None:  # noqa: N803
+        return None
+
+    def pixelPadding(self) -> float:
+        return WIDEST
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        self.drawn = []
+        if not self._texts:
+            return
+        centres = on_screen(painter.worldTransform(), self._centres)
+        device = painter.device()
+        ratio = 1.0 if isinstance(device, QWidget) else device.devicePixelRatioF()
+        area = QRectF(0, 0, device.width() / ratio, device.height() / ratio)
+        font = QFont()
+        font.setPixelSize(theme.CAPTION_PX)
+        font.setBold(True)
+        metrics = QFontMetricsF(font)
+        texts = [metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, WIDEST) for text in self._texts]
+        widths = [max(TALL, metrics.horizontalAdvance(text) + 2 * PADDED) for text in texts]
+        boxes = free_boxes(centres, widths, area)
+        for text, centre, box, colour in zip(texts, centres.tolist(), boxes, self._colours, strict=True):
+            if box is not None:
+                self.drawn.append(Name(text, (centre[0], centre[1]), box, colour))
+        painter.save()
+        painter.resetTransform()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(font)
+        for name in self.drawn:
+            self._draw(painter, name)
+        painter.restore()
+
+    def _draw(self, painter: QPainter, name: Name) -> None:
+        edge, background = QColor.fromRgba(name.colour), QColor(self.tokens.surface)
+        background.setAlpha(BACKGROUND)
+        centre, middle = QPointF(*name.centre), name.box.center()
+        painter.setPen(QPen(edge, 1.2))
+        if abs(middle.x() - centre.x()) + abs(middle.y() - centre.y()) > LEADER and not name.box.contains(centre):
+            painter.drawLine(centre, middle)
+        painter.setBrush(background)
+        painter.drawRoundedRect(name.box, 4, 4)
+        painter.setPen(QColor(self.tokens.text))
+        painter.drawText(name.box, int(Qt.AlignmentFlag.AlignCenter), name.text)
+
+
+def centres_of(points: np.ndarray, group: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The mean [g, 2] of the points [n, 2] of each group that have a place, and how many [g] these are."""
+    placed = np.isfinite(points).all(1)
+    group, points = group[placed], points[placed].astype(float)
+    counts = np.bincount(group, minlength=count)
+    sums = np.stack([np.bincount(group, points[:, axis], count) for axis in (0, 1)], 1)
+    return sums / np.maximum(counts, 1)[:, None], counts
+
+
+def free_boxes(centres: np.ndarray, widths: Sequence[float], area: QRectF) -> list[QRectF | None]:
+    """A box for each name, at its centre or near it, within `area` and over none before it; None where none is free.
+
+    Args:
+        centres: [g, 2] px. widths: [g] px.
+    """
+    angles = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS) - np.pi / 2
+    steps = [(0.0, 0.0)] + [(reach * np.cos(angle), reach * np.sin(angle)) for reach in REACHES[1:] for angle in angles]
+    boxes: list[QRectF | None] = []
+    taken: list[QRectF] = []
+    for (x, y), width in zip(centres.tolist(), widths, strict=True):
+        box = None
+        if area.contains(x, y):
+            for across, down in steps[width > 2 * TALL :]:  # a long name would hide its points
+                left = x + across - width / 2 + np.sign(round(across, 6)) * width / 4
+                tried = QRectF(left, y + down - TALL / 2, width, TALL)
+                grown = tried.adjusted(-APART, -APART, APART, APART)
+                if area.contains(tried) and not any(grown.intersects(other) for other in taken):
+                    box = tried
+                    taken.append(tried)
+                    break
+        boxes.append(box)
+    return boxes

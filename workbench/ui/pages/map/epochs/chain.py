@@ -1,0 +1,121 @@
+"""The maps of one run over its epochs, and what lies between two of them. No Qt."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from workbench.projection.align import matched
+from workbench.ui.pages.map.drawing.spatial import Box, box_around
+from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.method import Request, fits
+from workbench.workspace import Workspace
+from workbench.workspace.ranking import read_scores
+from workbench.workspace.stored_maps import kept_neighbours, longest_chain, maps_of, same_course
+
+BETWEEN = "On the way between two epochs: places are interpolated, scores and colours are those of the nearer epoch"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """One evaluation; rows are in the order of the chain's ids, NaN for samples that it has not."""
+
+    evaluation: int
+    projection: int
+    epoch: int
+    points: np.ndarray  # [n, 2] float32
+    proxies: np.ndarray | None  # [p, 2]
+    ap: np.ndarray  # [n]
+    right: np.ndarray  # [n] bool
+    kept: np.ndarray | None  # [n]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chain:
+    """Maps of which each starts from the one before. A time is a number from 0 (the first) to `end` (the last)."""
+
+    ids: np.ndarray  # [n]
+    frames: tuple[Frame, ...]
+    evaluations: int  # of the run; more than frames where some are not mapped
+    box: Box | None = field(init=False)  # around all points and proxies of all frames; None where there is none
+
+    def __post_init__(self) -> None:
+        tables = [table for frame in self.frames for table in (frame.points, frame.proxies) if table is not None]
+        boxes = [box for table in tables if (box := box_around(table)) is not None]
+        corners = np.array(boxes).reshape(-1, 2, 2)
+        box = box_around(corners.reshape(-1, 2)) if len(corners) else None
+        object.__setattr__(self, "box", box)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every evaluation of the run has a map here."""
+        return len(self.frames) == self.evaluations
+
+    @property
+    def end(self) -> int:
+        """The last time."""
+        return max(0, len(self.frames) - 1)
+
+    def nearest(self, time: float) -> int:
+        """The number of the frame nearest to a time."""
+        return int(np.clip(round(time), 0, self.end))
+
+    def frame_of(self, evaluation: int) -> int | None:
+        """The number of the frame of an evaluation, or None."""
+        return next((number for number, frame in enumerate(self.frames) if frame.evaluation == evaluation), None)
+
+    def points_at(self, time: float) -> tuple[np.ndarray, np.ndarray | None]:
+        """Points [n, 2] and proxies [p, 2] at a time; between two frames they start and end slowly.
+
+        Proxies that the two frames do not share stand still until the next frame.
+        """
+        low = int(np.clip(np.floor(time), 0, self.end))
+        high = min(low + 1, self.end)
+        share = float(np.clip(time - low, 0, 1))
+        eased = np.float32(share * share * (3 - 2 * share))
+        before, after = self.frames[low], self.frames[high]
+        points = before.points + eased * (after.points - before.points)
+        if before.proxies is None or after.proxies is None or before.proxies.shape != after.proxies.shape:
+            return points, before.proxies
+        return points, before.proxies + eased * (after.proxies - before.proxies)
+
+    def moment(self, data: MapData, time: float) -> MapData:
+        """What the map shows at a time: `data` with other points, and the scores of the nearest frame."""
+        points, proxies = self.points_at(time)
+        frame = self.frames[self.nearest(time)]
+        return replace(
+            data, points=points, proxies=proxies, ap=frame.ap, right=frame.right, kept=frame.kept, made=None,
+            caption="   ·   ".join(filter(None, (data.shown, BETWEEN))), index=None,
+        )  # fmt: skip
+
+    def trails(self, rows: np.ndarray, time: float) -> np.ndarray:
+        """Where some points have been up to a time: [s, m, 2], the last of m being where they are."""
+        past = [frame.points[rows] for frame in self.frames[: int(np.ceil(time))]]
+        return np.stack([*past, self.points_at(time)[0][rows]], axis=1)
+
+
+def read_chain(workspace: Workspace, data: MapData, wanted: Request) -> Chain:
+    """The longest chain of maps of the run of `data`, in the order of its samples; it may have no frame.
+
+    Args:
+        wanted: method, params and seed, as the analysis process takes them.
+
+    Raises:
+        Problem: a file of a map or ranking is missing or damaged.
+    """
+    evaluations = same_course(workspace, data.evaluation)
+    epochs = {evaluation.id: evaluation.epoch for evaluation in evaluations}
+    maps = maps_of(workspace, evaluations[0].run_id) if evaluations else []
+    frames = []
+    for stored in longest_chain(maps, lambda one: fits(one, wanted) and one.evaluation_id in epochs):
+        points, proxies = workspace.coordinates(stored.id)
+        ids, first_hit, ap = read_scores(workspace, stored.evaluation_id)
+        kept = kept_neighbours(workspace, stored.id)
+        columns = [np.stack([ap, first_hit == 1], 1)] + ([] if kept is None else [np.stack([kept, kept], 1)])
+        scores = [matched(data.ids, ids, column) for column in columns]
+        frames.append(
+            Frame(
+                stored.evaluation_id, stored.id, epochs[stored.evaluation_id], matched(data.ids, ids, points), proxies,
+                scores[0][:, 0], scores[0][:, 1] == 1, None if kept is None else scores[1][:, 0],
+            )
+        )  # fmt: skip
+    return Chain(data.ids, tuple(frames), len(evaluations))

@@ -1,0 +1,83 @@
+"""Where the person is among the epochs of the map, and how it plays. No Qt: the caller brings the clock."""
+
+from math import ceil, floor
+
+ONE_EPOCH, WHOLE = 800.0, 20_000.0  # ms: from one epoch to the next, and at most for all
+ONE_MAP = "One map so far"
+
+
+class Timeline:
+    """A time is a number from 0 (the first epoch that has a map) to `end` (the last); whole numbers are epochs."""
+
+    def __init__(self) -> None:
+        self.epochs: tuple[int, ...] = ()
+        self.evaluations = 0  # of the run; more than epochs where some have no map
+        self.time = 0.0
+        self.working = ""  # what is being mapped, where every epoch is
+        self._played_from: tuple[float, float] | None = None  # time, and ms of the clock
+
+    def show(self, epochs: tuple[int, ...], evaluations: int, time: float) -> None:
+        """Other epochs, of so many evaluations of the run. It does not play."""
+        self.epochs, self.evaluations, self.time = epochs, evaluations, time
+        self._played_from = None
+
+    @property
+    def end(self) -> int:
+        """The last time."""
+        return max(0, len(self.epochs) - 1)
+
+    @property
+    def playable(self) -> bool:
+        """Whether there is more than one epoch to go through."""
+        return len(self.epochs) > 1
+
+    @property
+    def playing(self) -> bool:
+        return self._played_from is not None
+
+    @property
+    def missing(self) -> int:
+        """Evaluations that have no map in this chain."""
+        return self.evaluations - len(self.epochs)
+
+    @property
+    def words(self) -> str:
+        """Which epoch is shown, or what is being mapped."""
+        if self.working:
+            return self.working
+        if not self.playable:
+            return ONE_MAP
+        first = self.epochs[floor(self.time)]
+        return f"Epoch {first}" if self.time == floor(self.time) else f"Epoch {first} to {self.epochs[ceil(self.time)]}"
+
+    def play(self, now: float) -> None:
+        """Play from here, or from the start where it has ended; `now` in ms."""
+        if self.playable:
+            self.time = 0.0 if self.time >= self.end else self.time
+            self._played_from = (self.time, now)
+
+    def tick(self, now: float) -> bool:
+        """Go to where the clock is, so that a slow picture does not slow the play. Whether it still plays."""
+        if self._played_from is None:
+            return False
+        start, began = self._played_from
+        self.time = min(float(self.end), start + (now - began) / min(ONE_EPOCH, WHOLE / self.end))
+        if self.time >= self.end:
+            self._played_from = None
+        return self.playing
+
+    def stop(self) -> None:
+        """Stand still, between two epochs if need be."""
+        self._played_from = None
+
+    def settle(self) -> int:
+        """Stop at the nearest epoch; its number among the epochs."""
+        self.stop()
+        nearest = round(self.time)
+        self.time = float(nearest)
+        return nearest
+
+    def step(self, epochs: int) -> float:
+        """The time of the epoch before (-1) or after (1), from wherever it stands."""
+        time = floor(self.time) + 1 if epochs > 0 else ceil(self.time) - 1
+        return float(min(max(time, 0), self.end))

@@ -1,0 +1,76 @@
+"""How the map is drawn: size and opacity of points, names, thumbnails, stars; and the controls of these."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QSlider, QWidget
+
+from workbench.ui.pages.map.model import Look
+from workbench.ui.widgets.labels import label
+
+SIZES, OPACITIES = (50, 300), (10, 100)  # percent
+STEP = 10  # percent
+
+
+class LookControls(QWidget):
+    """Below the legend."""
+
+    changed = Signal(object)  # Look
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.proxies, self.names, self.pictures = QCheckBox(), QCheckBox("Class names"), QCheckBox("Thumbnails")
+        self.point_size = _slider(SIZES, "Size of the points")
+        self.point_opacity = _slider(OPACITIES, "Opacity of the points")
+        self.size_words, self.opacity_words = label("", "caption"), label("", "caption")
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(6)
+        grid.setColumnStretch(1, 1)
+        right = Qt.AlignmentFlag.AlignRight
+        rows = ((self.proxies, ""), (self.names, "at centroids"), (self.pictures, "when zoomed in"))
+        for row, (box, note) in enumerate(rows):
+            grid.addWidget(box, row, 0, 1, 2 if note else 3)
+            if note:
+                grid.addWidget(label(note, "caption"), row, 2, right)
+            box.toggled.connect(self._changed)
+        sliders = (("Size", self.point_size, self.size_words), ("Opacity", self.point_opacity, self.opacity_words))
+        for row, (name, slider, words) in enumerate(sliders, len(rows)):
+            grid.addWidget(label(name), row, 0)
+            grid.addWidget(slider, row, 1)
+            grid.addWidget(words, row, 2, right)
+            slider.valueChanged.connect(self._changed)
+        self.show_look(Look())
+        self.show_stars(0)
+
+    def show_look(self, look: Look) -> None:
+        """Show how the map is drawn; `changed` is not emitted."""
+        self.blockSignals(True)
+        self.proxies.setChecked(look.proxies)
+        self.names.setChecked(look.names)
+        self.pictures.setChecked(look.pictures)
+        self.point_size.setValue(round(100 * look.size))
+        self.point_opacity.setValue(round(100 * look.opacity))
+        self.size_words.setText(f"{self.point_size.value()} %")
+        self.opacity_words.setText(f"{self.point_opacity.value()} %")
+        self.blockSignals(False)
+
+    def show_stars(self, count: int) -> None:
+        """So many class proxies are on the map."""
+        self.proxies.setVisible(count > 0)
+        self.proxies.setText(f"★ Class proxies ({count:,})")
+
+    def _changed(self) -> None:
+        look = Look(
+            self.proxies.isChecked(), self.names.isChecked(), self.pictures.isChecked(), self.point_size.value() / 100,
+            self.point_opacity.value() / 100,
+        )  # fmt: skip
+        self.show_look(look)
+        self.changed.emit(look)
+
+
+def _slider(limits: tuple[int, int], name: str) -> QSlider:
+    slider = QSlider(Qt.Orientation.Horizontal)
+    slider.setRange(*limits)
+    slider.setSingleStep(STEP)
+    slider.setPageStep(STEP)
+    slider.setAccessibleName(name)
+    return slider

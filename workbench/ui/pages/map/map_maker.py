@@ -1,0 +1,165 @@
+"""Which map an evaluation gets: a stored one, or PCA at once and UMAP or t-SNE when the analysis process has it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.ui.activity import ActivityItem
+from workbench.ui.analysis import Request as AnalysisRequest
+from workbench.ui.pages.map import map_data
+from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.method import AT_ONCE, METHODS, Request, fits
+from workbench.ui.session import Session
+from workbench.workspace import Workspace
+from workbench.workspace.stored_maps import longest_chain, maps_of
+
+SETTLE = 400  # ms that an evaluation stands before a UMAP of it is asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which map: of an evaluation, as the analysis process takes it."""
+
+    evaluation: int
+    request: Request
+
+    @property
+    def at_once(self) -> bool:
+        """Whether it is drawn without the analysis process."""
+        return self.request["method"] in AT_ONCE
+
+
+class MapMaker(QObject):
+    """Makes one map at a time, always the one that was wanted last. The workspace is read on a thread."""
+
+    made = Signal(object)  # MapData
+    working = Signal(str, int, int)  # words, done, total; no words at the end
+    failed = Signal(object)  # Problem: there is nothing to show
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._wanted: Wanted | None = None
+        self._missing = False  # the wanted map is not stored: PCA stands in its place
+        self._requested: Wanted | None = None  # what the analysis process works on
+        self._request: AnalysisRequest | None = None
+        self._item: ActivityItem | None = None
+        self._settle = QTimer(self, interval=SETTLE, singleShot=True)
+        self._settle.timeout.connect(self._ask)
+
+    def make(self, evaluation_id: int, request: Request) -> None:
+        """Make the map of an evaluation: `made` follows, twice where a better one takes its time."""
+        self._wanted, self._missing = Wanted(evaluation_id, request), False
+        self._settle.stop()
+        self._load(self._wanted)
+
+    def forget(self) -> None:
+        """Nothing is wanted any more: another workspace, or no evaluation."""
+        self._wanted = None
+        self.cancel()
+
+    def cancel(self) -> None:
+        """Keep the map that is shown, and discard the one in the making."""
+        self._settle.stop()
+        self._missing = False
+        if self._request is not None:
+            self._request.cancel()
+        if self._item is not None:
+            self._item.cancelled()
+        self._end_request()
+
+    def _load(self, wanted: Wanted, projection: int | None = None) -> None:
+        """Read the wanted map on a thread: the stored map `projection`, else what `best_map` has."""
+        workspace = self._session.workspace
+
+        def work(progress: Progress) -> tuple[Wanted, MapData]:
+            if projection is not None:
+                return wanted, map_data.stored(workspace, wanted.evaluation, projection)
+            return wanted, best_map(workspace, wanted)
+
+        def failed(problem: Problem) -> None:
+            if wanted == self._wanted:
+                self.cancel()
+                self.failed.emit(problem)
+
+        self._session.run_in_thread("Map", work, self._loaded, failed, quiet=True)
+
+    def _loaded(self, answer: tuple[Wanted, MapData]) -> None:
+        wanted, data = answer
+        if wanted == self._wanted:
+            self._missing = data.made is None and not wanted.at_once
+            self.made.emit(data)
+            if self._missing:
+                self._settle.start()
+
+    def _ask(self) -> None:
+        """Ask for what is wanted now; while another map is in the making, it comes after that one."""
+        wanted = self._wanted
+        if wanted is None or self._request is not None:
+            return
+        place = {"workspace": str(self._session.workspace.path), "evaluation": wanted.evaluation}
+        self._requested = wanted
+        try:
+            self._request = self._session.analysis.request(
+                "project", {**place, **wanted.request}, self._progress, self._projected, self._not_projected, owner=self
+            )
+        except Problem as problem:
+            self._session.notify(problem)
+            return
+        self._item = self._session.activity.add(f"{self._title()} of the test embeddings", self.cancel)
+        self.working.emit(f"{self._title()}: starting", 0, 0)
+
+    def _progress(self, answer: dict[str, Any]) -> None:
+        words, done, total = answer["text"], answer["done"], answer["total"]
+        if self._item is not None:
+            self._item.progress(done, total, words)
+        self.working.emit(f"{self._title()}: {words}", done, total)
+
+    def _projected(self, answer: dict[str, Any]) -> None:
+        if self._item is not None:
+            self._item.finish()
+        requested = self._requested
+        self._end_request()
+        if requested is not None and requested == self._wanted:
+            self._load(requested, int(answer["projection"]))
+        else:
+            self._ask_missing()
+
+    def _not_projected(self, problem: Problem) -> None:
+        if self._item is not None:
+            self._item.fail(str(problem))
+        requested = self._requested
+        self._end_request()
+        self._session.notify(problem)
+        if requested != self._wanted:
+            self._ask_missing()
+
+    def _ask_missing(self) -> None:
+        if self._missing:
+            self._ask()
+
+    def _title(self) -> str:
+        """The method that was asked for."""
+        return METHODS["umap" if self._requested is None else self._requested.request["method"]]
+
+    def _end_request(self) -> None:
+        self._request = self._item = self._requested = None
+        self.working.emit("", 0, 0)
+
+
+def best_map(workspace: Workspace, wanted: Wanted) -> MapData:
+    """The stored map of the longest chain that fits, else the newest that fits, else the map that needs no waiting.
+
+    Raises:
+        Problem: as `map_data.stored` and `map_data.at_once`.
+    """
+    stored = maps_of(workspace, workspace.evaluation(wanted.evaluation).run_id)
+    chain = longest_chain(stored, lambda one: fits(one, wanted.request))
+    own = [one.id for one in stored if one.evaluation_id == wanted.evaluation and fits(one, wanted.request)]
+    number = next((one.id for one in chain if one.id in own), own[-1] if own else None)
+    if number is not None:
+        return map_data.stored(workspace, wanted.evaluation, number)
+    return map_data.at_once(workspace, wanted.evaluation, wanted.request)

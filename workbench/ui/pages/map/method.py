@@ -1,0 +1,59 @@
+"""Which map is wanted: method, distance, parameters and seed, and whether a stored map is it. No Qt."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.projection.subset import AT_MOST, LIMITED, MOST_POINTS, mark
+from workbench.workspace.rows import Projection
+
+METHODS = {"umap": "UMAP", "tsne": "t-SNE", "pca": "PCA", "plane": "Plane"}
+METRICS = {"cosine": "Cosine", "l2": "L2"}
+AT_ONCE = ("pca", "plane")  # drawn without the analysis process
+NOT_STORED_BEFORE = {"target_weight": 0.0}  # the value in maps stored before the parameter was there
+Request = dict[str, Any]  # method, params, seed, perhaps most and only: as the analysis process takes them
+
+
+@dataclass(frozen=True, slots=True)
+class MapMethod:
+    """A method with all parameters, also those that another method would need.
+
+    Args:
+        method: key of METHODS. metric: key of METRICS.
+        n_neighbors, min_dist: UMAP's. perplexity: t-SNE's.
+        target_weight: UMAP's pull of the labels, 0..1; None: the labels are not used.
+        max_points: UMAP and t-SNE lay out a sample of more images, stratified by class.
+    """
+
+    method: str = "umap"
+    metric: str = "cosine"
+    n_neighbors: int = 15
+    min_dist: float = 0.1
+    target_weight: float | None = None
+    perplexity: float = 30.0
+    max_points: int = MOST_POINTS
+    seed: int = 0
+
+    def request(self, only: list[int] | None = None) -> Request:
+        """What the analysis process is asked for; `only`: ids of the samples that are mapped, None for all."""
+        params: dict[str, Any] = {"metric": self.metric}
+        if self.method == "umap":
+            params |= {"n_neighbors": self.n_neighbors, "min_dist": self.min_dist}
+            if self.target_weight is not None:
+                params["target_weight"] = self.target_weight
+        elif self.method == "tsne":
+            params["perplexity"] = self.perplexity
+        limit = {"most": self.max_points} if self.method in LIMITED else {}
+        isolated = {} if only is None else {"only": only}
+        return {"method": self.method, "params": params, "seed": self.seed, **limit, **isolated}
+
+
+def fits(stored: Projection, wanted: Request) -> bool:
+    """Whether a stored map is what is wanted: of the same samples, by the same method, parameters, limit and seed."""
+    params = {**NOT_STORED_BEFORE, **wanted["params"]} if wanted["method"] == "umap" else wanted["params"]
+    return (
+        stored.method == wanted["method"]
+        and stored.seed == wanted["seed"]
+        and stored.params.get(AT_MOST, MOST_POINTS) == wanted.get("most", MOST_POINTS)
+        and stored.params.get("only", "") == (mark(wanted["only"]) if "only" in wanted else "")
+        and all(stored.params.get(name, NOT_STORED_BEFORE.get(name)) == value for name, value in params.items())
+    )

@@ -1,0 +1,380 @@
+"""What the Map page shows, and what the person chose on it, without a widget. The page draws it; tests speak to it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+import numpy as np
+
+from workbench.ui.pages.map.drawing.spatial import Box, box_around
+from workbench.ui.pages.map.epochs.chain import Chain
+from workbench.ui.pages.map.epochs.timeline import Timeline
+from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.method import MapMethod, Request
+from workbench.ui.pages.map.selecting.sample_rows import SampleRows
+from workbench.ui.pages.map.steps import Hiding, Selecting, Step
+
+AROUND = 0.25  # of the box of some points, kept free on each side when they are looked at
+MOST_TRAILS = 300  # selected points that have a trail; of more, the first
+NOTHING = np.empty(0, np.int64)
+
+
+class Change(Enum):
+    """What listeners hear."""
+
+    WANTED = auto()  # another map is to be made
+    MAP = auto()  # another map is shown, or none
+    MOMENT = auto()  # the same map at another time
+    COLOURING = auto()  # the points are to be coloured by something else
+    GROUPS = auto()  # other groups or colours
+    HIDDEN = auto()  # other groups are hidden
+    SELECTION = auto()
+    QUERY = auto()
+    TIMELINE = auto()  # other epochs, another time, playing or not
+    TRAILS = auto()
+    LOOK = auto()  # it is to be drawn in another way
+    CAMERA = auto()  # something is to come into view
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How the map is drawn.
+
+    Args:
+        proxies, names, pictures: whether stars, names of classes and thumbnails are drawn.
+        size: of points, times the width that goes with their number.
+        opacity: of points, 0..1.
+    """
+
+    proxies: bool = True
+    names: bool = True
+    pictures: bool = True
+    size: float = 1.0
+    opacity: float = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Camera:
+    """What is to come into view.
+
+    Args:
+        box: a part of the map; None: all points.
+        widen: keep the view and widen it until it holds the box, unless it shows a part of the points only.
+        row: a point to move to the middle at the present zoom, where it is out of view.
+    """
+
+    box: Box | None = None
+    widen: bool = False
+    row: int | None = None
+
+
+class MapModel:
+    """State of the page. Ids are those of samples; rows are those of the shown map."""
+
+    def __init__(self) -> None:
+        self.method = MapMethod()
+        self.evaluation: int | None = None  # whose map is wanted
+        self.isolated: list[np.ndarray] = []  # ids, each within the one before
+        self.map: MapData | None = None  # the last that was made
+        self.drawn: MapData | None = None  # the same at the time of the timeline
+        self.problem = ""  # why there is no map
+        self.colouring = "class"
+        self.groups: Groups | None = None
+        self.hidden: frozenset[str] = frozenset()  # names of groups
+        self.selection = NOTHING  # ids
+        self.query: int | None = None  # id
+        self.timeline = Timeline()
+        self.chain: Chain | None = None
+        self.trails_shown = True
+        self.look = Look()
+        self.camera = Camera()
+        self.on_step: Callable[[Step], None] = lambda step: None
+        self.selected = np.empty(0, bool)  # [n] which points of the map are selected
+        self._rows = SampleRows(NOTHING)
+        self._scored = 0  # the evaluation whose scores are drawn
+        self._listeners: list[Callable[[Change], None]] = []
+
+    def listen(self, listener: Callable[[Change], None]) -> None:
+        """Call it after every change."""
+        self._listeners.append(listener)
+
+    def _tell(self, *changes: Change) -> None:
+        for change in changes:
+            for listener in self._listeners:
+                listener(change)
+
+    # Which map is wanted
+
+    def show_run(self, evaluation: int, metric: str) -> None:
+        """Want the map of an evaluation of another run, by the distance that it was evaluated with."""
+        self.method = replace(self.method, metric=metric)
+        self.isolated = []
+        self.show_evaluation(evaluation)
+
+    def show_evaluation(self, evaluation: int) -> None:
+        """Want the map of another evaluation of the same run."""
+        self.evaluation = evaluation
+        self._tell(Change.WANTED)
+
+    def choose_method(self, method: MapMethod) -> None:
+        """Want a map by another method, or with other parameters."""
+        self.method = method
+        self._tell(Change.WANTED)
+
+    def isolate(self) -> bool:
+        """Want a map of the selected points that are drawn, alone. False, and nothing changes, where there is none."""
+        if self.map is None or not (chosen := self.map.ids[self.selected & self.visible]).size:
+            return False
+        self.isolated = [*self.isolated, np.unique(chosen)]
+        self._tell(Change.WANTED)
+        return True
+
+    def back_to(self, step: int) -> None:
+        """Want the map of an earlier step of isolating; 0 is all points."""
+        self.isolated = self.isolated[:step]
+        self._tell(Change.WANTED)
+
+    def want_again(self) -> None:
+        """Look again for the wanted map: others were stored."""
+        self._tell(Change.WANTED)
+
+    @property
+    def path(self) -> list[str]:
+        """The steps of isolating in words, from all points to those that are wanted."""
+        return ["All", *(f"{len(ids):,} selected" for ids in self.isolated)]
+
+    @property
+    def request(self) -> Request:
+        """The wanted map, as the analysis process takes it."""
+        return self.method.request(self.isolated[-1].tolist() if self.isolated else None)
+
+    # Which map is shown
+
+    def show_map(self, data: MapData) -> None:
+        """A map was made. All its points come into view unless it is one of the chain that is played, or has as many
+        points as the one before and is only there until a better one is made."""
+        before = self.map
+        known = self._in_chain(data)
+        same = before is not None and _size(before) == _size(data)
+        self.map = self.drawn = data
+        self.problem, self._scored = "", data.evaluation
+        self._rows = data.rows or SampleRows(data.ids)
+        self.selected = self._rows.among(self.selection)
+        if known and self.chain is not None and np.array_equal(self.chain.ids, data.ids):
+            self._stand()
+        self._tell(Change.MAP, Change.SELECTION, Change.QUERY)
+        if not same or (data.method != "pca" and not known):
+            self._look(Camera())
+        self._bring_one()
+
+    def clear(self, problem: str = "") -> None:
+        """Show no map, and why."""
+        self.map = self.drawn = self.chain = self.groups = None
+        self.problem = problem
+        self._rows, self.selected = SampleRows(NOTHING), np.empty(0, bool)
+        self.timeline.show((), 0, 0.0)
+        self._tell(Change.MAP, Change.GROUPS, Change.TIMELINE, Change.TRAILS)
+
+    def forget(self) -> None:
+        """Nothing is evaluated."""
+        self.evaluation = None
+        self.clear()
+
+    @property
+    def caption(self) -> str:
+        """What the drawn map is made of."""
+        return "" if self.drawn is None else self.drawn.caption
+
+    # Colours and hidden groups
+
+    def colour_by(self, colouring: str) -> None:
+        """Colour the points by a key of colouring.COLOURINGS."""
+        self.colouring = colouring
+        self._tell(Change.COLOURING)
+
+    def show_groups(self, groups: Groups) -> None:
+        """The groups of the drawn map; those of the same name as hidden ones stay hidden, but never all."""
+        self.groups = groups
+        names = frozenset(groups.names)
+        self.hidden = frozenset() if names <= self.hidden else self.hidden & names
+        self._tell(Change.GROUPS)
+
+    def draw_as(self, look: Look) -> None:
+        """Draw the map in another way."""
+        self.look = look
+        self._tell(Change.LOOK)
+
+    @property
+    def scores(self) -> np.ndarray | None:
+        """Mean average precision [g] of the images of each class, 0..1 or NaN; None unless the groups are classes."""
+        if self.drawn is None or self.groups is None or self.groups.labels is None:
+            return None
+        known = np.isfinite(self.drawn.ap) & np.isfinite(self.drawn.points).all(1)
+        group, count = self.groups.of[known], len(self.groups.names)
+        sums = np.bincount(group, self.drawn.ap[known], count)
+        with np.errstate(invalid="ignore"):
+            means: np.ndarray = sums / np.bincount(group, minlength=count)
+        return means
+
+    @property
+    def hidden_groups(self) -> frozenset[int]:
+        """Numbers of the groups that are hidden."""
+        names = [] if self.groups is None or not self.hidden else self.groups.names
+        return frozenset(number for number, name in enumerate(names) if name in self.hidden)
+
+    def toggle(self, group: int) -> None:
+        """Hide a group, or show it again: a step."""
+        name = self._name(group)
+        verb = "showing" if name in self.hidden else "hiding"
+        self._act(self.hidden ^ {name}, name, alone=False, words=f"{verb} {name}")
+
+    def show_alone(self, group: int) -> None:
+        """Hide all other groups, or show all where it stands alone already: a step. The first click of a double-click
+        has toggled the group."""
+        name = self._name(group)
+        others = frozenset(() if self.groups is None else self.groups.names) - {name}
+        alone = bool(others) and self.hidden in (others, others | {name})
+        words = "showing all groups" if alone else f"showing {name} alone"
+        self._act(frozenset() if alone else others, name, alone=True, words=words)
+
+    def hide(self, names: frozenset[str]) -> None:
+        """Hide the groups of these names alone."""
+        self.hidden = names
+        self._tell(Change.HIDDEN)
+
+    def _act(self, hidden: frozenset[str], name: str, *, alone: bool, words: str) -> None:
+        before, colouring = self.hidden, self.colouring
+        self.hide(hidden)
+        self.on_step(Hiding(colouring, before, hidden, name, alone, words))
+
+    def _name(self, group: int) -> str:
+        return "" if self.groups is None else self.groups.names[group]
+
+    @property
+    def visible(self) -> np.ndarray:
+        """Bool [n]: points that have a place and whose group is not hidden."""
+        if self.drawn is None:
+            return np.empty(0, bool)
+        visible: np.ndarray = np.isfinite(self.drawn.points).all(1)
+        if self.groups is not None and self.hidden:
+            visible &= ~np.isin(self.groups.of, list(self.hidden_groups))
+        return visible
+
+    # Selection and query
+
+    def select(self, ids: np.ndarray, *, step: bool = True) -> None:
+        """Other samples are selected; `step`: the person can undo it."""
+        before, self.selection = self.selection, ids
+        if step:
+            self.on_step(Selecting(before, ids))
+        self.selected = self._rows.among(ids)
+        self._tell(Change.SELECTION, Change.TRAILS)
+        self._bring_one()
+
+    def changed_rows(self, rows: np.ndarray, way: str) -> np.ndarray:
+        """Ids after rows are clicked or outlined: "replace" the selection, "add" to it or "remove" from it."""
+        return self._rows.changed(self.selection, rows, way)
+
+    def changed_ids(self, ids: np.ndarray, way: str) -> np.ndarray:
+        """As `changed_rows`, for samples of another map."""
+        if way == "add":
+            return np.union1d(self.selection, ids)
+        return np.setdiff1d(self.selection, ids) if way == "remove" else ids
+
+    def show_query(self, sample: int | None) -> None:
+        """Another query of the Retrieval page."""
+        self.query = sample
+        self._tell(Change.QUERY)
+
+    def row(self, sample: int | None) -> int | None:
+        """The point of a sample, or None where it is not on the map."""
+        rows = [] if self.map is None or sample is None else np.flatnonzero(self.map.ids == sample).tolist()
+        return rows[0] if rows else None
+
+    # What is in view
+
+    def fit(self) -> None:
+        """All points are to come into view."""
+        self._look(Camera())
+
+    def look_at(self, points: np.ndarray) -> None:
+        """Points [k, 2] are to come into the middle, with room around them."""
+        box = box_around(points, AROUND)
+        if box is not None:
+            self._look(Camera(box))
+
+    def rows_of_class(self, label: int) -> np.ndarray:
+        """Rows of the points of a class."""
+        return NOTHING if self.map is None else np.flatnonzero(self.map.labels == label)
+
+    def _bring_one(self) -> None:
+        """A point that is selected alone comes into view."""
+        rows = np.flatnonzero(self.selected)
+        if len(rows) == 1:
+            self._look(Camera(row=int(rows[0])))
+
+    def _look(self, camera: Camera) -> None:
+        self.camera = camera
+        self._tell(Change.CAMERA)
+
+    # Epochs
+
+    def show_chain(self, chain: Chain) -> None:
+        """The maps of the run's epochs that belong to the shown one."""
+        self.chain = chain
+        self._stand()
+
+    @property
+    def whole_chain(self) -> bool:
+        """Whether the shown map belongs to a chain in which no evaluation is missing."""
+        chain = self.chain
+        return chain is not None and self.map is not None and self._in_chain(self.map) and chain.complete
+
+    def go_to(self, time: float) -> None:
+        """Show the moment at a time; between two epochs points are on their way and scores are of the nearer one."""
+        if self.chain is None or self.map is None:
+            return
+        self.timeline.time = time
+        resting = time == self.chain.frame_of(self.map.evaluation)
+        self.drawn = self.map if resting else self.chain.moment(self.map, time)
+        if not resting:
+            self._look(Camera(self.chain.box, widen=True))
+        self._tell(Change.MOMENT, Change.TIMELINE, Change.TRAILS)
+
+    def scores_changed(self) -> bool:
+        """Whether the drawn scores are of another epoch than when this was asked last."""
+        if self.chain is None:
+            return False
+        before, self._scored = self._scored, self.chain.frames[self.chain.nearest(self.timeline.time)].evaluation
+        return before != self._scored
+
+    def show_trails(self, shown: bool) -> None:
+        """Draw where the selected points have been, or not."""
+        self.trails_shown = shown
+        self._tell(Change.TRAILS)
+
+    def trails(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows [s] of selected points, and where each has been up to now, [s, m, 2]."""
+        rows = NOTHING
+        if self.chain is not None and len(self.chain.frames) > 1 and self.trails_shown and self.map is not None:
+            rows = np.flatnonzero(self.selected)[:MOST_TRAILS]
+        if self.chain is None or not len(rows):
+            return NOTHING, np.empty((0, 0, 2))
+        return rows, self.chain.trails(rows, self.timeline.time)
+
+    def _in_chain(self, data: MapData) -> bool:
+        stored = None if data.made is None else data.made.id
+        return self.chain is not None and any(frame.projection == stored for frame in self.chain.frames)
+
+    def _stand(self) -> None:
+        """The timeline stands where the shown map is."""
+        assert self.chain is not None
+        at = self.chain.frame_of(self.map.evaluation) if self.map is not None and self._in_chain(self.map) else None
+        epochs = () if at is None else tuple(frame.epoch for frame in self.chain.frames)
+        self.timeline.show(epochs, self.chain.evaluations, float(at or 0))
+        self._tell(Change.TIMELINE, Change.TRAILS)
+
+
+def _size(data: MapData) -> tuple[str, int, int]:
+    """The method of a map, how many points it has, and how many of them have a place."""
+    return data.method, len(data.ids), data.placed

@@ -1,0 +1,60 @@
+"""The column beside the map: Legend, Classes and Selection as tabs."""
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QFrame, QTabWidget, QVBoxLayout, QWidget
+
+from workbench.ui.pages.map.class_table import ClassTableOpener
+from workbench.ui.pages.map.colours.legend import Legend
+from workbench.ui.pages.map.inspector import InspectorPanel
+from workbench.ui.session import Session
+from workbench.ui.widgets.buttons import button
+
+WIDTH = 272  # px at 100% text
+NARROW = 0.75  # of the width, at least
+TABS = ("Legend", "Classes", "Selection")
+SELECTION = 2
+
+
+class SideColumn(QFrame):
+    """Selection comes to the front when something becomes selected, and Legend again when nothing is."""
+
+    def __init__(self, session: Session, classes: ClassTableOpener, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._selected = self._width = 0
+        self.setProperty("card", "true")
+        self.legend = Legend()
+        self.inspector = InspectorPanel(session)
+        self.selections = button("Named selections", "bookmarks-simple", "quiet")
+        self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
+        selection = QWidget()
+        below = QVBoxLayout(selection)
+        below.setContentsMargins(0, 0, 0, 8)
+        below.setSpacing(4)
+        below.addWidget(self.inspector, 1)
+        below.addWidget(self.selections)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        for page, words in zip((self.legend, classes.panel, selection), TABS, strict=True):
+            self.tabs.addTab(page, words)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 1, 1, 1)
+        column.addWidget(self.tabs)
+        self.fit_theme()
+
+    def fit_theme(self) -> None:
+        """Take the width that the size of the text asks for, and less where the window is narrow."""
+        self._width = self._session.theme.side(WIDTH)
+        self.setMaximumWidth(self._width)
+        self.setMinimumWidth(round(self._width * NARROW))
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._width, super().sizeHint().height())
+
+    def show_count(self, selected: int) -> None:
+        """So many images are selected."""
+        self.tabs.setTabText(SELECTION, f"{TABS[SELECTION]} {selected:,}" if selected else TABS[SELECTION])
+        if bool(selected) != bool(self._selected):
+            self.tabs.setCurrentIndex(SELECTION if selected else 0)
+        self._selected = selected
