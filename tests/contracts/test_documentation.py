@@ -1,0 +1,133 @@
+"""The pages of docs/ say what is so: commands, fields and messages exist, links lead somewhere."""
+
+import itertools
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from source_rules import ROOT
+
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+COMMAND = re.compile(r"^ {4,}workbench ((?:.*\\\n)*.+)$", re.MULTILINE)
+QUOTED = re.compile(r'^\*\*"(.+?)"\*\*', re.MULTILINE | re.DOTALL)
+
+
+def commands(text: str) -> list[list[str]]:
+    """The words of each `workbench` command of a page; comments and continued lines are understood."""
+    lines = [command.replace("\\\n", " ") for command in COMMAND.findall(text)]
+    return [shlex.split(re.sub(r" {2,}#.*", "", line).replace("[", "").replace("]", "")) for line in lines]
+
+
+def command_of(words: list[str]) -> tuple[click.Command | None, list[str]]:
+    """The command that the words name, and the words behind its name; None where there is none."""
+    from workbench.cli import cli
+
+    command: click.Command | None = cli
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        command, words = command.commands.get(words[0]), words[1:]
+    return command, words
+
+
+def misunderstood(text: str) -> list[str]:
+    """Commands of a page that Workbench does not know: their name, options, choices, presets or fields."""
+    from workbench.config import presets
+    from workbench.settings.changed import read_config
+
+    wrong = []
+    known = {preset.key for preset in presets()} | {
+        path.stem for path in (ROOT / "resources" / "sweeps").glob("*.toml")
+    }
+    for words in commands(text):
+        command, rest = command_of(words)
+        options = {option: found for found in (command.params if command else ()) for option in found.opts}
+        changes = []
+        for before, word in itertools.pairwise(rest):
+            choices = getattr(getattr(options.get(before), "type", None), "choices", None)
+            if choices is not None and word not in choices and "|" not in word:
+                wrong.append(f"{before} {word}")
+            if before == "--set":
+                changes.append(word)
+        unknown = [word for word in rest if word.startswith("-") and word not in options]
+        if command is None or unknown:
+            wrong.append(" ".join(words))
+        elif words[0] == "run" and not rest[0].isupper() and not rest[0].endswith(".toml"):
+            if rest[0] not in known:
+                wrong.append(rest[0])
+            else:
+                changes = [change for change in changes if "my_" not in change]  # a plug-in of the reader's
+                read_config(rest[0], tuple(changes))  # raises where a field is unknown or out of its range
+    return wrong
+
+
+def invented(text: str) -> list[str]:
+    """Messages that a page quotes and no file of the package holds; `...` stands for what differs."""
+    source = " ".join(path.read_text("utf-8") for path in sorted((ROOT / "workbench").rglob("*.py")))
+    source = re.sub(r'"\s*f?"', "", source)  # a sentence that goes on in the next line
+    parts = [part.strip(" .") for quoted in QUOTED.findall(text) for part in quoted.replace("\n", " ").split("...")]
+    return [part for part in parts if part and part not in source]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_of_the_pages_is_understood(page: Path) -> None:
+    assert misunderstood(page.read_text("utf-8")) == []
+
+
+def test_every_quoted_message_is_one_of_the_program() -> None:
+    text = (ROOT / "docs" / "questions.md").read_text("utf-8")
+    assert len(QUOTED.findall(text)) > 5
+    assert invented(text) == []
+
+
+@pytest.mark.parametrize(
+    ("check", "planted"),
+    [
+        (misunderstood, "    workbench fly\n"),
+        (misunderstood, "    workbench run sample-digits \\\n        --fast\n"),
+        (misunderstood, "    workbench run no-such-preset\n"),
+        (misunderstood, "    workbench report 1 --format docx\n"),
+        (invented, '**"All is well with ..."** No.\n'),
+    ],
+)
+def test_a_planted_untruth_is_found(check, planted) -> None:
+    assert len(check(planted)) == 1
+
+
+def test_the_navigation_has_every_page() -> None:
+    text = (ROOT / "packaging" / "mkdocs.yml").read_text("utf-8")
+    listed = set(re.findall(r": ([\w-]+\.md)$", text, re.MULTILINE))
+    assert listed == {page.name for page in PAGES}
+
+
+def test_the_pages_build_without_a_broken_link(tmp_path: Path) -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert any(name.startswith("mkdocs-material") for name in extras["docs"])
+    if find_spec("mkdocs") is None:
+        pytest.skip("mkdocs is not installed: bootstrap.py test installs it")
+    words = [
+        "-c",
+        f"import documentation, pathlib; raise SystemExit(documentation.build(pathlib.Path({str(tmp_path)!r})))",
+    ]
+    done = subprocess.run([sys.executable, *words], cwd=ROOT / "packaging", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "index.html").exists()
+
+
+def test_the_first_run_page_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from workbench.cli import cli
+
+    page = (ROOT / "docs" / "first-run.md").read_text("utf-8")
+    followed = commands(page.partition("## In a terminal")[2].partition("\n## ")[0])
+    assert [words[0] for words in followed] == ["run", "run", "list", "compare", "report"]
+    monkeypatch.chdir(tmp_path)
+    for words in followed:
+        shorter = ["--quiet", "--set", "training.epochs=1"] if words[0] == "run" else []  # the page trains for longer
+        ended = CliRunner().invoke(cli, [*words, *shorter])
+        assert ended.exit_code == 0, ended.output
+    assert list((tmp_path / "digits-report").rglob("*.html"))
