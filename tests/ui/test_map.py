@@ -191,7 +191,7 @@ def test_brackets_go_through_the_evaluations_and_the_best_is_followed_again(qtbo
     assert session.evaluation_id == run.evaluations[0]
     qtbot.keyClick(page.canvas, Qt.Key.Key_BracketRight)
     assert session.evaluation_id == run.evaluations[1]
-    assert not session._evaluation_chosen
+    assert session.follows_best
 
 
 @pytest.mark.parametrize("labels", [[0], [0, 1], [0] * 7 + [1] * 7])
