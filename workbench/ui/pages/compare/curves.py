@@ -9,11 +9,11 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from workbench.comparing.common import runs_named
+from workbench.comparing.in_common import runs_named
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, is_share
 from workbench.comparing.training_curves import TrainingCurves
-from workbench.comparing.words import metric_title, scalar_title
+from workbench.comparing.comparison_text import metric_title, scalar_title
 from workbench.ui import theme
 from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.looks import Look, short_title

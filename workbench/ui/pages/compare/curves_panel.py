@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.comparing.overview import Overview
 from workbench.comparing.training_curves import TrainingCurves, training_curves
-from workbench.comparing.words import scalar_title
+from workbench.comparing.comparison_text import scalar_title
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.compare.curves import MOST_DRAWN, SeedCurves

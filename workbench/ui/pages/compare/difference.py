@@ -11,7 +11,7 @@ from workbench.comparing.groups import Group
 from workbench.comparing.intervals import Interval
 from workbench.comparing.measures import is_share
 from workbench.comparing.pairing import Comparison
-from workbench.comparing.words import NO_VALUE, limits, number, over_seeds
+from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds
 from workbench.ui.pages.compare.plots import IntervalPlot
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.buttons import icon_button

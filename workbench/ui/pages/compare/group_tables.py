@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from workbench.comparing.overview import Overview
 from workbench.comparing.settings import written
-from workbench.comparing.words import cost, metric_title, number, over_seeds
+from workbench.comparing.comparison_text import cost, metric_title, number, over_seeds
 from workbench.ui.pages.compare.looks import Look, swatch
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.labels import label

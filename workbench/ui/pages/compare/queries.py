@@ -8,7 +8,7 @@ from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.comparing.pairing import Comparison
-from workbench.comparing.words import number, queries_told
+from workbench.comparing.comparison_text import number, queries_told
 from workbench.ui.pages.compare.tables import LEFT, RIGHT, fit_columns, table_view
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label, plain_tip
