@@ -62,7 +62,7 @@ def test_metric_and_epoch_give_way_to_those_that_the_runs_have(model, workspace)
     look(model, workspace)
     assert (model.metric, model.at) == ("MAP@R", "best")
     assert "The runs have no epoch in common" in " ".join(model.warnings)
-    assert model.summary == "3 groups, 4 runs on small"
+    assert model.summary == "3 groups, 4 runs on digits"
 
 
 def test_the_pair_stays_while_both_groups_are_ticked(model, workspace):
