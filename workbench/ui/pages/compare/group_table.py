@@ -146,7 +146,7 @@ def _columns(metrics: Sequence[str], several: bool) -> list[Column]:
         tip = "Mean over seeds; behind ± half of the 95% t-interval, from three seeds on. Bold: the best"
         columns.append(Column(Kind.VALUE, metric_title(metric), tip, place))
         if place == 0:
-            columns.append(Column(Kind.INTERVAL, "95% interval over seeds", "All on one scale; dotted: baseline", 0))
+            columns.append(Column(Kind.INTERVAL, "95% interval", "Over seeds, all on one scale; dotted: baseline", 0))
         if several:
             tip = "Difference from the baseline, over seeds; coloured where its 95% interval leaves out zero"
             columns.append(Column(Kind.DIFFERENCE, "Δ", tip, place))

@@ -14,7 +14,7 @@ from workbench.ui.pages.compare.tables import table_view
 Index = QModelIndex | QPersistentModelIndex
 ROW_PX, MOST_ROWS = 34, 6  # px of a row; rows that are seen at once
 TITLE_PX = 170  # the least width of the first column
-INTERVAL_PX, MARGIN = 150, 10
+INTERVAL_PX, MARGIN = 130, 8
 CHIP_PX, CAP, DOT = 20, 4, 4  # height of a chip, half the height of an interval's end, radius of its mean
 TINT = 36  # of 255, opacity behind a difference
 BASELINE = "baseline"
@@ -62,7 +62,7 @@ class GroupDelegate(QStyledItemDelegate):
         kind = _kind(index)
         if kind is Kind.INTERVAL:
             return QSize(INTERVAL_PX, hint.height())
-        return QSize(hint.width() + 2 * MARGIN, hint.height()) if kind is not Kind.GROUP else hint
+        return QSize(hint.width() + 2 * MARGIN, hint.height()) if kind is Kind.DIFFERENCE else hint
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         kind = _kind(index)

@@ -65,7 +65,7 @@ class Head(QWidget):
             row.addWidget(caption)
             row.addWidget(box)
         self.baseline_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.baseline_box.setMinimumContentsLength(18)
+        self.baseline_box.setMinimumContentsLength(10)
         row.addWidget(self.columns_button)
         row.addStretch(1)
         return row
