@@ -12,7 +12,7 @@ from workbench.ui.pages.compare.group_table import BASELINE_ROLE, CELL_ROLE, LOO
 from workbench.ui.pages.compare.tables import table_view
 
 Index = QModelIndex | QPersistentModelIndex
-ROW_PX, MOST_ROWS = 34, 6  # px of a row; rows that are seen at once
+ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows that are seen at once, by the window's height
 TITLE_PX = 170  # the least width of the first column
 INTERVAL_PX, MARGIN = 130, 8
 CHIP_PX, CAP, DOT = 20, 4, 4  # height of a chip, half the height of an interval's end, radius of its mean
@@ -22,7 +22,7 @@ CENTRE = Qt.AlignmentFlag.AlignCenter
 
 
 class GroupView(QTableView):
-    """As high as its rows, up to `MOST_ROWS`; beyond them it scrolls."""
+    """As high as its rows, up to a quarter of the page's height and `MOST_ROWS`; beyond them it scrolls."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,7 +44,9 @@ class GroupView(QTableView):
             header.setSectionResizeMode(0, mode)
             if wide:
                 self.setColumnWidth(0, TITLE_PX)
-        rows = max(1, min(MOST_ROWS, self.table.rowCount()))
+        around = self.parentWidget()
+        room = LEAST_ROWS if around is None else max(LEAST_ROWS, around.height() // (4 * ROW_PX))
+        rows = max(1, min(MOST_ROWS, room, self.table.rowCount()))
         bar = self.horizontalScrollBar().sizeHint().height() if wide else 0
         self.setFixedHeight(header.sizeHint().height() + rows * ROW_PX + 2 * self.frameWidth() + bar)
 
