@@ -130,7 +130,7 @@ def look(session: Session, window: MainWindow, stalls: WorkedStalls, rounds: int
     report(stalls, "page opens, runs grouped", started)
     started = perf_counter()
     page.chooser.tick([run.id for run in session.runs()])
-    wait(PATIENCE, lambda: page.overview is not None)
+    wait(PATIENCE, lambda: page.model.overview is not None)
     report(stalls, "all ticked, Metrics shown", started)
     wait(2.0)
     report(stalls, "after that")

@@ -83,7 +83,7 @@ def played_apart(name: str, share: str, seed: int, scale: float, minutes: float)
     with tempfile.TemporaryDirectory(prefix="campaign-tallies-") as folder:
         out = Path(folder) / "tallies.json"
         words = ["--only", name, "--share", share, "--seed", seed, "--scale", scale, "--minutes", minutes, "--out", out]
-        ended = subprocess.run([sys.executable, __file__, *map(str, words)], check=False)
+        ended = subprocess.run([sys.executable, "-X", "faulthandler", __file__, *map(str, words)], check=False)
         if out.exists():
             return {part: Tally(**facts) for part, facts in json.loads(out.read_text()).items()}
     drill = drills((name,))[name]

@@ -28,7 +28,7 @@ class Person(QObject):
             (lambda: len(self._evaluations()) >= 2, self._stop),
             (lambda: window.session.run().status in OVER, lambda: window.session.show_page("report")),
             (lambda: self._page("report").preview.count >= 3, self._export),
-            (lambda: (reports / "report.pdf").exists() and bool(self._page("report")._written), window.close),
+            (lambda: (reports / "report.pdf").exists() and bool(self._page("report").model.written), window.close),
         ]
         self._timer = QTimer(self, interval=50)
         self._timer.timeout.connect(self._look)

@@ -86,7 +86,7 @@ def test_a_new_user_presses_start_and_ends_with_a_report(qtbot, session, tmp_pat
     qtbot.waitUntil(lambda: report.preview.count >= 3)
     report.folder.setText(str(tmp_path / "out"))
     qtbot.mouseClick(report.export_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: (tmp_path / "out" / "report.pdf").exists() and bool(report._written))
+    qtbot.waitUntil(lambda: (tmp_path / "out" / "report.pdf").exists() and bool(report.model.written))
     html = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "UMAP" in html
     assert "Sample: Digits" in html

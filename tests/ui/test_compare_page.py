@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
@@ -11,8 +12,10 @@ from workbench.comparing.published_tables import EXPERIMENT_ROWS
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.ui import theme
 from workbench.ui.main_window import MainWindow
+from workbench.ui.pages.compare.group_table import significant
 from workbench.ui.pages.compare.looks import looks, short_title
-from workbench.ui.pages.compare.page import NO_SECOND, ONE_GROUP, ComparePage
+from workbench.ui.pages.compare.model import NO_SECOND, ONE_GROUP
+from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries import BETTER, WORSE
 from workbench.ui.report_offer import ReportOffer
 from workbench.workspace import experiments
@@ -33,8 +36,8 @@ def shown(qtbot, session):
 
 
 def compared(qtbot, page):
-    qtbot.waitUntil(lambda: page.comparison is not None)
-    return page.comparison
+    qtbot.waitUntil(lambda: page.model.comparison is not None)
+    return page.model.comparison
 
 
 def two_groups(workspace, seeds, shift=0.2):
@@ -82,8 +85,8 @@ def test_one_group_has_numbers_and_asks_for_a_second(qtbot, session, workspace):
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
     mean = np.random.default_rng(0).uniform(0.2, 0.6, COUNT).mean()
-    assert cells(page.tables.numbers)[0][:4] == ["Plain", f"{100 * mean:.2f}", "–", "not enough seeds"]
-    assert page.tables.title.text() == "The settings are the same but for seed and fold"
+    assert cells(page.groups.table)[0][:4] == ["Plain", "1", f"{100 * mean:.2f}", "not enough seeds"]
+    assert page.settings.currentWidget() is page.settings.nothing
     assert page.difference.verdict.text() == "Tick a second group to compare."
     assert page.queries.hint.text() == "Tick a second group to compare."
     assert not page.queries.table.isVisibleTo(page.queries)
@@ -94,18 +97,19 @@ def test_two_groups_over_seeds_have_a_winner(qtbot, session, workspace):
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
     found = compared(qtbot, page)
-    assert page.chooser.ticked() == {1, 2, 3, 4, 5, 6}
+    assert page.model.ticked == {1, 2, 3, 4, 5, 6}
     assert found.winner is found.second
     assert page.difference.verdict.text() == (
         "“<b>Bold</b>” is better: the 95% interval over seeds leaves zero out (n = 3)."
     )
-    assert cells(page.tables.settings) == [["training.lr", "0.001", "0.5"]]
+    page.tabs.setCurrentWidget(page.settings)
+    assert cells(page.settings.model) == [["Training: Learning rate", "0.001", "0.5"]]
     rows = cells(page.difference.model)
     assert [row[0] for row in rows] == ["all seeds", "seed 0 (1, 2)", "seed 1 (3, 4)", "seed 2 (5, 6)"]
     assert rows[0][-1] == "3 seeds"
     assert rows[1][-1] == f"{COUNT} queries"
-    assert page.warnings.area.text().startswith("⚠ The best epoch was chosen on the half that is reported")
-    assert page.warnings.more.isHidden()
+    assert page.notes.badge.text() == "1 note"
+    assert page.notes.area.text().startswith("⚠ The best epoch was chosen on the half that is reported")
     assert page.difference.plot.plot.accessibleDescription().count("from") == 4
 
 
@@ -119,7 +123,7 @@ def test_one_seed_is_not_enough_but_has_its_interval_over_queries(qtbot, session
     rows = cells(page.difference.model)
     assert rows[0][-2:] == ["not enough seeds", "1 seed"]
     assert rows[1][-2].startswith("[+")
-    assert "Not enough seeds for an interval over seeds" in "\n".join(page.warnings.told)
+    assert "Not enough seeds for an interval over seeds" in "\n".join(page.model.warnings)
 
 
 def test_different_data_is_said_and_nothing_is_compared(qtbot, session, workspace):
@@ -128,7 +132,7 @@ def test_different_data_is_said_and_nothing_is_compared(qtbot, session, workspac
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
     qtbot.waitUntil(lambda: "different data" in page.difference.verdict.text())
-    assert "The runs saw different data" in "\n".join(page.warnings.told)
+    assert "The runs saw different data" in "\n".join(page.model.warnings)
     assert not page.difference.results.isVisibleTo(page.difference)
     assert "different data" in page.queries.hint.text()
 
@@ -137,9 +141,9 @@ def test_runs_without_an_evaluation_are_said(qtbot, session, workspace):
     store(workspace, {}, name="Bare", status="interrupted")
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
-    assert "Run 1 has no evaluation yet." in "\n".join(page.warnings.told)
-    assert "Not finished" in "\n".join(page.warnings.told)
-    assert cells(page.tables.numbers)[0][1:4] == ["–", "–", "–"]
+    assert "Run 1 has no evaluation yet." in "\n".join(page.model.warnings)
+    assert "Not finished" in "\n".join(page.model.warnings)
+    assert cells(page.groups.table)[0][1:4] == ["0", "–", "–"]
 
 
 def test_another_metric_and_a_common_epoch(qtbot, session, workspace):
@@ -147,18 +151,18 @@ def test_another_metric_and_a_common_epoch(qtbot, session, workspace):
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
     compared(qtbot, page)
-    assert [page.at_box.itemText(row) for row in range(page.at_box.count())] == [
+    assert [page.head.at_box.itemText(row) for row in range(page.head.at_box.count())] == [
         "best epoch of each run", "last epoch of each run", "epoch 0, of all runs", "epoch 1, of all runs",
     ]  # fmt: skip
-    page.at_box.setCurrentIndex(2)
-    page.at_box.activated.emit(2)
-    qtbot.waitUntil(lambda: page.overview.at == 0)
-    qtbot.waitUntil(lambda: page.comparison is not None)
-    assert page.comparison.verdict.startswith("No winner")
-    page.metric_box.setCurrentIndex(page.metric_box.findText("recall@1"))
-    page.metric_box.activated.emit(page.metric_box.currentIndex())
-    qtbot.waitUntil(lambda: page.overview.metric == "recall@1")
-    assert page.overview.at == 0
+    page.head.at_box.setCurrentIndex(2)
+    page.head.at_box.activated.emit(2)
+    qtbot.waitUntil(lambda: page.model.overview.at == 0)
+    qtbot.waitUntil(lambda: page.model.comparison is not None)
+    assert page.model.comparison.verdict.startswith("No winner")
+    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("recall@1"))
+    page.head.metric_box.activated.emit(page.head.metric_box.currentIndex())
+    qtbot.waitUntil(lambda: page.model.overview.metric == "recall@1")
+    assert page.model.overview.at == 0
 
 
 def test_papers_rows_stand_beside_the_groups_and_what_differs_is_said(qtbot, session, workspace):
@@ -169,7 +173,7 @@ def test_papers_rows_stand_beside_the_groups_and_what_differs_is_said(qtbot, ses
     tick(qtbot, page, 1)
     page.tabs.setCurrentWidget(page.papers)
     panel = page.papers
-    assert panel.box.count() == len(page.overview.papers) > 1
+    assert panel.box.count() == len(page.model.overview.papers) > 1
     panel.box.setCurrentIndex(next(i for i in range(panel.box.count()) if "Boudiaf" in panel.box.itemText(i)))
     rows = cells(panel.model)
     head = [panel.model.headerData(column, Qt.Orientation.Horizontal) for column in range(panel.model.columnCount())]
@@ -208,27 +212,59 @@ def test_a_finished_experiment_has_rows_of_its_own_below_its_folds(qtbot, sessio
     assert seen[0] == seen[1] == seen[2], "the group's own colour"
 
 
-def test_many_warnings_leave_the_plots_their_room(qtbot, session, workspace):
+def test_notes_are_counted_and_unfold_without_taking_the_room_of_the_plots(qtbot, session, workspace):
     two_groups(workspace, 1)
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
-    page.warnings.show_warnings([f"Warning number {number} of a long line of words. " * 4 for number in range(30)])
-    strip = page.warnings
-    assert strip.area.text().count("⚠") == 2
-    assert strip.more.text() == "28 more warnings"
-    qtbot.waitUntil(lambda: strip.area.height() >= strip.area.said.height())  # no line is cut off
-    assert not strip.area.verticalScrollBar().isVisible()
-    folded = strip.height()
-    qtbot.mouseClick(strip.more, Qt.MouseButton.LeftButton)
-    assert strip.area.text().count("⚠") == 30
-    assert strip.more.text() == "Fewer"
-    qtbot.waitUntil(lambda: strip.area.verticalScrollBar().maximum() > 0)
-    qtbot.waitUntil(lambda: page.tabs.height() > page.height() / 2)
-    qtbot.keyClick(strip.more, Qt.Key.Key_Space)
-    assert strip.area.text().count("⚠") == 2
-    qtbot.waitUntil(lambda: strip.height() <= folded)
-    strip.show_warnings([])
-    assert strip.isHidden()
+    notes = page.notes
+    notes.show_notes([f"Warning number {number} of a long line of words. " * 4 for number in range(30)])
+    assert notes.badge.text() == "30 notes"
+    assert not notes.area.isVisible()
+    qtbot.mouseClick(notes.badge, Qt.MouseButton.LeftButton)
+    assert notes.area.isVisible()
+    assert notes.area.text().count("⚠") == 30
+    qtbot.waitUntil(lambda: notes.area.verticalScrollBar().maximum() > 0)
+    qtbot.waitUntil(lambda: page.tabs.height() > page.height() / 3)
+    qtbot.keyClick(notes.badge, Qt.Key.Key_Space)
+    assert not notes.area.isVisible()
+    notes.show_notes([])
+    assert notes.badge.isHidden()
+
+
+def test_the_baseline_stands_first_with_differences_beside_the_others(qtbot, session, workspace):
+    two_groups(workspace, 3)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    compared(qtbot, page)
+    table = page.groups.table
+    head = [table.headerData(column, Qt.Orientation.Horizontal) for column in range(table.columnCount())]
+    assert head == [
+        "Group", "Seeds", "MAP@R % ↑", "95% interval", "Δ", "recall@1 % ↑", "Δ", "Time s", "MB",
+    ]  # fmt: skip
+    plain, bold = cells(table)
+    assert (plain[0], bold[0]) == ("Plain", "<b>Bold</b>")
+    assert plain[4] == ""
+    assert bold[4] == f"{100 * page.model.comparison.over_seeds.mean:+.2f}"
+    assert significant(table.rows[1].cells[0]) == "right"
+    assert table.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole) == "Plain, baseline"
+    page.head.baseline_box.setCurrentIndex(1)
+    page.head.baseline_box.activated.emit(1)
+    assert [row[0] for row in cells(table)] == ["<b>Bold</b>", "Plain"]
+    assert cells(table)[1][4].startswith("-")
+    assert page.difference.other.currentText() == "Plain"
+    page.head.copy_button.click()
+    assert QGuiApplication.clipboard().text().splitlines()[1].startswith("<b>Bold</b>\t3\t")
+
+
+def test_the_columns_are_chosen_among_the_metrics(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    actions = {action.text(): action for action in page.head.columns.actions()}
+    assert not actions["MAP@R"].isEnabled(), "the chosen metric always has a column"
+    actions["recall@1"].trigger()
+    assert page.model.shown_metrics == ["MAP@R"]
+    assert page.groups.table.columnCount() == 7
 
 
 def test_without_a_paper_s_table_the_tab_says_so(qtbot, session, workspace):
@@ -244,25 +280,25 @@ def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     two_groups(workspace, 3)
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
-    assert page.curves.seeds.plot.series == [], "drawn when it is looked at"
+    page.tabs.setCurrentWidget(page.cost)
     page.tabs.setCurrentWidget(page.curves)
     curves = page.curves.seeds
     qtbot.waitUntil(lambda: not curves.drawing)
     qtbot.waitUntil(lambda: not curves.drawing)
     assert [each.title for each in curves.plot.series] == ["Plain (n = 3)", "<b>Bold</b> (n = 3)"]
-    np.testing.assert_allclose(curves.plot.curves["0"].values, 100 * page.overview.curves[0].mean)
-    assert len(curves._extras["0"]) == 2, "the runs as one line, and a band"
-    found, band = page.overview.curves[0], curves._extras["0"][1].boundingRect()
+    np.testing.assert_allclose(curves.plot.curves["0"].values, 100 * page.model.overview.curves[0].mean)
+    assert len(curves.behind["0"]) == 2, "the runs as one line, and a band"
+    found, band = page.model.overview.curves[0], curves.behind["0"][1].boundingRect()
     known = np.isfinite(found.low)
     limits = [100 * found.low[known].min(), 100 * found.high[known].max()]
     np.testing.assert_allclose([band.left(), band.right()], found.places[known][[0, -1]])
     np.testing.assert_allclose([band.top(), band.bottom()], limits)
-    assert np.isnan(curves._extras["0"][0].xData).sum() == 3
+    assert np.isnan(curves.behind["0"][0].xData).sum() == 3
     curves.plot.legend["0"].setChecked(False)
-    assert not any(item.isVisible() for item in curves._extras["0"])
-    assert all(item.isVisible() for item in curves._extras["1"])
-    page.metric_box.setCurrentIndex(page.metric_box.findText("recall@1"))
-    page.metric_box.activated.emit(page.metric_box.currentIndex())
+    assert not any(item.isVisible() for item in curves.behind["0"])
+    assert all(item.isVisible() for item in curves.behind["1"])
+    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("recall@1"))
+    page.head.metric_box.activated.emit(page.head.metric_box.currentIndex())
     qtbot.waitUntil(lambda: curves.plot.title.startswith("recall@1") and not curves.drawing)
     assert list(curves.plot.canvas.lines) == list(curves.plot.legend) == ["0", "1"], "the old ones went"
 
@@ -303,11 +339,12 @@ def test_the_pair_can_be_chosen_and_swapped(qtbot, session, workspace):
     tick(qtbot, page, 1, 2, 3)
     first = compared(qtbot, page)
     page.difference.swap.click()
-    qtbot.waitUntil(lambda: page.comparison not in (None, first))
-    assert page.comparison.first is first.second
-    assert page.comparison.over_seeds.mean == pytest.approx(-first.over_seeds.mean)
-    page.difference.second.setCurrentIndex(page.difference.first.currentIndex())
-    page.difference.second.activated.emit(0)
+    qtbot.waitUntil(lambda: page.model.comparison not in (None, first))
+    assert page.model.comparison.first is first.second
+    assert page.difference.baseline.text() == first.second.title
+    assert page.model.comparison.over_seeds.mean == pytest.approx(-first.over_seeds.mean)
+    page.difference.other.setCurrentText(page.difference.baseline.text())
+    page.difference.other.activated.emit(0)
     assert page.difference.verdict.text() == "Choose two different groups."
 
 
@@ -318,11 +355,11 @@ def test_ticks_by_hand_follow_group_and_run(qtbot, session, workspace):
     bold = page.chooser.tree.topLevelItem(0)
     assert bold.text(0) == "<b>Bold</b>", "newest on top"
     bold.setCheckState(0, Qt.CheckState.Checked)
-    assert page.chooser.ticked() == {2, 4}
+    assert page.model.ticked == {2, 4}
     bold.child(0).setCheckState(0, Qt.CheckState.Unchecked)
-    assert page.chooser.ticked() == {4}
+    assert page.model.ticked == {4}
     assert bold.checkState(0) == Qt.CheckState.PartiallyChecked
-    qtbot.waitUntil(lambda: page.overview is not None and len(page.overview.measured) == 1)
+    qtbot.waitUntil(lambda: page.model.overview is not None and len(page.model.overview.measured) == 1)
     page.chooser.clear.click()
     qtbot.waitUntil(lambda: page.right.currentWidget() is page.unticked)
 
@@ -341,7 +378,7 @@ def test_a_new_evaluation_is_seen_and_ticks_stay(qtbot, session, workspace):
     tick(qtbot, page, 1)
     store(workspace, {1: np.full(COUNT, 0.9)}, seed=1, name="Plain")
     qtbot.waitUntil(lambda: page.chooser.count.text() == "1 of 3 runs ticked")
-    assert page.chooser.ticked() == {1}
+    assert page.model.ticked == {1}
 
 
 def test_compare_in_the_runs_list_ticks_the_group(qtbot, session, workspace):
@@ -357,7 +394,7 @@ def test_compare_in_the_runs_list_ticks_the_group(qtbot, session, workspace):
     window.commands["run.compare"].trigger()
     page = window.pages.page("compare")
     assert window.pages.currentWidget() is page
-    qtbot.waitUntil(lambda: page.chooser.ticked() == {1, 3})
+    qtbot.waitUntil(lambda: page.model.ticked == {1, 3})
 
 
 @pytest.mark.parametrize("chosen", ["light", "dark"])
@@ -379,7 +416,7 @@ def test_two_hundred_runs_are_grouped_and_looked_at(qtbot, session, workspace):
     page = shown(qtbot, session)
     qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 100)
     tick(qtbot, page, *range(1, 201))
-    assert page.tables.numbers.rowCount() == 100
+    assert page.groups.table.rowCount() == 100
     page.tabs.setCurrentWidget(page.curves)
     assert "The first 12 of 100 groups are drawn" in page.curves.seeds.note.text()
 
@@ -393,7 +430,7 @@ def test_cost_tells_what_is_known(qtbot, session, workspace):
     with workspace.writing() as db:
         db.execute("update runs set memory_bytes = ?, seconds = 3.0", (2**30,))
     qtbot.waitUntil(lambda: session.runs()[0].memory_bytes == 2**30)
-    page._look()
+    page.read()
     qtbot.waitUntil(lambda: "(1024, " in page.cost.memory.plot.accessibleDescription())
     assert page.cost.memory.plot.accessibleName() == "Memory against quality"
 
@@ -429,9 +466,9 @@ def test_the_ticked_runs_are_offered_for_a_report(qtbot, session, workspace):
     session.page_asked.connect(asked.append)
     assert not page.report_action.isEnabled()
     tick(qtbot, page, 2)
-    page.at_box.setCurrentIndex(page.at_box.findData("last"))
-    page.at_box.activated.emit(1)
-    qtbot.waitUntil(lambda: page.overview.at == "last")
-    page.report_button.click()
+    page.head.at_box.setCurrentIndex(page.head.at_box.findData("last"))
+    page.head.at_box.activated.emit(1)
+    qtbot.waitUntil(lambda: page.model.overview.at == "last")
+    page.head.report_button.click()
     assert offered == [ReportOffer((2,), "MAP@R", "last")]
     assert (asked, session.run_id) == (["report"], 2)

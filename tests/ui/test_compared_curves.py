@@ -58,13 +58,13 @@ def test_a_training_scalar_has_a_mean_a_band_and_each_run_and_the_metric_comes_b
     for name, runs in (("0", (1, 3, 5)), ("1", (2, 4, 6))):
         binned = np.mean([written[run][::4].reshape(50, 6).mean(axis=1) for run in runs], axis=0)
         np.testing.assert_allclose(seeds.plot.curves[name].values, binned, rtol=1e-12)
-        raw, band = seeds._extras[name]
+        raw, band = seeds.behind[name]
         assert np.isnan(raw.xData).sum() == 3, "each run"
         assert isinstance(band, Band)
     assert "means of bins of 24 steps" in seeds.note.text()
     assert "a point every 4 steps at most" in seeds.note.text()
     seeds.plot.legend["0"].setChecked(False)
-    assert not any(item.isVisible() for item in seeds._extras["0"])
+    assert not any(item.isVisible() for item in seeds.behind["0"])
     choose(qtbot, page, METRIC)
     np.testing.assert_array_equal(seeds.plot.curves["0"].values, metric)
     assert seeds.plot.title.startswith("MAP@R")
@@ -78,8 +78,8 @@ def test_the_choice_stays_while_the_ticked_runs_have_it(qtbot, session, workspac
     choose(qtbot, page, "batch/loss")
     assert "Without it: run 1." in page.curves.seeds.note.text()
     assert [each.title for each in page.curves.seeds.plot.series] == ["<b>Bold</b> (n = 1)"]
-    page.metric_box.setCurrentIndex(page.metric_box.findText("recall@1"))
-    page.metric_box.activated.emit(page.metric_box.currentIndex())
+    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("recall@1"))
+    page.head.metric_box.activated.emit(page.head.metric_box.currentIndex())
     qtbot.waitUntil(lambda: choices(page)[0] == "recall@1 over epochs")
     assert page.curves.choice.currentData() == "batch/loss"
     qtbot.waitUntil(lambda: not page.curves.drawing)

@@ -14,7 +14,7 @@ from workbench.config import Choice, TrainingParams
 from workbench.problem import Problem
 from workbench.ui.pages.compare.neighbour_overlap import told
 from workbench.ui.pages.compare.page import ComparePage
-from workbench.ui.pages.compare.sweep import NO_OTHER
+from workbench.ui.pages.compare.settings_panel import NO_OTHER
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
 RATES, LOSSES = (0.001, 0.01), ("ce", "spce", "triplet")
@@ -46,7 +46,7 @@ def settings(qtbot, workspace, page):
     page.session.runs_changed.emit()
     tick(qtbot, page, *range(1, 7))
     page.tabs.setCurrentWidget(page.settings)
-    qtbot.waitUntil(lambda: len(page.settings.parallel._lines.runs) == 6)
+    qtbot.waitUntil(lambda: len(page.settings.parallel.lines.runs) == 6)
     return page.settings
 
 
@@ -58,14 +58,14 @@ def test_while_runs_are_read_for_the_first_time_a_line_says_so(qtbot, page, work
     def fail(*_args):
         raise Problem("The disk is away.")
 
-    monkeypatch.setattr("workbench.ui.pages.compare.page.overview", fail)
+    monkeypatch.setattr("workbench.ui.pages.compare.model.overview", fail)
     page.chooser.tick([1])
-    page._look()
+    page.read()
     assert page.right.currentWidget() is page.reading
     assert page.reading.text() == "Reading…"
     qtbot.waitUntil(lambda: page.reading.text() == "The disk is away.")
     monkeypatch.undo()
-    page._look()
+    page.read()
     qtbot.waitUntil(lambda: page.right.currentWidget() is page.result)
 
 
@@ -101,7 +101,7 @@ def test_runs_of_one_config_have_no_settings_to_show(qtbot, page, workspace):
 
 def test_brushes_keep_the_runs_inside(settings, qtbot, tmp_path):
     plot = settings.parallel
-    titles = [axis.title for axis in plot._lines.axes]
+    titles = [axis.title for axis in plot.lines.axes]
     assert plot.inside().all()
     with qtbot.waitSignal(plot.brushed) as said:
         plot.brush(titles.index("training.lr"), 0.5, 1.0)
@@ -121,7 +121,7 @@ def test_brushes_keep_the_runs_inside(settings, qtbot, tmp_path):
 def test_dragging_on_an_axis_brushes_and_a_click_takes_it_away(settings, qtbot):
     plot = settings.parallel
     place = plot.picture.rect()
-    x = round(plot._spots(place.toRectF())[len(plot._lines.axes) - 1])
+    x = round(plot.spots(place.toRectF())[len(plot.lines.axes) - 1])
     top, middle = QPoint(x, 20), QPoint(x, place.height() // 2)
     qtbot.mousePress(plot.picture, Qt.MouseButton.LeftButton, pos=top)
     qtbot.mouseMove(plot.picture, middle)
@@ -141,7 +141,7 @@ def moved(qtbot, session, workspace, page):
         db.execute("update runs set config = ? where id = 2", (config,))
     session.follower.runs_changed.emit(workspace.runs())
     tick(qtbot, page, 1, 2)
-    qtbot.waitUntil(lambda: page.comparison is not None)
+    qtbot.waitUntil(lambda: page.model.comparison is not None)
     return page, pixels
 
 

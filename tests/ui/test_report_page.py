@@ -26,7 +26,7 @@ def page(qtbot, session, workspace, tmp_path):
     made.resize(960, 640)
     made.show()
     session.show_run(run_id)
-    qtbot.waitUntil(lambda: made.templates.isEnabled() and bool(made.folder.text()))
+    qtbot.waitUntil(lambda: made.ready and bool(made.folder.text()))
     return made
 
 
@@ -50,8 +50,8 @@ def test_export_writes_the_ticked_formats_under_the_given_title(page, qtbot, tmp
     page.formats.boxes["csv"].setChecked(True)
     page.folder.setText(str(tmp_path / "out"))
     page.export()
-    qtbot.waitUntil(lambda: bool(page._written))
-    assert {path.relative_to(tmp_path / "out").as_posix() for path in page._written} == {
+    qtbot.waitUntil(lambda: bool(page.model.written))
+    assert {path.relative_to(tmp_path / "out").as_posix() for path in page.model.written} == {
         "report.html", "metrics.csv", "scalars.csv", "classes.csv", "settings.csv", "queries.csv",
         *(f"figures/{name}.csv" for name in ("ce-spce", "retrieval", "loss", "map", "worst", "best")),
     }  # fmt: skip
@@ -95,7 +95,7 @@ def test_sections_move_by_keyboard_and_come_back_with_the_workspace(page, sessio
     qtbot.waitUntil(lambda: "one-run" in arrangements(session.workspace))
     again = ReportPage(session)
     qtbot.addWidget(again)
-    qtbot.waitUntil(again.templates.isEnabled)
+    qtbot.waitUntil(lambda: again.ready)
     assert again.choices.sections()[:3] == ["summary", "notes", "settings"]
     assert again.choices.notes.toPlainText() == "**mine**"
     page.choices.again.click()
@@ -110,7 +110,7 @@ def test_a_comparison_asks_for_runs_and_offers_their_metrics(page, session, work
     page.template_box.setCurrentIndex(page.template_box.findData("comparison"))
     page.template_box.activated.emit(1)
     assert page.runs_button.isVisible()
-    assert page.runs() == [1, other]
+    assert page.model.runs == [1, other]
     qtbot.waitUntil(lambda: page.numbers.metric_box.count() > 3)
     assert [page.numbers.at_box.itemText(row) for row in range(3)] == ["best epoch", "last epoch", "epoch 0"]
     page.numbers.at_box.setCurrentIndex(2)
@@ -123,7 +123,7 @@ def test_a_comparison_asks_for_runs_and_offers_their_metrics(page, session, work
     dialog.all.click()
     assert dialog.chosen == [other]
     dialog.take.click()
-    assert page.runs() == [other]
+    assert page.model.runs == [other]
     page.choices.title.setText("Both")
     tick_only(page, "runs")
     for box in page.formats.boxes.values():
@@ -131,9 +131,9 @@ def test_a_comparison_asks_for_runs_and_offers_their_metrics(page, session, work
     page.formats.boxes["bundle"].setChecked(True)
     page.folder.setText(str(tmp_path / "out"))
     page.export()
-    qtbot.waitUntil(lambda: bool(page._written))
+    qtbot.waitUntil(lambda: bool(page.model.written))
     assert zipfile.is_zipfile(tmp_path / "out" / "report.zip")
-    assert page._written == [tmp_path / "out" / "report.zip"]
+    assert page.model.written == [tmp_path / "out" / "report.zip"]
 
 
 def both_runs(page, session, workspace, qtbot, tmp_path):
@@ -146,14 +146,14 @@ def test_what_is_offered_is_reported_and_remembered_with_the_workspace(page, ses
     runs = both_runs(page, session, workspace, qtbot, tmp_path)
     session.report_offered.emit(ReportOffer((runs[1],), "recall@1", 2))
     assert page.templates.current().key == "comparison"
-    assert page.runs() == [runs[1]]
+    assert page.model.runs == [runs[1]]
     qtbot.waitUntil(lambda: page.numbers.metric_box.count() > 3)
     assert page.numbers.wanted() == ("recall@1", 2)
     qtbot.waitUntil(lambda: bool(choice(session.workspace)))
     again = ReportPage(session)
     qtbot.addWidget(again)
-    qtbot.waitUntil(again.templates.isEnabled)
-    assert (again.templates.current().key, again.runs()) == ("comparison", [runs[1]])
+    qtbot.waitUntil(lambda: again.ready)
+    assert (again.templates.current().key, again.model.runs) == ("comparison", [runs[1]])
     assert again.numbers.wanted() == ("recall@1", 2)
     qtbot.waitUntil(lambda: again.numbers.metric_box.count() > 3)
     assert again.numbers.wanted() == ("recall@1", 2)
@@ -181,7 +181,7 @@ def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbo
     qtbot.waitUntil(lambda: arrangements(session.workspace)[key]["title"] == "Yours")
     again = ReportPage(session)
     qtbot.addWidget(again)
-    qtbot.waitUntil(again.templates.isEnabled)
+    qtbot.waitUntil(lambda: again.ready)
     assert again.template_box.findText("Yours") == again.template_box.count() - 1
     page.choices.again.click()
     assert page.choices.sections() == list(template("one-run").sections)

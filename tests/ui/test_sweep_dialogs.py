@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QMainWindow, QPushButton
+from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QPushButton
 
 from workbench.entries import catalog
 from workbench.settings.changed import changed, read_config
@@ -47,7 +47,7 @@ def dialog(qtbot, session, started):
 
 def settled(qtbot, dialog):
     """Wait for the check of what was typed; the summary, or the words of what is wrong."""
-    qtbot.waitUntil(lambda: not dialog._timer.isActive() and dialog._task is None)
+    qtbot.waitUntil(lambda: not dialog.checking)
     return dialog.summary.text() or dialog.problem.text() or dialog.rows[0].problem.text()
 
 
@@ -149,7 +149,7 @@ def test_a_papers_field_that_is_varied_is_not_told_as_fixed(qtbot, session, star
     qtbot.addWidget(dialog)
     dialog.open()
     dialog.fixed.show_changes({"loss.pool": 16, "training.lr": 0.001})
-    dialog._edited()
+    dialog.how.edited.emit()
     assert dialog.fixed.words.text() == "Every run also has loss.pool = 16, training.lr = 0.001, as in the paper."
     row = dialog.add_row("loss.pool", "8,12")
     dialog.rows[0].cross.click()
@@ -158,7 +158,7 @@ def test_a_papers_field_that_is_varied_is_not_told_as_fixed(qtbot, session, star
     assert [each["loss.pool"] for each in dialog.plan.settings()] == [8, 12]
     assert dialog.plan.config.training.lr == 0.001
     dialog.add_row("training.lr", "0.1,0.2")
-    dialog._edited()
+    dialog.how.edited.emit()
     assert not dialog.fixed.isVisible(), "nothing is fixed any more"
     row.cross.click()
     assert dialog.fixed.words.text() == "Every run also has loss.pool = 16, as in the paper."
@@ -242,7 +242,10 @@ def test_resume_asks_for_a_worker_and_pause_for_a_rest(qtbot, panel, session, st
 
 
 def test_cancelled_runs_are_retried(qtbot, panel, session, started):
-    panel._cancel_now(1)
+    qtbot.waitUntil(panel.cancel.isEnabled)
+    qtbot.mouseClick(panel.cancel, Qt.MouseButton.LeftButton)
+    box = panel.findChild(QMessageBox)
+    next(choice for choice in box.buttons() if choice.text() == "Cancel the sweep").click()
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Cancelled")
     assert not panel.pause.isEnabled()
     assert panel.retry.isEnabled()
@@ -288,7 +291,7 @@ def test_an_empty_workspace_says_where_sweeps_begin(qtbot, session):
     made = SweepsPanel(session)
     qtbot.addWidget(made)
     made.show()
-    qtbot.waitUntil(lambda: made._task is None)
+    qtbot.waitUntil(lambda: not made.reading)
     assert made.stack.currentIndex() == 0
     asked = []
     session.page_asked.connect(asked.append)

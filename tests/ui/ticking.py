@@ -6,11 +6,11 @@ def tick(qtbot, page, *runs):
 
     def all_ticked():
         page.chooser.tick(runs)
-        return set(runs) <= set(page.chooser.ticked())
+        return set(runs) <= page.model.ticked
 
     def all_told():
-        found = page.overview
-        return found is not None and set(runs) <= {run.id for group in found.groups for run in group.runs}
+        overview = page.model.overview
+        return overview is not None and set(runs) <= overview.measured.keys()
 
     qtbot.waitUntil(all_ticked)
     qtbot.waitUntil(all_told)

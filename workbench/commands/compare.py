@@ -50,7 +50,7 @@ def told(workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | 
     Raises:
         Problem: a run that is not there, or none that has the metric there.
     """
-    from workbench.comparing import words
+    from workbench.comparing import comparison_text as words
     from workbench.comparing.overview import overview
     from workbench.comparing.pairing import compare
 

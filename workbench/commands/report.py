@@ -78,7 +78,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
 
 def _say_what_is_not_common(workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | int) -> None:
     """On the error output: a report of runs that cannot be compared is written all the same."""
-    from workbench.comparing.common import nothing_in_common
+    from workbench.comparing.in_common import nothing_in_common
     from workbench.comparing.overview import overview
     from workbench.entries import catalog
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.comparing.common import epochs_named, runs_named
 from workbench.comparing.groups import Group, grouped
 from workbench.comparing.guards import guards
+from workbench.comparing.in_common import no_epoch_in_common, runs_named
 from workbench.comparing.measures import (
     At,
     Curve,
@@ -44,18 +44,28 @@ class Overview:
     guards: tuple[str, ...]
     papers: tuple[GroupsBeside, ...]  # tables of the papers that match a group
 
+    @property
+    def warnings(self) -> list[str]:
+        """What makes the comparison unequal or incomplete, as sentences, the most important first."""
+        apart = no_epoch_in_common(self.measured)
+        sentences = [*self.guards, *([apart] if apart else [])]
+        try:
+            self.require()
+        except Problem as problem:
+            sentences.insert(0, str(problem))
+        return sentences
+
     def require(self) -> None:
         """Raises Problem when no run has the metric there; it names the runs and says what there is."""
         if not self.metrics:
             raise Problem(f"{self._none_has('evaluation', 'an ')} yet.", todo="Wait for one, or choose other runs.")
         if self.metric not in self.metrics:
             raise Problem(f"{self._none_has(self.metric)}.", todo=f"There is {', '.join(self.metrics)}.")
-        if any(each.values for each in self.summaries):
+        if any(summary.values for summary in self.summaries):
             return
         where = self.at if isinstance(self.at, str) else f"epoch {self.at}"
-        epochs = ", ".join(map(str, self.epochs))
-        apart = f"They have no epoch in common ({epochs_named(self.measured)}): take best or last."
-        todo = f"Epochs of all runs: {epochs}." if epochs else apart
+        epochs = f"Epochs of all runs: {', '.join(map(str, self.epochs))}."
+        todo = no_epoch_in_common(self.measured) or epochs
         raise Problem(f"{self._none_has(self.metric)} at {where}.", todo=todo)
 
     def _none_has(self, what: str, article: str = "") -> str:

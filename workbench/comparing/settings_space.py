@@ -6,10 +6,10 @@ from math import isfinite, log10
 from statistics import fmean
 from typing import Any
 
+from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.measures import is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.settings import written
-from workbench.comparing.words import metric_title
 
 MOST_SETTINGS, MOST_METRICS = 9, 4  # axes of the parallel coordinates
 LOG_FROM = 30.0  # times that the greatest value of a setting is its least, from where its axis is logarithmic

@@ -20,8 +20,8 @@ from workbench.events import score_of
 from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, said_of
+from workbench.reports.entry_titles import data_in_sentence, in_sentence, moment, title_of
 from workbench.reports.provenance import command_of, facts_of
-from workbench.reports.words import data_in_sentence, in_sentence, moment, title_of
 from workbench.running.terminal import duration
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.numbers import words_of

@@ -9,13 +9,13 @@ from workbench.reports import figures, group_figures
 from workbench.reports.blocks import Block, Document, Section
 from workbench.reports.content import Content, gather
 from workbench.reports.drawing import Drawing
+from workbench.reports.entry_titles import moment
 from workbench.reports.group_content import GroupContent, gather_groups
 from workbench.reports.group_sections import group_blocks
 from workbench.reports.markdown import blocks_of
 from workbench.reports.run_sections import section_blocks
 from workbench.reports.sections import GROUP_SECTIONS, ONE_RUN, RUN_SECTIONS, SECTIONS
 from workbench.reports.templates import check_sections
-from workbench.reports.words import moment
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, Summary, is_share
 from workbench.comparing.overview import Overview
-from workbench.comparing.words import metric_title
 from workbench.reports.drawing import COLUMN, FULL, Drawing, Host, legend_name
 from workbench.reports.figures import COLOURS
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from workbench.comparing import words
+from workbench.comparing import comparison_text as words
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.pairing import Comparison

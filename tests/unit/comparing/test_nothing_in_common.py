@@ -5,7 +5,7 @@ import pytest
 
 from tests.unit.comparing.compared_runs import images, store
 from workbench import cli
-from workbench.comparing.common import nothing_in_common
+from workbench.comparing.in_common import nothing_in_common
 from workbench.comparing.overview import overview
 from workbench.problem import Problem
 from workbench.workspace import Workspace
@@ -43,7 +43,7 @@ def test_data_metric_and_epoch_are_said_with_the_runs(workspace):
         "The runs have no epoch in common: runs 1, 3: epoch 1; run 2: epoch 2. Only best and last can be compared.",
     ]
     with pytest.raises(
-        Problem, match=r"None of runs 1, 2, 3 has MAP@R at epoch 7\..*\(runs 1, 3: epoch 1; run 2: epoch 2"
+        Problem, match=r"None of runs 1, 2, 3 has MAP@R at epoch 7\..*in common: runs 1, 3: epoch 1; run 2: epoch 2"
     ):
         look(workspace, at=7).require()
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.ui.trained import trained_run
 from workbench import reports
-from workbench.reports.words import data_in_sentence, in_sentence, moment, title_of
+from workbench.reports.entry_titles import data_in_sentence, in_sentence, moment, title_of
 from workbench.workspace import Workspace
 
 KNOWN = {"loss/ce": {"title": "Cross-entropy (CE)"}, "dataset/digits": {"title": "Digits"}}

@@ -1,6 +1,5 @@
 """The sweep dialog: which fields with which values, how, how often; what it would cost; Start."""
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
@@ -15,11 +14,11 @@ from workbench.sweeps import objective, starting
 from workbench.sweeps.plan import DEFAULT_TRIALS, Plan, SweepPreset, planned, sweep_presets
 from workbench.sweeps.proposals import HOWS
 from workbench.sweeps.space import checked, fields, read, written
+from workbench.ui.newest import Newest
 from workbench.ui.session import Session
 from workbench.ui.sweeps.fixed_line import FixedLine
 from workbench.ui.sweeps.panel import show_sweeps
 from workbench.ui.sweeps.parameter_row import ParameterRow
-from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.editors import ChoiceEditor, LineEditor
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -54,8 +53,7 @@ class SweepDialog(QDialog):
         self._presets = [each for each in sweep_presets() if self._fits(each)]
         self.plan: Plan | None = None  # what would start; None while something is wrong or being checked
         self._source = ""
-        self._number = 0
-        self._task: Task | None = None
+        self._checking = Newest(session, self)
         self.rows: list[ParameterRow] = []
         self._timer = QTimer(self, singleShot=True, interval=SETTLES_AFTER)
         self._build()
@@ -247,10 +245,12 @@ class SweepDialog(QDialog):
 
     def _forget(self) -> None:
         self._timer.stop()
-        self._number += 1
-        if self._task is not None:
-            self._task.cancel()
-            self._task = None
+        self._checking.cancel()
+
+    @property
+    def checking(self) -> bool:
+        """Whether what was typed is still to be checked."""
+        return self._timer.isActive() or self._checking.busy
 
     def _check(self) -> None:
         if any(row.empty for row in self.rows) or not self.rows:
@@ -277,13 +277,9 @@ class SweepDialog(QDialog):
             except BadConfig as problem:
                 return problem.errors
 
-        then = partial(self._checked, self._number)
-        self._task = self._session.run_in_thread("Check the sweep", work, then, quiet=True)
+        self._checking.ask("Check the sweep", work, self._checked, quiet=True)
 
-    def _checked(self, number: int, found: Plan | dict[str, str]) -> None:
-        if number != self._number:
-            return
-        self._task = None
+    def _checked(self, found: Plan | dict[str, str]) -> None:
         if isinstance(found, Plan):
             self._show(self._cost(found), found, {})
         else:

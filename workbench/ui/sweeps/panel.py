@@ -26,9 +26,9 @@ from workbench.sweeps.objective import FLATTERS, TRAIN_SIDE
 from workbench.sweeps.objective import REPORTED as MAP_AT_R
 from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
 from workbench.sweeps.space import short, short_field
+from workbench.ui.newest import Newest
 from workbench.ui.report_offer import offer_report
 from workbench.ui.session import Session
-from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
@@ -60,7 +60,7 @@ class SweepsPanel(QDialog):
         self._session = session
         self._looks: list[Look] = []
         self._wanted: int | None = None  # the sweep that is to be chosen
-        self._task: Task | None = None
+        self._reading = Newest(session, self)
         self._timer = QTimer(self, interval=EVERY)
         self._build()
         self._connect()
@@ -141,9 +141,14 @@ class SweepsPanel(QDialog):
 
     def refresh(self) -> None:
         """Read the sweeps, off the window's thread; one look at a time."""
-        if self._task is None:
+        if not self._reading.busy:
             work = partial(_look, self._session.workspace)
-            self._task = self._session.run_in_thread("Sweeps", work, self._take, self._failed, quiet=True)
+            self._reading.ask("Sweeps", work, self._take, self._failed, quiet=True)
+
+    @property
+    def reading(self) -> bool:
+        """Whether the sweeps are being read."""
+        return self._reading.busy
 
     def sweep(self) -> Look | None:
         """The chosen sweep."""
@@ -156,7 +161,6 @@ class SweepsPanel(QDialog):
         return next((each for each in look.trials if each.id == number), None) if look else None
 
     def _take(self, looks: list[Look]) -> None:
-        self._task = None
         self._looks = looks
         self.stack.setCurrentIndex(1 if looks else 0)
         _fill(self.sweeps, HEAD, [(each.sweep.id, _summary(each)) for each in looks])
@@ -167,13 +171,12 @@ class SweepsPanel(QDialog):
         self._show_trials()
 
     def _failed(self, problem: Exception) -> None:
-        self._task = None
         self._timer.stop()
         self.told.setText(str(problem))
 
     def _forget(self) -> None:
         """Another workspace: nothing of the old one is shown."""
-        self._task = None
+        self._reading.cancel()
         self._take([])
 
     def _show_trials(self) -> None:

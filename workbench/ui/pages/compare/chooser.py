@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLineEdit, QTreeWidget, 
 
 from workbench.comparing.groups import Group
 from workbench.ui.pages.compare.looks import SWATCH, looks, swatch
+from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import percent, state_word
 from workbench.workspace.rows import Run, counting
 
@@ -21,13 +22,13 @@ TICKED, EMPTY = Qt.CheckState.Checked, Qt.CheckState.Unchecked
 
 
 class RunChooser(QWidget):
-    """Left side of the page. `changed` says that other runs are ticked."""
+    """Left side of the page: shows and changes the ticks of the model. `changed` says that other runs are ticked."""
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, model: CompareModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._groups: list[Group] = []
+        self._model = model
         self._building = False
         self._build()
         self.search.textChanged.connect(self._filter)
@@ -67,76 +68,56 @@ class RunChooser(QWidget):
 
     def show_groups(self, groups: Sequence[Group]) -> None:
         """Other groups or other scores; what is ticked and unfolded stays, newest groups on top."""
-        ticked, unfolded = self.ticked(), self._unfolded()
+        gone, unfolded = self._model.take_groups(groups), self._unfolded()
         self._building = True
-        self._groups = list(groups)
         self.tree.clear()
-        for group, look in reversed(list(zip(groups, looks([each.colour for each in groups]), strict=True))):
-            self.tree.addTopLevelItem(self._row(group, swatch(look), ticked, unfolded))
+        for group, look in reversed(list(zip(groups, looks([group.colour for group in groups]), strict=True))):
+            self.tree.addTopLevelItem(self._row(group, swatch(look)))
         self._building = False
         for item in self._tops():
             item.setExpanded(item.data(0, TEXT_ROLE) in unfolded)
         self._filter(self.search.text())
-        self._tell()
-        if self.ticked() != ticked:  # a run went away
+        self._show_count()
+        if gone:
             self.changed.emit()
 
-    def _row(self, group: Group, icon: QIcon, ticked: set[int], unfolded: set[str]) -> QTreeWidgetItem:
+    def _row(self, group: Group, icon: QIcon) -> QTreeWidgetItem:
         several = len(group.runs) > 1
         words = f"{len(group.runs)} runs" if several else f"Run {group.runs[0].id}, {_state(group.runs[0])}"
         item = QTreeWidgetItem([group.title, percent(_mean(group.runs))])
         item.setIcon(0, icon)
-        item.setToolTip(0, _plain(f"{group.title}\n{words}"))
-        told = [
+        item.setToolTip(0, plain_tip(f"{group.title}\n{words}"))
+        searched = [
             group.title,
             *(f"{run.name} {run.loss} {run.backbone} {run.dataset} {_state(run)}" for run in group.runs),
         ]
-        item.setData(0, TEXT_ROLE, " ".join(told).casefold())
-        self._dress(item, None if several else group.runs[0].id, ticked)
+        item.setData(0, TEXT_ROLE, " ".join(searched).casefold())
+        self._dress(item, None if several else group.runs[0].id)
         if several:
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsAutoTristate)
             for run in group.runs:
                 child = QTreeWidgetItem(
                     [f"Run {run.id}, seed {run.seed}{_unfinished(run)}", percent(run.best.get("MAP@R"))]
                 )
-                child.setToolTip(0, _plain(f"{run.name}\n{_state(run)}"))
+                child.setToolTip(0, plain_tip(f"{run.name}\n{_state(run)}"))
                 item.addChild(child)
-                self._dress(child, run.id, ticked)
+                self._dress(child, run.id)
         return item
 
-    def _dress(self, item: QTreeWidgetItem, run_id: int | None, ticked: set[int]) -> None:
+    def _dress(self, item: QTreeWidgetItem, run_id: int | None) -> None:
         item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
         item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         item.setData(0, ID_ROLE, run_id)
-        item.setCheckState(0, TICKED if run_id in ticked else EMPTY)
-
-    def ticked(self) -> set[int]:
-        """Numbers of the ticked runs."""
-        return {
-            item.data(0, ID_ROLE)
-            for item in self._items()
-            if item.data(0, ID_ROLE) is not None and item.checkState(0) == TICKED
-        }
+        item.setCheckState(0, TICKED if run_id in self._model.ticked else EMPTY)
 
     def tick(self, runs: Iterable[int]) -> None:
         """Also tick these runs, with the others of their groups."""
-        wanted = set(runs)
-        wanted |= {run.id for group in self._groups if wanted & {each.id for each in group.runs} for run in group.runs}
-        before = self.ticked()
-        self._building = True
-        for item in self._items():
-            if item.data(0, ID_ROLE) in wanted:
-                item.setCheckState(0, TICKED)
-        self._building = False
-        self._tell()
-        if self.ticked() != before:
+        if self._model.tick_groups(runs):
+            self._show_ticks()
             self.changed.emit()
 
     def _items(self) -> list[QTreeWidgetItem]:
-        found = []
-        for item in self._tops():
-            found += [item, *_children(item)]
-        return found
+        return [item for top in self._tops() for item in (top, *_children(top))]
 
     def _tops(self) -> list[QTreeWidgetItem]:
         """Rows of groups, and of runs that are a group by themselves."""
@@ -146,32 +127,40 @@ class RunChooser(QWidget):
         return {item.data(0, TEXT_ROLE) for item in self._items() if item.isExpanded()}
 
     def _item_changed(self, _item: QTreeWidgetItem, column: int) -> None:
-        if not self._building and column == 0:
-            self._tell()
-            self.changed.emit()
+        if self._building or column != 0:
+            return
+        rows = ((item.data(0, ID_ROLE), item.checkState(0)) for item in self._items())
+        self._model.ticked = {run_id for run_id, state in rows if run_id is not None and state == TICKED}
+        self._show_count()
+        self.changed.emit()
 
     def _clear(self) -> None:
+        self._model.ticked = set()
+        self._show_ticks()
+        self.changed.emit()
+
+    def _show_ticks(self) -> None:
         self._building = True
         for item in self._items():
-            item.setCheckState(0, EMPTY)
+            run_id = item.data(0, ID_ROLE)
+            if run_id is not None:
+                item.setCheckState(0, TICKED if run_id in self._model.ticked else EMPTY)
         self._building = False
-        self._tell()
-        self.changed.emit()
+        self._show_count()
 
     def _filter(self, text: str) -> None:
         words = text.casefold().split()
         for item in self._tops():
             item.setHidden(not all(word in item.data(0, TEXT_ROLE) for word in words))
 
-    def _tell(self) -> None:
-        every = sum(len(group.runs) for group in self._groups)
-        self.count.setText(f"{len(self.ticked()):,} of {every:,} runs ticked")
-        self.clear.setEnabled(bool(self.ticked()))
+    def _show_count(self) -> None:
+        self.count.setText(self._model.count_text)
+        self.clear.setEnabled(bool(self._model.ticked))
 
 
 def _children(item: QTreeWidgetItem) -> list[QTreeWidgetItem]:
-    found = (item.child(row) for row in range(item.childCount()))
-    return [each for each in found if each is not None]
+    children = (item.child(row) for row in range(item.childCount()))
+    return [child for child in children if child is not None]
 
 
 def _state(run: Run) -> str:
@@ -183,11 +172,5 @@ def _unfinished(run: Run) -> str:
 
 
 def _mean(runs: Sequence[Run]) -> float | None:
-    found = [run.best["MAP@R"] for run in counting(runs) if "MAP@R" in run.best]
-    return fmean(found) if found else None
-
-
-def _plain(text: str) -> str:
-    """Qt guesses markup in tooltips; escaped it can only be read as these words."""
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
-    return f"<qt>{escaped}</qt>"
+    scores = [run.best["MAP@R"] for run in counting(runs) if "MAP@R" in run.best]
+    return fmean(scores) if scores else None

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
-from workbench.comparing.words import metric_title
 from workbench.ui.pages.compare.looks import Look, short_title
 from workbench.ui.pages.compare.plots import CostPlot, symbol
 from workbench.ui.widgets.flow import FlowLayout

@@ -9,11 +9,11 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from workbench.comparing.common import runs_named
+from workbench.comparing.comparison_text import metric_title, scalar_title
+from workbench.comparing.in_common import runs_named
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, is_share
 from workbench.comparing.training_curves import TrainingCurves
-from workbench.comparing.words import metric_title, scalar_title
 from workbench.ui import theme
 from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.looks import Look, short_title
@@ -40,7 +40,7 @@ class SeedCurves(QWidget):
         column.setContentsMargins(8, 8, 8, 8)
         column.addWidget(self.plot, 1)
         column.addWidget(self.note)
-        self._extras: dict[str, list[pg.GraphicsObject]] = {}
+        self.behind: dict[str, list[pg.GraphicsObject]] = {}  # runs and band of each curve, by its series
         self._waiting: list[tuple[Curve, Look]] = []
         self._last: list[Callable[[], None]] = []  # what is to be done after the last of them
         self._factor = 1
@@ -66,9 +66,9 @@ class SeedCurves(QWidget):
         self.note.setText(text)
 
     def _clear(self) -> None:
-        for item in (item for items in self._extras.values() for item in items):
+        for item in (item for items in self.behind.values() for item in items):
             self.plot.canvas.item.removeItem(item)
-        self._extras, self._waiting, self._last = {}, [], []
+        self.behind, self._waiting, self._last = {}, [], []
         self.plot.drop_series()
 
     def _begin(self, curves: Sequence[Curve], shown_as: Sequence[Look], title: str, x_title: str) -> None:
@@ -90,7 +90,7 @@ class SeedCurves(QWidget):
             self._finish()
             return
         curve, look = self._waiting.pop(0)
-        name = str(len(self._extras))
+        name = str(len(self.behind))
         solid = look.pen == Qt.PenStyle.SolidLine
         title = f"{short_title(curve.group.title)} (n = {curve.n})"
         series = Series(
@@ -122,12 +122,12 @@ class SeedCurves(QWidget):
         for item in items:
             item.setZValue(-1)
             plot.canvas.item.addItem(item, ignoreBounds=isinstance(item, Band))
-        self._extras[name] = items
+        self.behind[name] = items
         plot.append(name, curve.places, factor * curve.mean)
         plot.legend[name].toggled.connect(partial(self._toggle, name))
 
     def _toggle(self, name: str, on: bool) -> None:
-        for item in self._extras.get(name, []):
+        for item in self.behind.get(name, []):
             item.setVisible(on)
 
     def _tell(self, curves: Sequence[Curve]) -> None:

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
+from workbench.comparing.comparison_text import scalar_title
 from workbench.comparing.overview import Overview
 from workbench.comparing.training_curves import TrainingCurves, training_curves
-from workbench.comparing.words import scalar_title
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.ui.newest import Newest
 from workbench.ui.pages.compare.curves import MOST_DRAWN, SeedCurves
 from workbench.ui.pages.compare.looks import Look
 from workbench.ui.session import Session
-from workbench.ui.tasks import Task
 from workbench.ui.widgets.labels import label
 
 METRIC = ""  # the choice of the page's metric; the others are names of scalars
@@ -30,7 +30,7 @@ class CurvesPanel(QWidget):
         self._found: Overview | None = None
         self._shown_as: list[Look] = []
         self._read: tuple[Overview, TrainingCurves] | None = None  # drawn again in another theme
-        self._task: Task | None = None
+        self._reading = Newest(session, self)
         self.choice = QComboBox()
         self.choice.setAccessibleName("What is drawn as curves")
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -55,7 +55,7 @@ class CurvesPanel(QWidget):
     @property
     def drawing(self) -> bool:
         """Whether curves are still read or to come."""
-        return self._task is not None or self.seeds.drawing
+        return self._reading.busy or self.seeds.drawing
 
     def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
         """Other groups with their looks, in the same order; the choice stays where the runs have it."""
@@ -70,15 +70,11 @@ class CurvesPanel(QWidget):
 
     def forget(self) -> None:
         """Read no further: nothing is ticked any more."""
-        if self._task is not None:
-            self._task.cancel()
-            self._task = None
+        self._reading.cancel()
         self._found = self._read = None
 
     def _show(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            self._task = None
+        self._reading.cancel()
         found, name = self._found, self.choice.currentData()
         if found is None:
             return
@@ -94,18 +90,17 @@ class CurvesPanel(QWidget):
         def work(progress: Progress) -> TrainingCurves:
             return training_curves(workspace, found.groups, name, MOST_DRAWN, progress)
 
-        self._task = self._session.run_in_thread("Training curves", work, self._came, self._fail, quiet=True)
+        self._reading.ask("Training curves", work, self._came, self._fail, quiet=True)
 
     def _came(self, curves: TrainingCurves) -> None:
         assert self._found is not None  # what was read for other runs was cancelled
-        self._task, self._read = None, (self._found, curves)
+        self._read = (self._found, curves)
         self._draw(curves)
 
     def _fail(self, problem: Problem) -> None:
-        self._task = None
         self.seeds.say(str(problem))
 
     def _draw(self, curves: TrainingCurves) -> None:
         assert self._found is not None
         by_group = dict(zip(map(id, self._found.groups), self._shown_as, strict=True))
-        self.seeds.show_training(curves, [by_group[id(each.group)] for each in curves.curves])
+        self.seeds.show_training(curves, [by_group[id(curve.group)] for curve in curves.curves])

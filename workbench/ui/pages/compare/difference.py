@@ -1,41 +1,39 @@
-"""Two groups against each other: choose them, read the verdict, see an interval for each seed and over all."""
+"""A group against the baseline: choose it, read the verdict, see an interval for each seed and over all."""
 
-from collections.abc import Sequence
 from math import isfinite
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
-from workbench.comparing.groups import Group
+from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds
 from workbench.comparing.intervals import Interval
 from workbench.comparing.measures import is_share
 from workbench.comparing.pairing import Comparison
-from workbench.comparing.words import NO_VALUE, limits, number, over_seeds
+from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.pages.compare.plots import IntervalPlot
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import ElidedLabel, label
 
 
 class DifferencePanel(QWidget):
-    """The Difference tab. `chosen` says that another pair of groups is wanted."""
+    """The Difference tab. `chosen` says that the model has another pair of groups."""
 
     chosen = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, model: CompareModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._groups: list[Group] = []
+        self._model = model
         self._build()
-        self.first.activated.connect(self.chosen)
-        self.second.activated.connect(self.chosen)
+        self.other.activated.connect(self._choose_other)
         self.swap.clicked.connect(self._swap)
 
     def _build(self) -> None:
-        self.first, self.second = QComboBox(), QComboBox()
-        for box, word in ((self.first, "First"), (self.second, "Second")):
-            box.setAccessibleName(f"{word} group")
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.baseline = ElidedLabel("", "strong", Qt.TextElideMode.ElideMiddle)
+        self.other = QComboBox()
+        self.other.setAccessibleName("Group that is compared with the baseline")
+        self.other.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.swap = icon_button("arrows-left-right", "Swap the two groups")
         self.verdict = label("", "strong", wrap=True)
         self.notes = label("", "muted", wrap=True)
@@ -44,8 +42,8 @@ class DifferencePanel(QWidget):
         self.table = table_view(self.model, "Difference for each seed and over all")
         head = QHBoxLayout()
         for widget, stretch in (
-            (_tied("First", self.first), 0), (self.first, 1), (self.swap, 0), (_tied("Second", self.second), 0),
-            (self.second, 1),
+            (label("Baseline", "caption"), 0), (self.baseline, 1), (self.swap, 0), (_tied("Against", self.other), 0),
+            (self.other, 1),
         ):  # fmt: skip
             head.addWidget(widget, stretch)
         self.results = QSplitter(Qt.Orientation.Vertical)
@@ -63,27 +61,18 @@ class DifferencePanel(QWidget):
         column.addWidget(self.notes)
         column.addStretch(0)
 
-    def show_groups(self, groups: Sequence[Group]) -> None:
-        """What can be chosen; the pair stays where both groups are still there, else it is the first two."""
-        before = [box.currentText() for box in (self.first, self.second)]
-        self._groups = list(groups)
-        titles = [group.title for group in groups]
-        keep = all(each in titles for each in before) and before[0] != before[1]
-        for place, box in enumerate((self.first, self.second)):
-            box.clear()
-            box.addItems(titles)
-            for row, title in enumerate(titles):
-                box.setItemData(row, title, Qt.ItemDataRole.AccessibleTextRole)
-            box.setCurrentIndex(titles.index(before[place]) if keep else min(place, len(titles) - 1))
-            box.setEnabled(len(titles) > 1)
-        self.swap.setEnabled(len(titles) > 1)
-
-    def pair(self) -> tuple[Group, Group] | None:
-        """The two groups, where they are two."""
-        first, second = self.first.currentIndex(), self.second.currentIndex()
-        if first == second or min(first, second) < 0:
-            return None
-        return self._groups[first], self._groups[second]
+    def show_groups(self) -> None:
+        """The groups of the model, its baseline and the group that is compared with it."""
+        overview, baseline, other = self._model.overview, self._model.baseline, self._model.other
+        titles = [group.title for group in overview.groups] if overview is not None else []
+        self.baseline.setText(baseline.title if baseline is not None else "")
+        self.other.clear()
+        self.other.addItems(titles)
+        for row, title in enumerate(titles):
+            self.other.setItemData(row, title, Qt.ItemDataRole.AccessibleTextRole)
+        self.other.setCurrentIndex(titles.index(other.title) if other is not None else -1)
+        for widget in (self.other, self.swap):
+            widget.setEnabled(len(titles) > 1)
 
     def say(self, text: str) -> None:
         """A sentence in place of a result."""
@@ -92,30 +81,31 @@ class DifferencePanel(QWidget):
         self.results.hide()
 
     def show_comparison(self, found: Comparison) -> None:
+        """The verdict on two groups, with an interval for each seed and over all."""
         self.verdict.setText(found.verdict)
         self.notes.setText(" ".join(found.notes))
         self.results.show()
         unit = 100 if is_share(found.metric) else 1
-        rows = [(_seed(each.seed, each.fold), _scaled(each.over_queries, unit)) for each in found.seeds]
+        rows = [(_seed(seed.seed, seed.fold), _scaled(seed.over_queries, unit)) for seed in found.seeds]
         rows.append((f"all seeds, n = {found.over_seeds.n}", _scaled(found.over_seeds, unit)))
         percent = ", percentage points" if unit == 100 else ""
-        title = f"{found.metric}: second minus first{percent}, with 95% intervals"
+        title = f"{found.metric}: other minus baseline{percent}, with 95% intervals"
         self.plot.show_rows([row for row in rows if isfinite(row[1].mean)], title)
         self._fill(found)
 
     def _fill(self, found: Comparison) -> None:
         metric, unit = found.metric, " %" if is_share(found.metric) else ""
-        head = ["Seed (runs)", f"First{unit}", f"Second{unit}", "Difference", "95% interval", "n"]
+        head = ["Seed (runs)", f"Baseline{unit}", f"Other{unit}", "Difference", "95% interval", "n"]
         rows = [
             [
-                f"{_seed(each.seed, each.fold)} ({each.first_run}, {each.second_run})",
-                number(each.first, metric),
-                number(each.second, metric),
-                number(each.over_queries.mean, metric, signed=True),
-                limits(each.over_queries, metric, signed=True),
-                f"{each.over_queries.n:,} queries" if each.over_queries.n else NO_VALUE,
+                f"{_seed(seed.seed, seed.fold)} ({seed.first_run}, {seed.second_run})",
+                number(seed.first, metric),
+                number(seed.second, metric),
+                number(seed.over_queries.mean, metric, signed=True),
+                limits(seed.over_queries, metric, signed=True),
+                f"{seed.over_queries.n:,} queries" if seed.over_queries.n else NO_VALUE,
             ]
-            for each in found.seeds
+            for seed in found.seeds
         ]
         total = found.over_seeds
         middle, spread = number(total.mean, metric, signed=True), over_seeds(total, metric, signed=True)
@@ -127,10 +117,12 @@ class DifferencePanel(QWidget):
         super().resizeEvent(event)
         fit_columns(self.table)
 
+    def _choose_other(self) -> None:
+        self._model.choose_other(self.other.currentText())
+        self.chosen.emit()
+
     def _swap(self) -> None:
-        first, second = self.first.currentIndex(), self.second.currentIndex()
-        self.first.setCurrentIndex(second)
-        self.second.setCurrentIndex(first)
+        self._model.swap()
         self.chosen.emit()
 
 
@@ -138,8 +130,8 @@ def _seed(seed: int, fold: int) -> str:
     return f"seed {seed}, fold {fold}" if fold else f"seed {seed}"
 
 
-def _scaled(each: Interval, unit: int) -> Interval:
-    return Interval(unit * each.mean, unit * each.low, unit * each.high, each.n)
+def _scaled(interval: Interval, unit: int) -> Interval:
+    return Interval(unit * interval.mean, unit * interval.low, unit * interval.high, interval.n)
 
 
 def _tied(text: str, box: QComboBox) -> QLabel:

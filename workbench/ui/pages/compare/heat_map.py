@@ -6,8 +6,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QWidget
 
+from workbench.comparing.comparison_text import metric_title, number
 from workbench.comparing.settings_space import Cell, HeatMap
-from workbench.comparing.words import metric_title, number
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.heat import ink_on, mixed
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows

@@ -12,10 +12,10 @@ from workbench.comparing.overlap import NeighbourOverlap, PairOfRuns, neighbour_
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.models.sorted_rows import SortedRows
-from workbench.ui.pages.compare.queries import Named
+from workbench.ui.newest import Newest
+from workbench.ui.pages.compare.model import Named
 from workbench.ui.pages.compare.tables import fit_columns, table_view
 from workbench.ui.session import Session
-from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
@@ -24,7 +24,7 @@ from workbench.ui.words import percent
 USUAL, MOST = 10, 100  # neighbours
 MOVERS = 500  # queries listed: the largest movers
 THUMBNAIL, AHEAD = 36, 20  # px; rows around the one looked at whose pictures are loaded with it
-TITLES = ("Query", "Class", "Same %", "Hit, first", "Hit, second", "Pairs n")
+TITLES = ("Query", "Class", "Same %", "Hit, baseline", "Hit, other", "Pairs n")
 PLACE = "movers"
 
 
@@ -38,7 +38,7 @@ class NeighbourPanel(QWidget):
         self._session, self._loader = session, loader
         self._paired: tuple[PairOfRuns, ...] = ()
         self._named: Named = {}
-        self._task: Task | None = None
+        self._reading = Newest(session, self)
         self.found: NeighbourOverlap | None = None
         self.k = QSpinBox(minimum=1, maximum=MOST, value=USUAL)
         self.k.setAccessibleName("Number of nearest neighbours")
@@ -51,9 +51,9 @@ class NeighbourPanel(QWidget):
         self.table.horizontalHeader().setSortIndicator(2, Qt.SortOrder.AscendingOrder)
         self.table.setSortingEnabled(True)
         self.table.setToolTip(
-            "Hit: rank of the first true neighbour. Double-click shows the query in the run of the second group"
+            "Hit: rank of the first true neighbour. Double-click shows the query in the run of the other group"
         )
-        self.buttons = [button("Show in the first", kind="quiet"), button("Show in the second", kind="quiet")]
+        self.buttons = [button("Show in the baseline", kind="quiet"), button("Show in the other", kind="quiet")]
         head = QHBoxLayout()
         caption = label("Nearest neighbours", "caption")
         caption.setBuddy(self.k)
@@ -83,9 +83,7 @@ class NeighbourPanel(QWidget):
 
     def say(self, text: str) -> None:
         """A sentence in place of a list."""
-        if self._task is not None:
-            self._task.cancel()
-            self._task = None
+        self._reading.cancel()
         self.found = None
         self.told.setText(text)
         self.model.show([])
@@ -102,10 +100,10 @@ class NeighbourPanel(QWidget):
         def work(progress: Progress) -> NeighbourOverlap:
             return neighbour_overlap(workspace, paired, k, progress)
 
-        self._task = self._session.run_in_thread("Compare neighbours", work, self._show, self._fail)
+        self._reading.ask("Compare neighbours", work, self._show, self._fail)
 
     def _show(self, found: NeighbourOverlap) -> None:
-        self._task, self.found = None, found
+        self.found = found
         self.told.setText(told(found))
         self.model.show(range(min(MOVERS, len(found.sample_ids))))
         self.table.show()
@@ -116,7 +114,6 @@ class NeighbourPanel(QWidget):
         self._check()
 
     def _fail(self, problem: Problem) -> None:
-        self._task = None
         self.say(str(problem))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -6,9 +6,9 @@ from math import isfinite
 from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
+from workbench.comparing.comparison_text import NO_VALUE, at_title
 from workbench.comparing.overview import Overview
 from workbench.comparing.papers import GroupsBeside
-from workbench.comparing.words import NO_VALUE, at_title
 from workbench.ui.pages.compare.looks import Look, swatch
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.capped_text import CappedText

@@ -29,7 +29,7 @@ class ParallelPlot(PaintedPlot):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Parallel coordinates", parent)
-        self._lines = Lines((), (), (), ())
+        self.lines = Lines((), (), (), ())  # as shown
         self._looks: list[Look] = []
         self._brushes: dict[str, tuple[float, float]] = {}  # by title of the axis: low and high, 0..1
         self._drag: tuple[int, float] | None = None  # axis and where it began
@@ -43,14 +43,14 @@ class ParallelPlot(PaintedPlot):
 
     def show_lines(self, lines: Lines, shown_as: Sequence[Look]) -> None:
         """Other runs; `shown_as` are the looks of the groups. Brushes of axes that are still there stay."""
-        self._lines, self._looks = lines, list(shown_as)
+        self.lines, self._looks = lines, list(shown_as)
         titles = {axis.title for axis in lines.axes}
         self._brushes = {title: brush for title, brush in self._brushes.items() if title in titles}
         self._tell()
 
     def brush(self, axis: int, low: float, high: float) -> None:
         """Keep the runs that pass an axis between two places, 0 below to 1 above."""
-        self._brushes[self._lines.axes[axis].title] = (min(low, high), max(low, high))
+        self._brushes[self.lines.axes[axis].title] = (min(low, high), max(low, high))
         self._tell()
 
     def clear_brushes(self) -> None:
@@ -59,15 +59,15 @@ class ParallelPlot(PaintedPlot):
 
     def inside(self) -> np.ndarray:
         """Which runs [n] bool pass every brush."""
-        kept = np.ones(len(self._lines.runs), bool)
-        for axis in self._lines.axes:
+        kept = np.ones(len(self.lines.runs), bool)
+        for axis in self.lines.axes:
             if axis.title in self._brushes:
                 low, high = self._brushes[axis.title]
                 kept &= [low <= place <= high for place in axis.places]
         return kept
 
     def rows(self) -> Rows:
-        shown = self._lines
+        shown = self.lines
         head: Rows = [["run", *(axis.title for axis in shown.axes), "inside"]]
         kept = self.inside()
         return head + [
@@ -76,9 +76,9 @@ class ParallelPlot(PaintedPlot):
         ]
 
     def describe(self) -> str:
-        axes = ", ".join(axis.title for axis in self._lines.axes)
+        axes = ", ".join(axis.title for axis in self.lines.axes)
         kept = int(self.inside().sum())
-        return f"{self.title}. Axes: {axes or 'none'}. {kept:,} of {len(self._lines.runs):,} runs pass the brushes."
+        return f"{self.title}. Axes: {axes or 'none'}. {kept:,} of {len(self.lines.runs):,} runs pass the brushes."
 
     def _tell(self) -> None:
         kept = self.inside()
@@ -86,13 +86,13 @@ class ParallelPlot(PaintedPlot):
         self.retitle(f"Parallel coordinates{passing}")
         self.clear.setEnabled(bool(self._brushes))
         self.refresh()
-        self.brushed.emit([run for run, in_it in zip(self._lines.runs, kept, strict=True) if in_it])
+        self.brushed.emit([run for run, in_it in zip(self.lines.runs, kept, strict=True) if in_it])
 
     # Where things are
 
-    def _spots(self, place: QRectF) -> np.ndarray:
+    def spots(self, place: QRectF) -> np.ndarray:
         """Across [axes] px, one for each axis."""
-        return np.linspace(place.left() + SIDE_PX, place.right() - SIDE_PX, max(2, len(self._lines.axes)))
+        return np.linspace(place.left() + SIDE_PX, place.right() - SIDE_PX, max(2, len(self.lines.axes)))
 
     @staticmethod
     def _height(place: QRectF, value: float) -> float:
@@ -103,15 +103,15 @@ class ParallelPlot(PaintedPlot):
         return float(np.clip((place.bottom() - BOTTOM_PX - y) / (place.height() - TOP_PX - BOTTOM_PX), 0, 1))
 
     def _axis_at(self, x: float) -> int | None:
-        if not self._lines.axes:
+        if not self.lines.axes:
             return None
-        away = np.abs(self._spots(QRectF(self.picture.rect()))[: len(self._lines.axes)] - x)
+        away = np.abs(self.spots(QRectF(self.picture.rect()))[: len(self.lines.axes)] - x)
         return int(away.argmin()) if away.min() <= REACH else None
 
     def _line_at(self, point: QPointF) -> int | None:
         """The line nearest to a point, within reach."""
-        place, axes = QRectF(self.picture.rect()), self._lines.axes
-        spots = self._spots(place)[: len(axes)]
+        place, axes = QRectF(self.picture.rect()), self.lines.axes
+        spots = self.spots(place)[: len(axes)]
         right = int(np.searchsorted(spots, point.x()))
         if not 0 < right < len(axes):
             return None
@@ -145,7 +145,7 @@ class ParallelPlot(PaintedPlot):
             case QEvent.Type.MouseButtonRelease if self._drag is not None:
                 axis, start = self._drag
                 self._drag = None
-                title = self._lines.axes[axis].title
+                title = self.lines.axes[axis].title
                 if abs(point.y() - start) < LEAST and title in self._brushes:
                     del self._brushes[title]
                     self._tell()
@@ -157,22 +157,22 @@ class ParallelPlot(PaintedPlot):
         line = None if over else self._line_at(event.position())
         if line is None:
             return
-        facts = [f"{axis.title}: {axis.words[line]}" for axis in self._lines.axes]
-        text = "\n".join([self._lines.titles[line], *facts])
+        facts = [f"{axis.title}: {axis.words[line]}" for axis in self.lines.axes]
+        text = "\n".join([self.lines.titles[line], *facts])
         safe = text.replace("&", "&amp;").replace("<", "&lt;").replace("\n", "<br>")
         QToolTip.showText(event.globalPosition().toPoint(), f"<qt>{safe}</qt>", self.picture)
 
     # The picture
 
     def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
-        axes, kept = self._lines.axes, self.inside()
-        spots = self._spots(place)[: len(axes)].tolist()
+        axes, kept = self.lines.axes, self.inside()
+        spots = self.spots(place)[: len(axes)].tolist()
         few = len(kept) <= FEW
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, few)
         faint = mixed(tokens.plot_background, tokens.plot_axis, FAINT)
         for wanted in (False, True):
             for line in np.flatnonzero(kept == wanted).tolist():
-                look = self._looks[self._lines.group_of[line]]
+                look = self._looks[self.lines.group_of[line]]
                 pen = QPen(QColor(look.colour), 1.6, look.pen) if few else QPen(QColor(look.colour), 1)
                 painter.setPen(pen if wanted else QPen(faint, 1))
                 painter.drawPolyline(self._line(line, place, spots))
@@ -181,7 +181,7 @@ class ParallelPlot(PaintedPlot):
             self._paint_axis(painter, place, tokens, axis, x)
 
     def _line(self, line: int, place: QRectF, spots: Sequence[float]) -> QPolygonF:
-        pairs = zip(self._lines.axes, spots, strict=True)
+        pairs = zip(self.lines.axes, spots, strict=True)
         return QPolygonF([QPointF(x, self._height(place, axis.places[line])) for axis, x in pairs])
 
     def _paint_axis(self, painter: QPainter, place: QRectF, tokens: Tokens, axis: Axis, x: float) -> None:
@@ -216,7 +216,7 @@ class ParallelPlot(PaintedPlot):
 
     def _room(self, place: QRectF) -> float:
         """Px for the words of one axis."""
-        count = max(2, len(self._lines.axes))
+        count = max(2, len(self.lines.axes))
         return min((place.width() - 2 * SIDE_PX) / (count - 1), 2.0 * SIDE_PX + 40)
 
 

@@ -7,19 +7,18 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
+from workbench.comparing.comparison_text import number, queries_told
 from workbench.comparing.pairing import Comparison
-from workbench.comparing.words import number, queries_told
+from workbench.ui.pages.compare.model import Named
 from workbench.ui.pages.compare.tables import LEFT, RIGHT, fit_columns, table_view
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
-from workbench.workspace import Workspace
 
 Index = QModelIndex | QPersistentModelIndex
-Named = dict[int, tuple[str, str]]  # sample id -> class, path
 THUMBNAIL, AHEAD = 36, 40  # px; rows below the one looked at whose pictures are loaded with it
 PLACE = "compared queries"
-ALL, BETTER, WORSE = "All queries", "Better in the second", "Worse in the second"
+ALL, BETTER, WORSE = "All queries", "Better than the baseline", "Worse than the baseline"
 
 
 class QueryDifferenceTable(QAbstractTableModel):
@@ -72,7 +71,7 @@ class QueryDifferenceTable(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.ToolTipRole and section in (2, 3) and self.comparison is not None:
             return plain_tip((self.comparison.first if section == 2 else self.comparison.second).title)
-        return ("Query", "Class", "First % ↑", "Second % ↑", "Difference", "Pairs n")[section]
+        return ("Query", "Class", "Baseline % ↑", "Other % ↑", "Difference", "Pairs n")[section]
 
     def place(self, row: int) -> int:
         """The row of the comparison's columns behind a row of the table."""
@@ -130,9 +129,9 @@ class QueryDifferences(QWidget):
         self.table = table_view(self.model, "Queries with their difference")
         self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
-        self.table.setToolTip("Double-click shows the query in a run of the second group")
+        self.table.setToolTip("Double-click shows the query in a run of the other group")
         self.hint = label("", "muted", wrap=True)
-        self.buttons = [button("Show in the first", kind="quiet"), button("Show in the second", kind="quiet")]
+        self.buttons = [button("Show in the baseline", kind="quiet"), button("Show in the other", kind="quiet")]
         head = QHBoxLayout()
         head.addWidget(self.kind)
         head.addStretch(1)
@@ -190,10 +189,3 @@ class QueryDifferences(QWidget):
         at = self.model.place(index.row())
         pair = found.queries.paired[int(found.queries.seen[at])]
         self.opened.emit(pair[side], int(found.queries.sample_ids[at]))
-
-
-def named(workspace: Workspace, dataset_id: int) -> Named:
-    """Class and path of every sample; not for the window's thread."""
-    classes, samples = workspace.dataset(dataset_id).class_names, workspace.samples(dataset_id)
-    words = zip((classes[each] for each in samples.labels.tolist()), samples.paths, strict=True)
-    return dict(zip(samples.ids.tolist(), words, strict=True))

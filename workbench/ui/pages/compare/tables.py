@@ -63,9 +63,9 @@ class WordTable(QAbstractTableModel):
         return None
 
 
-def table_view(model: QAbstractTableModel, name: str) -> QTableView:
-    """A read-only view of whole rows; `name` is what a screen reader says."""
-    made = QTableView()
+def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = None) -> QTableView:
+    """A read-only view of whole rows, a new one or `view`; `name` is what a screen reader says."""
+    made = view or QTableView()
     made.setModel(model)
     made.setAccessibleName(name)
     made.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)

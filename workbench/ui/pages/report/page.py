@@ -8,28 +8,27 @@ from PySide6.QtCore import Qt, QTemporaryDir, QTimer, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication, QImage, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLineEdit, QStackedWidget, QWidget
 
-from workbench.comparing.measures import common_epochs, metric_names, read_measures
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.reports.templates import templates
+from workbench.ui.newest import Newest
 from workbench.ui.pages.report.choices import FormatChoices, NumberChoices, SectionChoices
+from workbench.ui.pages.report.model import ReportModel, Stored, offered_numbers, preview_text, read_stored
 from workbench.ui.pages.report.preview import Preview
 from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.pages.report.template_chooser import TemplateChooser
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.report_offer import ReportOffer
 from workbench.ui.session import Session
-from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.words import counted
 from workbench.workspace import Workspace
-from workbench.workspace.report_templates import Arrangement, arrangements, choice, store_choice
+from workbench.workspace.report_templates import store_choice
 
 SETTLE = 600  # ms without a change before the preview is drawn anew
 DPI = 110
 SIDE = 232  # px at 100% text, the columns beside the preview
-AT_FIRST = 24  # runs of a comparison before any are chosen
 
 
 class ReportPage(QStackedWidget):
@@ -38,12 +37,11 @@ class ReportPage(QStackedWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
+        self.model = ReportModel()
         self._drawing = False
         self._stale = True
-        self._written: list[Path] = []
-        self._chosen: list[int] = []  # runs that a person ticked
-        self._offer: ReportOffer | None = None  # that came before the templates were read
-        self._looking: Task | None = None  # for the metrics of the runs
+        self._offer: ReportOffer | None = None  # that came before the workspace was read
+        self._reading, self._measuring = Newest(session, self), Newest(session, self)
         self._build()
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
         self._keep = QTimer(self, interval=SETTLE, singleShot=True)
@@ -89,8 +87,8 @@ class ReportPage(QStackedWidget):
         right.body.addStretch(1)
         self._sides = (left, right)
         self._fit_text()
-        content = QWidget()
-        row = QHBoxLayout(content)
+        self.content = QWidget()
+        row = QHBoxLayout(self.content)
         row.setContentsMargins(16, 12, 16, 12)
         row.setSpacing(12)
         row.addWidget(left)
@@ -101,7 +99,7 @@ class ReportPage(QStackedWidget):
         self.export_action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.addAction(self.export_action)
         self.addWidget(self.hint)
-        self.addWidget(content)
+        self.addWidget(self.content)
 
     def _connect(self) -> None:
         self._timer.timeout.connect(self._draw)
@@ -154,43 +152,24 @@ class ReportPage(QStackedWidget):
             self._exported, self._not_exported, self._check,
         )  # fmt: skip
 
-    def runs(self) -> list[int]:
-        """Runs that the report is about: the shown one, or for a comparison those ticked."""
-        shown = self.session.run()
-        if shown is None:
-            return []
-        if not self.templates.current().many:
-            return [shown.id]
-        there = {run.id for run in self.session.runs()}
-        kept = [number for number in self._chosen if number in there]
-        alike = [run.id for run in self.session.runs() if run.dataset == shown.dataset][:AT_FIRST]
-        return kept or sorted({shown.id, *alike})
-
     def _wanted(self) -> dict[str, Any]:
-        metric, at = self.numbers.wanted()
-        return {
-            "runs": self.runs(),
-            "metric": metric,
-            "at": at,
-            "sections": self.choices.sections(),
-            "title": self.choices.title.text().strip(),
-            "notes": self.choices.notes.toPlainText().strip(),
-        }
+        choices = self.choices
+        return self.model.request(
+            self.numbers.wanted(), choices.sections(), choices.title.text(), choices.notes.toPlainText()
+        )
 
     def _exported(self, answer: dict[str, Any]) -> None:
-        written = self._written = [Path(path) for path in answer["files"]]
+        self.model.written = [Path(path) for path in answer["files"]]
         self._check()
-        self.done.setText(f"✓ {counted(len(written), 'file')} in {written[0].parent}")
 
     def _not_exported(self, problem: Problem) -> None:
         self._check()
         self.session.notify(problem)
 
     def _show_run(self) -> None:
-        run = self.session.run()
+        run = self.model.shown = self.session.run()
         self.setCurrentIndex(0 if run is None else 1)
-        self._written = []
-        self.done.setText("")
+        self.model.written = []
         if run is not None:
             self.folder.setText("")
             self.session.find_place(run.id, "report", partial(self._take_place, run.id))
@@ -204,11 +183,12 @@ class ReportPage(QStackedWidget):
             self.folder.setText(folder)
 
     def _check(self) -> None:
-        place, formats = self.folder.text().strip(), self.formats.formats()
-        self.export_button.setEnabled(bool(formats and place) and self.session.run_id is not None)
-        self.export_button.setToolTip("Tick a format first" if not formats else "" if place else "Name a folder first")
+        missing = self.model.why_no_export(self.formats.formats(), self.folder.text())
+        self.export_button.setEnabled(not missing)
+        self.export_button.setToolTip(missing)
+        self.done.setText(self.model.written_text)
         for widget in (self.done, self.open_file, self.open_folder, self.copy_path):
-            widget.setVisible(bool(self._written))
+            widget.setVisible(bool(self.model.written))
 
     def _wish(self) -> None:
         self._stale = True
@@ -239,9 +219,7 @@ class ReportPage(QStackedWidget):
                 self._ended()
             else:
                 self._drawing = False
-                rest = answer["total"] > len(images)
-                words = f"The first {len(images)} of {answer['total']} pages; the files hold all." if rest else ""
-                self.preview.say(words)
+                self.preview.say(preview_text(len(images), answer["total"]))
                 self.preview.show_pages(images)
 
         self.session.run_in_thread("Report preview", work, then, self._not_drawn, quiet=True)
@@ -263,35 +241,31 @@ class ReportPage(QStackedWidget):
     # Templates and runs
 
     def _read(self) -> None:
-        """Ask for the templates of the workspace and for what was chosen last; both can be used when they are there."""
-        self._set_ready(False)
+        """Read on a thread what the workspace keeps of the page, and show it; nothing can be changed until then."""
         workspace = self.session.workspace
-        self.session.read(
-            lambda: (arrangements(workspace), choice(workspace)), partial(self._take_stored, workspace), self._not_read
-        )
-
-    def _take_stored(self, workspace: Workspace, stored: tuple[dict[str, Arrangement], Arrangement]) -> None:
-        if workspace is not self.session.workspace:
-            return
-        arranged, chosen = stored
-        self.templates.take(arranged, str(chosen.get("template", "")))
-        self._chosen = [int(number) for number in chosen.get("runs", ())]
-        if "metric" in chosen:
-            self.numbers.choose(str(chosen["metric"]), chosen["at"])
-        self.choices.show_template(self.templates.current())
-        self._set_ready(True)
-        self._tell_runs()
-        self._wish()
-        if self._offer is not None:
-            self._take_offer(self._offer)
+        self.content.setEnabled(False)
+        work, failed = (lambda progress: read_stored(workspace)), self._not_read
+        self._reading.ask("Report page", work, self._take_stored, failed, quiet=True)
 
     def _not_read(self, problem: Problem) -> None:
-        self._set_ready(True)
         self.session.notify(problem)
+        self._take_stored(Stored(templates(), "", (), None))
 
-    def _set_ready(self, ready: bool) -> None:
-        for widget in (self.templates, self.choices):
-            widget.setEnabled(ready)
+    def _take_stored(self, stored: Stored) -> None:
+        self.templates.take(stored.templates, stored.template)
+        self.model.chosen = list(stored.runs)
+        if stored.numbers is not None:
+            self.numbers.choose(*stored.numbers)
+        self.content.setEnabled(True)
+        self._show_template()
+        offer, self._offer = self._offer, None
+        if offer is not None:
+            self._take_offer(offer)
+
+    @property
+    def ready(self) -> bool:
+        """Whether what the workspace keeps of the page is shown."""
+        return not self._reading.busy
 
     def _show_template(self) -> None:
         self.choices.show_template(self.templates.current())
@@ -307,7 +281,8 @@ class ReportPage(QStackedWidget):
         if self.session.workspace.read_only:
             return
         metric, at = self.numbers.wanted()
-        chosen = {"template": self.templates.current().key, "runs": self._chosen, "metric": metric, "at": at}
+        key, runs = self.templates.current().key, list(self.model.chosen)
+        chosen = {"template": key, "runs": runs, "metric": metric, "at": at}
 
         def work(progress: Progress, workspace: Workspace = self.session.workspace) -> None:
             store_choice(workspace, chosen)
@@ -315,12 +290,11 @@ class ReportPage(QStackedWidget):
         self.session.run_in_thread("Report page", work, quiet=True)
 
     def _take_offer(self, offer: ReportOffer) -> None:
-        """Report the runs that another page has at hand, once the templates are there."""
-        if not self.templates.isEnabled():
+        """Report the runs that another page has at hand."""
+        if not self.ready:
             self._offer = offer
             return
-        self._offer = None
-        self._chosen = list(offer.runs)
+        self.model.chosen = list(offer.runs)
         self.numbers.choose(offer.metric, offer.at)
         self.templates.choose(offer.template)
         self._wish()
@@ -330,17 +304,17 @@ class ReportPage(QStackedWidget):
         """Another workspace has other runs, and other templates and choices."""
         for timer in (self._keep, self._remember):
             timer.stop()
+        self._offer = None
         self._read()
-        self._tell_runs()
 
     def _choose_runs(self) -> None:
-        dialog = RunDialog(self.session.runs(), self.runs(), self)
+        dialog = RunDialog(self.session.runs(), self.model.runs, self)
         dialog.finished.connect(partial(self._take_runs, dialog))
         dialog.open()
 
     def _take_runs(self, dialog: RunDialog, result: int) -> None:
         if result == QDialog.DialogCode.Accepted:
-            self._chosen = dialog.chosen
+            self.model.chosen = dialog.chosen
             self._tell_runs()
             self._wish()
             self._remember.start()
@@ -348,50 +322,42 @@ class ReportPage(QStackedWidget):
 
     def _tell_runs(self) -> None:
         """Say which runs are meant, and offer the metrics and epochs that they have."""
-        many, numbers = self.templates.current().many, self.runs()
-        for widget in (self.runs_word, self.runs_button, self.numbers):
-            widget.setVisible(many)
-        run = self.session.run()
-        if run is not None:
-            several = many and len(numbers) > 1
-            self.choices.title.setPlaceholderText(f"Comparison of {len(numbers):,} runs" if several else run.name)
+        self.model.many = self.templates.current().many
         self._count_runs()
-        if self._looking is not None:
-            self._looking.cancel()
-            self._looking = None
-        if not many or not numbers:
+        for widget in (self.runs_word, self.runs_button, self.numbers):
+            widget.setVisible(self.model.many)
+        self.choices.title.setPlaceholderText(self.model.usual_title)
+        self._measuring.cancel()
+        wanted, workspace = set(self.model.runs), self.session.workspace
+        if not self.model.many or not wanted:
             return
-        wanted, workspace = set(numbers), self.session.workspace
-        runs = [each for each in self.session.runs() if each.id in wanted]
+        runs = [run for run in self.session.runs() if run.id in wanted]
+        work = lambda progress: offered_numbers(workspace, runs)  # noqa: E731
+        self._measuring.ask("Metrics of the runs", work, self._offer_numbers, quiet=True)
 
-        def work(progress: Progress) -> tuple[list[str], list[int]]:
-            measured = read_measures(workspace, runs).values()
-            return metric_names(measured), common_epochs(measured)
-
-        def then(found: tuple[list[str], list[int]]) -> None:
-            before = self.numbers.wanted()
-            self.numbers.offer(*found)
-            if self.numbers.wanted() != before:
-                self._wish()
-
-        self._looking = self.session.run_in_thread("Metrics of the runs", work, then, quiet=True)
+    def _offer_numbers(self, names: tuple[list[str], list[int]]) -> None:
+        before = self.numbers.wanted()
+        self.numbers.offer(*names)
+        if self.numbers.wanted() != before:
+            self._wish()
 
     def _count_runs(self) -> None:
-        self.runs_word.setText(f"{len(self.runs()):,} of {len(self.session.runs()):,} runs")
+        self.model.known = self.session.runs()
+        self.runs_word.setText(self.model.runs_text)
 
     def _go_to_setup(self) -> None:
         self.session.show_page("setup")
 
     def _browse(self) -> None:
-        found = QFileDialog.getExistingDirectory(self, "Folder for the report", self.folder.text())
-        if found:
-            self.folder.setText(found)
+        folder = QFileDialog.getExistingDirectory(self, "Folder for the report", self.folder.text())
+        if folder:
+            self.folder.setText(folder)
 
     def _open_file(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._written[0])))
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.model.written[0])))
 
     def _open_folder(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._written[0].parent)))
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.model.written[0].parent)))
 
     def _copy_path(self) -> None:
-        QGuiApplication.clipboard().setText(str(self._written[0]))
+        QGuiApplication.clipboard().setText(str(self.model.written[0]))

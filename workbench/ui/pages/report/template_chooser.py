@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
 
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.reports.templates import Template, offered, templates
+from workbench.reports.templates import Template, templates
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import label
 from workbench.workspace import Workspace
-from workbench.workspace.report_templates import Arrangement, store_arrangement
+from workbench.workspace.report_templates import store_arrangement
 
 FIRST = "one-run"
 
@@ -72,9 +72,9 @@ class TemplateChooser(QWidget):
         """The chosen one, as it was kept."""
         return self._templates[self.box.currentData()]
 
-    def take(self, arranged: dict[str, Arrangement], key: str) -> None:
-        """Take the templates as a workspace has them arranged, and choose one by key; the first where it is gone."""
-        self._templates = offered(arranged)
+    def take(self, stored: dict[str, Template], key: str) -> None:
+        """Offer these templates, and choose one by key; the first where it is not there."""
+        self._templates = stored
         self._fill(key)
 
     def choose(self, key: str) -> None:

@@ -4,28 +4,36 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.comparing import settings_space
 from workbench.comparing.overview import Overview
+from workbench.comparing.setting_titles import field_title, value_title
 from workbench.ui.pages.compare.heat_map import HeatMapPlot
-from workbench.ui.pages.compare.looks import Look
+from workbench.ui.pages.compare.looks import Look, swatch
 from workbench.ui.pages.compare.parallel import ParallelPlot
+from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
+from workbench.ui.session import Session
 from workbench.ui.widgets.labels import label
 
 NOTHING = "These runs differ in seed and fold only. Tick runs of other settings to see what a setting does."
 NO_OTHER = "no second setting"
+MOST_COLUMNS = 6  # groups side by side in the table of settings; more stand below each other
 POOLED = "Some cells hold runs that also differ in other settings: their mean is over all of them."
 
 
 class SettingsPanel(QStackedWidget):
-    """A heat map over two settings above parallel coordinates over all."""
+    """The settings that differ, above parallel coordinates over all of them and a heat map over two."""
 
     failed = Signal(object)  # Problem, of saving a plot
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._session = session
         self._found: Overview | None = None
+        self.model = WordTable()
+        self.table = table_view(self.model, "Settings that differ")
         self.nothing = label(NOTHING, "muted", wrap=True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.row, self.column = QComboBox(), QComboBox()
@@ -47,15 +55,19 @@ class SettingsPanel(QStackedWidget):
         column.addLayout(head)
         column.addWidget(self.heat, 1)
         column.addWidget(self.note)
-        plots = QSplitter(Qt.Orientation.Vertical)
-        plots.setHandleWidth(8)
-        plots.setChildrenCollapsible(False)
-        plots.addWidget(above)
-        plots.addWidget(self.parallel)
+        plots = QSplitter(Qt.Orientation.Horizontal)
+        whole = QSplitter(Qt.Orientation.Vertical)
+        for splitter, first, second in ((plots, self.parallel, above), (whole, self.table, plots)):
+            splitter.setHandleWidth(8)
+            splitter.setChildrenCollapsible(False)
+            splitter.addWidget(first)
+            splitter.addWidget(second)
+        plots.setSizes([600, 400])
+        whole.setSizes([200, 400])
         inside = QWidget()
         around = QVBoxLayout(inside)
         around.setContentsMargins(8, 8, 8, 8)
-        around.addWidget(plots)
+        around.addWidget(whole)
         self.addWidget(self.nothing)
         self.addWidget(inside)
         for plot in (self.heat, self.parallel):
@@ -69,8 +81,26 @@ class SettingsPanel(QStackedWidget):
         if not fields:
             return
         self._fill(fields)
+        self._fill_table(found, shown_as)
         self._draw_heat()
         QTimer.singleShot(0, self, partial(self._draw_lines, found, list(shown_as)))  # two plots are two turns
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        fit_columns(self.table)
+
+    def _fill_table(self, found: Overview, shown_as: Sequence[Look]) -> None:
+        """Settings below each other beside the groups, or groups below each other where there are many."""
+        known, groups = self._session.catalog, found.groups
+        names = [field_title(row.field, groups, known) for row in found.differences]
+        values = [[value_title(row.field, value, known) for value in row.values] for row in found.differences]
+        if len(groups) <= MOST_COLUMNS:
+            cells = [[name, *row] for name, row in zip(names, values, strict=True)]
+            self.model.show(["Setting", *(group.title for group in groups)], cells)
+        else:
+            cells = [[group.title, *(row[place] for row in values)] for place, group in enumerate(groups)]
+            self.model.show(["Group", *names], cells, [swatch(look) for look in shown_as])
+        fit_columns(self.table)
 
     def _fill(self, fields: list[str]) -> None:
         """What was chosen stays where it still differs."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.comparing.measures import Measured
+from workbench.comparing.measures import Measured, common_epochs
 from workbench.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -25,42 +25,57 @@ def nothing_in_common(workspace: Workspace, found: "Overview") -> list[str]:
 
 def _data(workspace: Workspace, found: "Overview") -> list[str]:
     named: dict[int, list[int]] = {}
-    for number, each in sorted(found.measured.items(), key=_number):
-        if each.run.dataset_id is not None:
-            named.setdefault(each.run.dataset_id, []).append(number)
+    for number, measured in sorted(found.measured.items(), key=_number):
+        if measured.run.dataset_id is not None:
+            named.setdefault(measured.run.dataset_id, []).append(number)
     if len(named) < 2:
         return []
-    sets = [workspace.dataset(key) for key in named]
-    words = [f"{each.name} (fingerprint {each.fingerprint[:8]})" for each in sets]
-    told = parts(dict(zip(words, named.values(), strict=True)))
-    return [f"The runs have no data set in common, so their numbers cannot be compared: {told}."]
+    datasets = [workspace.dataset(key) for key in named]
+    words = [f"{dataset.name} (fingerprint {dataset.fingerprint[:8]})" for dataset in datasets]
+    runs_of_each = parts(dict(zip(words, named.values(), strict=True)))
+    return [f"The runs have no data set in common, so their numbers cannot be compared: {runs_of_each}."]
 
 
 def _metric(found: "Overview") -> list[str]:
-    evaluated = {number: each for number, each in sorted(found.measured.items(), key=_number) if each.evaluations}
     bare = [
-        number for number, each in evaluated.items() if not any(found.metric in one.metrics for one in each.evaluations)
+        number
+        for number, measured in _evaluated(found.measured).items()
+        if not any(found.metric in evaluation.metrics for evaluation in measured.evaluations)
     ]
     return [f"Not all of the runs have {found.metric}: {runs_named(bare)} lack it."] if bare else []
 
 
 def _epochs(found: "Overview") -> list[str]:
-    evaluated = {number: each for number, each in sorted(found.measured.items(), key=_number) if each.evaluations}
-    if len(evaluated) < 2:
+    apart = no_epoch_in_common(found.measured)
+    if apart:
+        return [apart]
+    elsewhere = [
+        number
+        for number, measured in sorted(found.measured.items(), key=_number)
+        if measured.evaluations and measured.at(found.at) is None
+    ]
+    if not elsewhere or len(_evaluated(found.measured)) < 2:
         return []
-    if not found.epochs:
-        return [f"The runs have no epoch in common: {epochs_named(evaluated)}. Only best and last can be compared."]
-    elsewhere = [number for number, each in evaluated.items() if each.at(found.at) is None]
-    return (
-        [f"Not all of the runs were evaluated at epoch {found.at}: not {runs_named(elsewhere)}."] if elsewhere else []
-    )
+    return [f"Not all of the runs were evaluated at epoch {found.at}: not {runs_named(elsewhere)}."]
+
+
+def no_epoch_in_common(measured: Mapping[int, Measured]) -> str:
+    """The sentence for two or more evaluated runs that share no epoch; empty for any others."""
+    evaluated = _evaluated(measured)
+    if len(evaluated) < 2 or common_epochs(evaluated.values()):
+        return ""
+    return f"The runs have no epoch in common: {epochs_named(evaluated)}. Only best and last can be compared."
+
+
+def _evaluated(measured: Mapping[int, Measured]) -> dict[int, Measured]:
+    return {number: one for number, one in sorted(measured.items(), key=_number) if one.evaluations}
 
 
 def epochs_named(measured: Mapping[int, Measured]) -> str:
     """ "runs 1, 2: epochs 0, 1; run 3: epoch 5": at which epochs which runs were evaluated."""
     named: dict[str, list[int]] = {}
-    for number, each in sorted(measured.items(), key=_number):
-        epochs = sorted({one.epoch for one in each.evaluations})
+    for number, one in sorted(measured.items(), key=_number):
+        epochs = sorted({evaluation.epoch for evaluation in one.evaluations})
         if epochs:
             named.setdefault(_epoch_words(epochs), []).append(number)
     return parts(named)
@@ -74,9 +89,9 @@ def _epoch_words(epochs: Sequence[int]) -> str:
 
 def parts(named: Mapping[str, Sequence[int]]) -> str:
     """ "runs 1, 2: A; run 3: B", the first few of them."""
-    told = [f"{runs_named(runs)}: {words}" for words, runs in list(named.items())[:MOST_PARTS]]
+    first = [f"{runs_named(runs)}: {words}" for words, runs in list(named.items())[:MOST_PARTS]]
     rest = len(named) - MOST_PARTS
-    return "; ".join(told) + (f"; and {rest} more" if rest > 0 else "")
+    return "; ".join(first) + (f"; and {rest} more" if rest > 0 else "")
 
 
 def runs_named(numbers: Sequence[int]) -> str:

@@ -1,0 +1,70 @@
+"""Groups by several metrics, with differences from a baseline over seeds."""
+
+import numpy as np
+import pytest
+
+from tests.unit.comparing.compared_runs import images, store
+from workbench.comparing.baseline import against_baseline, usual_metrics
+from workbench.comparing.overview import overview
+from workbench.config import TrainingParams
+from workbench.workspace import Workspace
+
+FASTER, SLOWER = TrainingParams(lr=0.5), TrainingParams(lr=1e-5)
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "workspace", create=True) as made:
+        yield made
+
+
+def look(workspace, metric="MAP@R"):
+    return overview(workspace, workspace.runs(), {}, metric, "best")
+
+
+def test_paired_seeds_give_the_mean_difference_with_its_interval(workspace):
+    gains = {0: 0.1, 1: 0.2, 2: 0.3}
+    for seed, gain in gains.items():
+        base = 0.2 + 0.1 * seed
+        store(workspace, {1: np.full(6, base)}, seed=seed, name="Plain", metrics={"NMI": 0.5})
+        store(workspace, {1: np.full(6, base + gain)}, seed=seed, name="Bold", training=FASTER, metrics={"NMI": 0.5})
+    found = look(workspace)
+    assert usual_metrics(found) == ["MAP@R", "recall@1", "NMI"]
+    plain, bold = against_baseline(found, found.groups[0], ["MAP@R", "NMI"])
+    assert plain.is_baseline
+    assert not bold.is_baseline
+    gained, equal = (cell.difference for cell in bold.cells)
+    assert (gained.mean, gained.n) == (pytest.approx(0.2), 3)
+    assert gained.high - gained.mean == pytest.approx(4.302653 * 0.1 / np.sqrt(3), rel=1e-5)
+    assert (equal.low, equal.mean, equal.high) == (0, 0, 0)
+    assert [cell.best for cell in bold.cells] == [True, True]
+    assert [cell.best for cell in plain.cells] == [False, True]
+
+
+def test_the_chosen_baseline_stands_first_and_the_signs_turn(workspace):
+    store(workspace, {1: np.full(6, 0.25)}, name="Plain")
+    store(workspace, {1: np.full(6, 0.75)}, name="Bold", training=FASTER)
+    found = look(workspace)
+    bold, plain = against_baseline(found, found.groups[1], ["MAP@R"])
+    assert (bold.group.title, plain.group.title) == ("Bold", "Plain")
+    assert plain.cells[0].difference.mean == pytest.approx(-0.5)
+    assert not plain.cells[0].difference.known, "one seed has no interval"
+
+
+def test_groups_without_a_seed_in_common_are_independent(workspace):
+    for seed in range(3):
+        store(workspace, {1: np.full(6, 0.2 + 0.1 * seed)}, seed=seed, name="Plain")
+        store(workspace, {1: np.full(6, 0.5 + 0.1 * seed)}, seed=seed + 3, name="Bold", training=FASTER)
+    found = look(workspace)
+    over = against_baseline(found, found.groups[0], ["MAP@R"])[1].cells[0].difference
+    assert over.mean == pytest.approx(0.3)
+    assert over.high - over.mean == pytest.approx(2.776445 * 0.1 * np.sqrt(2 / 3), rel=1e-5)
+
+
+def test_other_data_and_groups_without_values_have_no_difference(workspace):
+    store(workspace, {1: np.full(6, 0.5)}, name="Plain")
+    store(workspace, {1: np.full(6, 0.5)}, name="Cars", shown=images(6, "cars"), training=FASTER)
+    store(workspace, {}, name="Bare", training=SLOWER)
+    found = look(workspace)
+    rows = against_baseline(found, found.groups[0], ["MAP@R"])
+    assert [row.cells[0].difference.n for row in rows[1:]] == [0, 0]

@@ -1,0 +1,36 @@
+"""Settings are named as on the Set up page."""
+
+import pytest
+
+from workbench.comparing.groups import Group
+from workbench.comparing.setting_titles import field_title, value_title
+
+KNOWN = {
+    "loss/ce": {"title": "Cross-entropy (CE)", "params": {}},
+    "loss/margin": {"title": "Margin", "params": {"beta": {"label": "Boundary"}, "alpha": {"label": ""}}},
+}
+GROUPS = [Group("A", (), {"loss.name": "ce"}), Group("B", (), {"loss.name": "margin"})]
+
+
+@pytest.mark.parametrize(
+    ("field", "title"),
+    [
+        ("loss.name", "Loss"),
+        ("dataset.name", "Data set"),
+        ("training.batch_size", "Training: Batch"),
+        ("training.epochs", "Training: Epochs"),
+        ("loss.beta", "Loss: Boundary"),
+        ("loss.alpha", "Loss: Alpha"),
+        ("loss.of_an_older_one", "Loss: Of an older one"),
+        ("device", "Device"),
+    ],
+)
+def test_fields_have_the_words_of_the_form(field, title):
+    assert field_title(field, GROUPS, KNOWN) == title
+
+
+def test_values_that_name_entries_have_their_titles():
+    assert value_title("loss.name", "ce", KNOWN) == "Cross-entropy (CE)"
+    assert value_title("loss.name", "gone", KNOWN) == "gone"
+    assert value_title("training.lr", 0.5, KNOWN) == "0.5"
+    assert value_title("loss.name", None, KNOWN) == "–"

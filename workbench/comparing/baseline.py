@@ -1,0 +1,91 @@
+"""Groups in several metrics, each with its difference from one of them, the baseline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+
+from workbench.comparing.groups import Group
+from workbench.comparing.intervals import Interval, t_interval, welch_interval
+from workbench.comparing.measures import Summary, is_share, summarised
+from workbench.comparing.overview import Overview
+
+NO_DIFFERENCE = Interval(nan, nan, nan, 0)
+FIRST_METRICS = ("MAP@R", "recall@1", "P@R", "NMI")
+MOST_METRICS = 4  # in the table unless a person ticks more
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """One group in one metric."""
+
+    metric: str
+    summary: Summary
+    difference: Interval | None  # from the baseline, over seeds; None for the baseline itself
+    best: bool  # the greatest mean of all groups in a metric of which more is better
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BaselineRow:
+    """One group with a cell for each metric of the table, in their order."""
+
+    group: Group
+    cells: tuple[Cell, ...]
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether the other rows are compared with this one."""
+        return all(cell.difference is None for cell in self.cells)
+
+
+def usual_metrics(overview: Overview) -> list[str]:
+    """The metric that is looked at, then the usual ones that any run has: `MOST_METRICS` at most."""
+    usual = [name for name in FIRST_METRICS if name in overview.metrics and name != overview.metric]
+    return [overview.metric, *usual][:MOST_METRICS]
+
+
+def against_baseline(overview: Overview, baseline: Group, metrics: Sequence[str]) -> list[BaselineRow]:
+    """A row for each group of the overview, the baseline first; cheap, nothing is read.
+
+    Args:
+        overview: of the groups, at the evaluation that is asked for.
+        baseline: one of its groups.
+        metrics: the columns.
+    """
+    groups = [baseline, *(group for group in overview.groups if group is not baseline)]
+    columns = [_column(overview, groups, metric) for metric in metrics]
+    return [BaselineRow(group, tuple(column[place] for column in columns)) for place, group in enumerate(groups)]
+
+
+def _column(overview: Overview, groups: Sequence[Group], metric: str) -> list[Cell]:
+    summaries = [summarised(group, overview.measured, metric, overview.at) for group in groups]
+    greatest = max((summary.interval.mean for summary in summaries if summary.values), default=nan)
+    several = sum(bool(summary.values) for summary in summaries) > 1
+    return [
+        Cell(
+            metric,
+            summary,
+            None if place == 0 else difference(summaries[0], summary),
+            several and is_share(metric) and summary.interval.mean == greatest,
+        )
+        for place, summary in enumerate(summaries)
+    ]
+
+
+def difference(baseline: Summary, other: Summary) -> Interval:
+    """Mean of the other minus the baseline with its 95% interval over seeds.
+
+    Seeds that both have are paired (Student's t); without any the groups are independent (Welch, 1947).
+
+    Returns:
+        Interval in the metric's unit; n is 0 where the data sets differ or a group has no value.
+    """
+    if _datasets(baseline.group) != _datasets(other.group):
+        return NO_DIFFERENCE
+    shared = sorted(baseline.by_seed.keys() & other.by_seed.keys())
+    if shared:
+        return t_interval([other.by_seed[seed] - baseline.by_seed[seed] for seed in shared])
+    return welch_interval(list(baseline.by_seed.values()), list(other.by_seed.values()))
+
+
+def _datasets(group: Group) -> set[int]:
+    return {run.dataset_id for run in group.runs if run.dataset_id is not None}

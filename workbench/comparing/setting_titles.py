@@ -1,0 +1,41 @@
+"""Names of settings and their values as the Set up page shows them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.comparing.groups import Group
+from workbench.comparing.settings import written
+from workbench.config import KINDS, sections
+from workbench.entries.catalog import Catalog
+
+KIND_TITLES = {"dataset": "Data set"}
+
+
+def field_title(field: str, groups: Sequence[Group], known: Catalog) -> str:
+    """ "Training: Learning rate" for "training.lr", "Loss" for "loss.name".
+
+    Args:
+        field: dotted. groups: whose settings say which loss, data set and so on are meant. known: the catalog.
+    """
+    part, _, name = field.partition(".")
+    heading = KIND_TITLES.get(part, part.capitalize())
+    if not name:
+        return heading.replace("_", " ")
+    if name == "name" and part in KINDS:
+        return heading
+    facts = sections().get(part, {}).get(name) or _of_an_entry(part, name, groups, known)
+    return f"{heading}: {facts.get('label') or name.replace('_', ' ').capitalize()}"
+
+
+def value_title(field: str, value: Any, known: Catalog) -> str:
+    """An entry by its title, as "Cross-entropy (CE)"; any other value as a person writes it."""
+    part, _, name = field.partition(".")
+    title = known.get(f"{part}/{value}", {}).get("title") if name == "name" else None
+    return str(title or written(value))
+
+
+def _of_an_entry(part: str, name: str, groups: Sequence[Group], known: Catalog) -> dict[str, Any]:
+    """What the first entry that the groups use says of the parameter."""
+    entries = (known.get(f"{part}/{group.settings.get(f'{part}.name')}", {}) for group in groups)
+    named = (entry.get("params", {}).get(name) for entry in entries)
+    return next((facts for facts in named if facts), {})

@@ -1,0 +1,177 @@
+"""The table of groups by several metrics: the baseline first, then the others with their differences from it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QFont, QIcon
+from PySide6.QtWidgets import QWidget
+
+from workbench.comparing.baseline import BaselineRow, Cell
+from workbench.comparing.comparison_text import cost, limits, metric_title, number, over_seeds
+from workbench.comparing.measures import is_share
+from workbench.files.spreadsheet import pasted
+from workbench.ui import theme
+from workbench.ui.pages.compare.looks import Look, swatch
+from workbench.ui.pages.compare.tables import LEFT, RIGHT
+from workbench.ui.widgets.labels import plain_tip
+
+Index = QModelIndex | QPersistentModelIndex
+CELL_ROLE = Qt.ItemDataRole.UserRole + 1  # Cell of a column of a metric
+LOOK_ROLE = CELL_ROLE + 1  # Look of the row's group
+BASELINE_ROLE = LOOK_ROLE + 1  # whether the row is the baseline
+
+
+class Kind(Enum):
+    """What a column holds."""
+
+    GROUP = auto()
+    SEEDS = auto()
+    VALUE = auto()
+    INTERVAL = auto()
+    DIFFERENCE = auto()
+    SECONDS = auto()
+    MEMORY = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column; `place` is that of its metric among a row's cells."""
+
+    kind: Kind
+    title: str
+    tip: str = ""
+    place: int = 0
+
+
+class GroupTable(QAbstractTableModel):
+    """Rows of `against_baseline` as words."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: list[BaselineRow] = []
+        self.columns: list[Column] = []
+        self._looks: dict[str, Look] = {}
+        self._icons: dict[str, QIcon] = {}
+
+    def show(self, rows: Sequence[BaselineRow], looks: dict[str, Look]) -> None:
+        """Other rows; `looks` are by the group's title."""
+        self.beginResetModel()
+        self.rows, self._looks = list(rows), looks
+        self._icons = {title: swatch(look) for title, look in looks.items()}
+        self.columns = _columns([cell.metric for cell in rows[0].cells], len(rows) > 1) if rows else []
+        self.endResetModel()
+
+    def cells_of(self, column: int) -> list[Cell]:
+        """Cells of a metric's column, from the first row on."""
+        return [row.cells[self.columns[column].place] for row in self.rows]
+
+    def lines(self) -> list[str]:
+        """Header and rows as text with tabs; no name is a formula where it is pasted."""
+        head = "\t".join(column.title for column in self.columns)
+        rows = [[self._text(row, column) for column in self.columns] for row in self.rows]
+        return [head, *("\t".join((pasted(cells[0]), *cells[1:])) for cells in rows)]
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row, column = self.rows[index.row()], self.columns[index.column()]
+        title = row.group.title
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return self._text(row, column)
+            case Qt.ItemDataRole.AccessibleTextRole:
+                baseline = row.is_baseline and column.kind is Kind.GROUP
+                return f"{title}, baseline" if baseline else self._text(row, column)
+            case Qt.ItemDataRole.ToolTipRole:
+                return plain_tip(_tip(row, column))
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return LEFT if column.kind is Kind.GROUP else RIGHT
+            case Qt.ItemDataRole.DecorationRole if column.kind is Kind.GROUP:
+                return self._icons.get(title)
+            case Qt.ItemDataRole.FontRole if column.kind is Kind.VALUE and row.cells[column.place].best:
+                bold = QFont()
+                bold.setBold(True)
+                return bold
+            case Qt.ItemDataRole.BackgroundRole if row.is_baseline and len(self.rows) > 1:
+                return QColor(theme.current().window)
+        if role == CELL_ROLE and column.kind in (Kind.VALUE, Kind.INTERVAL, Kind.DIFFERENCE):
+            return row.cells[column.place]
+        if role == LOOK_ROLE:
+            return self._looks.get(title)
+        return row.is_baseline and len(self.rows) > 1 if role == BASELINE_ROLE else None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal or section >= len(self.columns):
+            return None
+        column = self.columns[section]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return column.title
+            case Qt.ItemDataRole.ToolTipRole:
+                return column.tip or None
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return LEFT if column.kind is Kind.GROUP else RIGHT
+        return None
+
+    def _text(self, row: BaselineRow, column: Column) -> str:
+        cell = row.cells[column.place]
+        summary, metric = cell.summary, cell.metric
+        match column.kind:
+            case Kind.GROUP:
+                return row.group.title
+            case Kind.SEEDS:
+                return str(summary.interval.n)
+            case Kind.VALUE:
+                interval = summary.interval
+                mean = number(interval.mean, metric)
+                return f"{mean} ± {number(interval.high - interval.mean, metric)}" if interval.known else mean
+            case Kind.INTERVAL:
+                return over_seeds(summary.interval, metric)
+            case Kind.DIFFERENCE:
+                difference = cell.difference
+                return "" if difference is None else number(difference.mean, metric, signed=True)
+        return cost(summary)[0 if column.kind is Kind.SECONDS else 1]
+
+
+def _columns(metrics: Sequence[str], several: bool) -> list[Column]:
+    columns = [Column(Kind.GROUP, "Group"), Column(Kind.SEEDS, "Seeds", "Different seeds with a value")]
+    for place, metric in enumerate(metrics):
+        tip = "Mean over seeds; behind ± half of the 95% t-interval, from three seeds on. Bold: the best"
+        columns.append(Column(Kind.VALUE, metric_title(metric), tip, place))
+        if place == 0:
+            columns.append(Column(Kind.INTERVAL, "95% interval", "Over seeds, all on one scale; dotted: baseline", 0))
+        if several:
+            tip = "Difference from the baseline, over seeds; coloured where its 95% interval leaves out zero"
+            columns.append(Column(Kind.DIFFERENCE, "Δ", tip, place))
+    return [*columns, Column(Kind.SECONDS, "Time s", "Mean of the runs"), Column(Kind.MEMORY, "MB", "Greatest memory")]
+
+
+def _tip(row: BaselineRow, column: Column) -> str:
+    cell = row.cells[column.place]
+    match column.kind:
+        case Kind.GROUP:
+            runs = ", ".join(str(run.id) for run in row.group.runs)
+            return f"{row.group.title}\nRuns {runs}" + ("\nBaseline" if row.is_baseline else "")
+        case Kind.VALUE | Kind.INTERVAL:
+            spread = number(cell.summary.spread, cell.metric)
+            return f"95% interval over seeds: {over_seeds(cell.summary.interval, cell.metric)}; std. dev. {spread}"
+        case Kind.DIFFERENCE if cell.difference is not None:
+            interval = cell.difference
+            known = f"95% interval {limits(interval, cell.metric, signed=True)}" if interval.known else "no interval"
+            return f"Minus the baseline: {known}, n = {interval.n}"
+    return ""
+
+
+def significant(cell: Cell) -> str:
+    """ "right" for a gain whose interval leaves out zero, "wrong" for such a loss, else "muted"."""
+    difference = cell.difference
+    if difference is None or difference.holds_zero or not is_share(cell.metric):
+        return "muted"
+    return "right" if difference.mean > 0 else "wrong"

@@ -1,0 +1,167 @@
+"""The view of the table of groups: intervals drawn on one scale, differences in chips."""
+
+from math import isfinite
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
+
+from workbench.comparing.baseline import Cell
+from workbench.ui import theme
+from workbench.ui.pages.compare.group_table import BASELINE_ROLE, CELL_ROLE, LOOK_ROLE, GroupTable, Kind, significant
+from workbench.ui.pages.compare.tables import table_view
+
+Index = QModelIndex | QPersistentModelIndex
+ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows that are seen at once, by the window's height
+TITLE_PX = 170  # the least width of the first column
+INTERVAL_PX, MARGIN = 130, 8
+CHIP_PX, CAP, DOT = 20, 4, 4  # height of a chip, half the height of an interval's end, radius of its mean
+TINT = 36  # of 255, opacity behind a difference
+BASELINE = "baseline"
+CENTRE = Qt.AlignmentFlag.AlignCenter
+
+
+class GroupView(QTableView):
+    """As high as its rows, up to a quarter of the page's height and `MOST_ROWS`; beyond them it scrolls."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.table = GroupTable(self)
+        table_view(self.table, "Groups by metric", self)
+        self.setItemDelegate(GroupDelegate(self))
+        self.verticalHeader().setDefaultSectionSize(ROW_PX)
+        self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+
+    def fit(self) -> None:
+        """Take the height of the rows, and for the groups' titles what the numbers leave."""
+        header = self.horizontalHeader()
+        self.resizeColumnsToContents()
+        rest = sum(self.columnWidth(column) for column in range(1, header.count()))
+        wide = rest + TITLE_PX > self.viewport().width()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        if header.count():
+            mode = QHeaderView.ResizeMode.Interactive if wide else QHeaderView.ResizeMode.Stretch
+            header.setSectionResizeMode(0, mode)
+            if wide:
+                self.setColumnWidth(0, TITLE_PX)
+        around = self.parentWidget()
+        room = LEAST_ROWS if around is None else max(LEAST_ROWS, around.height() // (4 * ROW_PX))
+        rows = max(1, min(MOST_ROWS, room, self.table.rowCount()))
+        bar = self.horizontalScrollBar().sizeHint().height() if wide else 0
+        self.setFixedHeight(header.sizeHint().height() + rows * ROW_PX + 2 * self.frameWidth() + bar)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.fit()
+
+
+class GroupDelegate(QStyledItemDelegate):
+    """Draws intervals and differences; all else as any table."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        hint = super().sizeHint(option, index)
+        kind = _kind(index)
+        if kind is Kind.INTERVAL:
+            return QSize(INTERVAL_PX, hint.height())
+        return QSize(hint.width() + 2 * MARGIN, hint.height()) if kind is Kind.DIFFERENCE else hint
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        kind = _kind(index)
+        if kind is Kind.GROUP:
+            super().paint(painter, option, index)
+            if index.data(BASELINE_ROLE):
+                self._baseline_chip(painter, option, index)
+            return
+        if kind not in (Kind.INTERVAL, Kind.DIFFERENCE):
+            super().paint(painter, option, index)
+            return
+        self.initStyleOption(option, index)
+        option.text = ""
+        style = option.widget.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if kind is Kind.INTERVAL:
+            self._interval(painter, QRectF(option.rect), index)
+        elif index.data():
+            self._difference(painter, option, index)
+        painter.restore()
+
+    def _baseline_chip(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Behind the title, where there is room."""
+        metrics = QFontMetrics(option.font)
+        width = metrics.horizontalAdvance(BASELINE) + 2 * MARGIN
+        start = option.rect.left() + 36 + metrics.horizontalAdvance(index.data())
+        if start + width <= option.rect.right():
+            tokens = theme.current()
+            painter.save()
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            _chip(painter, QRectF(start, option.rect.center().y() - CHIP_PX / 2 + 1, width, CHIP_PX), tokens.selection)
+            painter.setPen(QColor(tokens.text))
+            painter.drawText(QRectF(start, option.rect.top(), width, option.rect.height()), CENTRE, BASELINE)
+            painter.restore()
+
+    def _difference(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        tokens, cell = theme.current(), index.data(CELL_ROLE)
+        role = significant(cell)
+        text, rect = index.data(), QRectF(option.rect)
+        width = QFontMetrics(option.font).horizontalAdvance(text) + 2 * MARGIN
+        colour = QColor(getattr(tokens, role))
+        fill = QColor(colour)
+        fill.setAlpha(TINT)
+        _chip(painter, QRectF(rect.right() - width - 4, rect.center().y() - CHIP_PX / 2, width, CHIP_PX), fill)
+        font = option.font
+        font.setBold(role != "muted")
+        painter.setFont(font)
+        painter.setPen(QColor(tokens.text) if role == "muted" else colour)
+        painter.drawText(QRectF(rect.right() - width - 4, rect.top(), width, rect.height()), CENTRE, text)
+
+    def _interval(self, painter: QPainter, rect: QRectF, index: Index) -> None:
+        model = index.model()
+        if not isinstance(model, GroupTable):
+            return
+        cells = model.cells_of(index.column())
+        low, high = span(cells)
+        if not low < high:
+            low, high = low - 1, high + 1
+        left, width = rect.left() + MARGIN, rect.width() - 2 * MARGIN
+
+        def x(value: float) -> float:
+            return left + width * (value - low) / (high - low)
+
+        middle, interval = rect.center().y(), cells[index.row()].summary.interval
+        baseline = cells[0].summary.interval.mean
+        if isfinite(baseline) and len(cells) > 1:
+            painter.setPen(QPen(QColor(theme.current().disabled), 1, Qt.PenStyle.DotLine))
+            painter.drawLine(QPointF(x(baseline), rect.top()), QPointF(x(baseline), rect.bottom()))
+        if not isfinite(interval.mean):
+            return
+        look = index.data(LOOK_ROLE)
+        colour = QColor(look.colour if look is not None else theme.current().text)
+        painter.setPen(QPen(colour, 2))
+        if interval.known:
+            painter.drawLine(QPointF(x(interval.low), middle), QPointF(x(interval.high), middle))
+            for end in (interval.low, interval.high):
+                painter.drawLine(QPointF(x(end), middle - CAP), QPointF(x(end), middle + CAP))
+            painter.setBrush(colour)
+        painter.drawEllipse(QPointF(x(interval.mean), middle), DOT, DOT)
+
+
+def span(cells: list[Cell]) -> tuple[float, float]:
+    """The least and the greatest number of the cells' intervals; (0, 0) without any."""
+    intervals = [cell.summary.interval for cell in cells]
+    ends = [value for interval in intervals for value in (interval.mean, interval.low, interval.high)]
+    known = [value for value in ends if isfinite(value)]
+    return (min(known), max(known)) if known else (0.0, 0.0)
+
+
+def _kind(index: Index) -> Kind | None:
+    model = index.model()
+    return model.columns[index.column()].kind if isinstance(model, GroupTable) else None
+
+
+def _chip(painter: QPainter, rect: QRectF, fill: QColor | str) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(fill))
+    painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)

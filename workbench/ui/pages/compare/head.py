@@ -1,0 +1,113 @@
+"""The head of the Compare page: what is compared, and the choice of baseline, metric, evaluation and columns."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+
+from workbench.comparing.measures import At
+from workbench.ui.pages.compare.model import CompareModel
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import ElidedLabel, label
+
+
+class Head(QWidget):
+    """Shows and changes the model.
+
+    Args:
+        beside: widgets that stand at the right of the title, before the buttons.
+    """
+
+    numbers_chosen = Signal()  # another metric or evaluation: the runs are to be read again
+    baseline_chosen = Signal()
+    columns_chosen = Signal()
+
+    def __init__(self, model: CompareModel, beside: Sequence[QWidget], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self.summary = ElidedLabel("", "muted")
+        self.copy_button = button("Copy table", "copy")
+        self.report_button = button("Report…", "file-text")
+        self.report_button.setToolTip("A comparison of the ticked runs, by this metric, on the Report page")
+        title = QHBoxLayout()
+        title.setSpacing(8)
+        title.addWidget(label("Compare", "title"))
+        title.addWidget(self.summary, 1)
+        for widget in (*beside, self.copy_button, self.report_button):
+            title.addWidget(widget)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(title)
+        column.addLayout(self._choices())
+        self.baseline_box.activated.connect(self._choose_baseline)
+        self.metric_box.activated.connect(self._choose_numbers)
+        self.at_box.activated.connect(self._choose_numbers)
+        self.columns_button.clicked.connect(self._open_columns)
+        self.columns.triggered.connect(self._choose_columns)
+
+    def _choices(self) -> QHBoxLayout:
+        self.baseline_box, self.metric_box, self.at_box = QComboBox(), QComboBox(), QComboBox()
+        self.columns = QMenu(self)
+        self.columns_button = button("Metrics", "caret-down")
+        self.columns_button.setToolTip("Metrics that have a column in the table")
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for words, box, name in (
+            ("Baseline", self.baseline_box, "Baseline"),
+            ("Metric", self.metric_box, "Metric"),
+            ("At", self.at_box, "Which evaluation of each run"),
+        ):
+            caption = label(words, "caption")
+            caption.setBuddy(box)
+            box.setAccessibleName(name)
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+            row.addWidget(caption)
+            row.addWidget(box)
+        self.baseline_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.baseline_box.setMinimumContentsLength(10)
+        row.addWidget(self.columns_button)
+        row.addStretch(1)
+        return row
+
+    def refresh(self) -> None:
+        """What the model has to choose from now, and what is chosen."""
+        model, baseline = self._model, self._model.baseline
+        groups = model.overview.groups if model.overview is not None else ()
+        self.summary.setText(model.summary)
+        titles = [(group.title, group.title) for group in groups]
+        _fill(self.baseline_box, titles, baseline.title if baseline is not None else "")
+        _fill(self.metric_box, [(name, name) for name in model.metric_choices], model.metric)
+        _fill(self.at_box, model.at_choices, model.at)
+        self.columns.clear()
+        for name in model.metric_choices:
+            action = self.columns.addAction(name)
+            action.setCheckable(True)
+            action.setChecked(name in model.shown_metrics)
+            action.setEnabled(name != model.metric)
+
+    def _choose_numbers(self) -> None:
+        self._model.metric, self._model.at = self.metric_box.currentText(), self.at_box.currentData()
+        self.numbers_chosen.emit()
+
+    def _choose_baseline(self) -> None:
+        self._model.choose_baseline(self.baseline_box.currentText())
+        self.baseline_chosen.emit()
+
+    def _open_columns(self) -> None:
+        self.columns.popup(self.columns_button.mapToGlobal(QPoint(0, self.columns_button.height())))
+
+    def _choose_columns(self) -> None:
+        self._model.show_metrics([action.text() for action in self.columns.actions() if action.isChecked()])
+        self.columns_chosen.emit()
+
+
+def _fill(box: QComboBox, items: Sequence[tuple[str, At]], chosen: At) -> None:
+    """Other items without a word to those who listen; `chosen` is data of one of them."""
+    box.blockSignals(True)
+    box.clear()
+    for text, data in items:
+        box.addItem(text, data)
+    values = [data for _, data in items]
+    box.setCurrentIndex(values.index(chosen) if chosen in values else 0)
+    box.blockSignals(False)

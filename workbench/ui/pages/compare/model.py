@@ -1,0 +1,268 @@
+"""What the Compare page shows, apart from its widgets: ticks, metric, evaluation, baseline, warnings, two groups."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from workbench.comparing.baseline import BaselineRow, against_baseline, usual_metrics
+from workbench.comparing.comparison_text import at_title
+from workbench.comparing.groups import Group
+from workbench.comparing.measures import BEST, LAST, At
+from workbench.comparing.overlap import PairOfRuns
+from workbench.comparing.overview import Overview, overview
+from workbench.comparing.pairing import Comparison, compare
+from workbench.entries.catalog import Catalog
+from workbench.progress import Progress, quiet
+from workbench.ui.words import counted
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Run
+
+MAP_AT_R = "MAP@R"
+TICK_TWO = "Tick two groups on the left to compare them. Runs of one config with different seeds are one group."
+ONE_GROUP = (
+    "There is one group so far: runs of one config with different seeds are one group. Tick it to read its numbers; "
+    "to compare, train a run with another config first."
+)
+SECOND = "Tick a second group to compare."
+NO_SECOND = "There is one group so far. To compare, train a run with another config first."
+SAME_GROUP = "Choose two different groups."
+NO_PAIRS = "Without a seed in common there are no two runs whose neighbours could be compared."
+
+Named = dict[int, tuple[str, str]]  # sample id -> class, path
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is to be read of the ticked runs."""
+
+    runs: tuple[Run, ...]
+    metric: str
+    at: At
+
+    def answer(self, workspace: Workspace, known: Catalog, progress: Progress = quiet) -> Overview:
+        """Read the runs; not on the window's thread.
+
+        Where no run has the metric the first that there is takes its place, and the best epoch that of an epoch that
+        the runs do not share. `progress` may raise Cancelled.
+        """
+        read = overview(workspace, self.runs, known, self.metric, self.at, progress)
+        metric = self.metric if self.metric in read.metrics or not read.metrics else read.metrics[0]
+        at = BEST if isinstance(self.at, int) and self.at not in read.epochs else self.at
+        if (metric, at) == (self.metric, self.at):
+            return read
+        return overview(workspace, self.runs, known, metric, at, progress)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairQuestion:
+    """Two groups that are to be compared, query by query."""
+
+    overview: Overview
+    baseline: Group
+    other: Group
+
+    def answer(self, workspace: Workspace, progress: Progress = quiet) -> "PairAnswer":
+        """Read and compare; not on the window's thread. Raises Problem where they cannot be compared."""
+        shown = self.overview
+        comparison = compare(
+            workspace, self.baseline, self.other, shown.measured, shown.metric, shown.at, progress=progress
+        )
+        datasets = [run.dataset_id for run in self.baseline.runs if run.dataset_id is not None]
+        return PairAnswer(comparison, names_of_samples(workspace, datasets[0]) if datasets else {})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairAnswer:
+    """A comparison of two groups with the class and path of every sample."""
+
+    comparison: Comparison
+    named: Named = field(default_factory=dict)
+
+
+class CompareModel:
+    """Which runs are ticked and what is known of them. Changes nothing by itself: whoever asks shows it again."""
+
+    def __init__(self) -> None:
+        self.groups: tuple[Group, ...] = ()  # of all runs, in the order of their oldest runs
+        self.ticked: set[int] = set()  # run ids
+        self.metric = MAP_AT_R
+        self.at: At = BEST
+        self.overview: Overview | None = None  # of the ticked runs, once it is read
+        self.pair: PairAnswer | None = None  # of the two chosen groups, once they are compared
+        self.shown_metrics: list[str] = []  # columns of the table, the chosen metric first
+        self._chosen_metrics: list[str] | None = None  # columns that a person ticked
+        self._titles = ("", "")  # of the baseline and of the group that is compared with it
+
+    # Which runs
+
+    def take_groups(self, groups: Sequence[Group]) -> bool:
+        """Other runs or other scores; ticks of runs that are gone go. Returns whether one went."""
+        self.groups = tuple(groups)
+        kept = self.ticked & {run.id for group in groups for run in group.runs}
+        gone = kept != self.ticked
+        self.ticked = kept
+        return gone
+
+    def tick_groups(self, runs: Iterable[int]) -> bool:
+        """Also tick these runs, with the others of their groups. Returns whether that changed anything."""
+        wanted = set(runs)
+        whole = {run.id for group in self.groups if wanted & {run.id for run in group.runs} for run in group.runs}
+        changed = not whole <= self.ticked
+        self.ticked = self.ticked | whole
+        return changed
+
+    @property
+    def count_text(self) -> str:
+        """ "2 of 14 runs ticked"."""
+        return f"{len(self.ticked):,} of {sum(len(group.runs) for group in self.groups):,} runs ticked"
+
+    @property
+    def nothing_ticked(self) -> str:
+        """What a person can do while nothing is ticked."""
+        return ONE_GROUP if len(self.groups) == 1 else TICK_TWO
+
+    # What is said of them
+
+    def question(self, runs: Sequence[Run]) -> Question | None:
+        """What is to be read of the ticked runs among these; None without any, and then nothing is shown."""
+        ticked = tuple(run for run in runs if run.id in self.ticked)
+        if not ticked:
+            self.overview = self.pair = None
+            return None
+        return Question(ticked, self.metric, self.at)
+
+    def take_overview(self, read: Overview) -> None:
+        """The answer: metric and evaluation are those that it has; the pair stays where both groups are there."""
+        self.overview, self.pair = read, None
+        self.metric, self.at = read.metric, read.at
+        titles = [group.title for group in read.groups]
+        if not set(self._titles) <= set(titles) or self._titles[0] == self._titles[1]:
+            kept = self._titles[0] if self._titles[0] in titles else titles[0]
+            self._titles = kept, next((title for title in titles if title != kept), kept)
+        chosen = [name for name in self._chosen_metrics or () if name in read.metrics and name != self.metric]
+        self.shown_metrics = usual_metrics(read) if self._chosen_metrics is None else [self.metric, *chosen]
+
+    def show_metrics(self, names: Sequence[str]) -> None:
+        """These metrics are the columns of the table, behind the chosen one, which always stands there."""
+        self._chosen_metrics = list(names)
+        self.shown_metrics = [self.metric, *(name for name in names if name != self.metric)]
+
+    @property
+    def summary(self) -> str:
+        """ "2 groups, 6 runs on Digits"; the data sets by name."""
+        if self.overview is None:
+            return ""
+        groups, runs = self.overview.groups, [measured.run for measured in self.overview.measured.values()]
+        data = sorted({run.dataset for run in runs if run.dataset})
+        counts = f"{counted(len(groups), 'group')}, {counted(len(runs), 'run')}"
+        return f"{counts} on {', '.join(data)}" if data else counts
+
+    @property
+    def warnings(self) -> list[str]:
+        """What makes the comparison unequal or incomplete, the most important first."""
+        return [] if self.overview is None else self.overview.warnings
+
+    @property
+    def metric_choices(self) -> list[str]:
+        """Metrics that any ticked run has."""
+        return [] if self.overview is None else list(self.overview.metrics)
+
+    @property
+    def at_choices(self) -> list[tuple[str, At]]:
+        """Evaluations that can be compared, in words: best, last and each epoch that all runs have."""
+        epochs = () if self.overview is None else self.overview.epochs
+        return [
+            *((at_title(at), at) for at in (BEST, LAST)),
+            *((f"{at_title(epoch)}, of all runs", epoch) for epoch in epochs),
+        ]
+
+    @property
+    def rows(self) -> list[BaselineRow]:
+        """The table: the baseline first, then the other groups with their differences from it."""
+        baseline = self.baseline
+        if self.overview is None or baseline is None:
+            return []
+        return against_baseline(self.overview, baseline, self.shown_metrics)
+
+    # Two groups
+
+    @property
+    def baseline(self) -> Group | None:
+        """The group that the others are compared with."""
+        return self._group(self._titles[0])
+
+    @property
+    def other(self) -> Group | None:
+        """The group that is compared with the baseline, query by query; the baseline itself where there is no other."""
+        return self._group(self._titles[1])
+
+    def choose_baseline(self, title: str) -> None:
+        """Another baseline; where it was the other group they change places."""
+        before, other = self._titles
+        self._titles, self.pair = (title, before if title == other else other), None
+
+    def choose_other(self, title: str) -> None:
+        """Another group to compare with the baseline."""
+        self._titles, self.pair = (self._titles[0], title), None
+
+    def swap(self) -> None:
+        """Baseline and other change places."""
+        self._titles, self.pair = (self._titles[1], self._titles[0]), None
+
+    def pair_question(self) -> PairQuestion | None:
+        """The two groups that are to be compared; None while they are not two: `pair_hint` says why."""
+        self.pair = None
+        baseline, other = self.baseline, self.other
+        if self.overview is None or baseline is None or other is None or baseline is other:
+            return None
+        return PairQuestion(self.overview, baseline, other)
+
+    @property
+    def pair_hint(self) -> str:
+        """Why there are no two groups to compare."""
+        if self.overview is not None and len(self.overview.groups) > 1:
+            return SAME_GROUP
+        return NO_SECOND if len(self.groups) == 1 else SECOND
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """Of the two groups, once they are compared."""
+        return None if self.pair is None else self.pair.comparison
+
+    @property
+    def queries_hint(self) -> str:
+        """Why the compared groups have no list of queries; empty where they have one."""
+        comparison = self.comparison
+        return "" if comparison is None or comparison.queries is not None else " ".join(comparison.notes)
+
+    def paired_runs(self) -> list[PairOfRuns]:
+        """The runs of each seed of the two groups with the evaluations that were compared."""
+        if self.overview is None or self.comparison is None:
+            return []
+        pairs = []
+        for seed in self.comparison.seeds:
+            first, second = (self.evaluation_of(run) for run in (seed.first_run, seed.second_run))
+            if first is not None and second is not None:
+                pairs.append(PairOfRuns(seed.first_run, seed.second_run, first, second))
+        return pairs
+
+    def evaluation_of(self, run: int) -> int | None:
+        """The evaluation of a ticked run that is compared; None where it has none there."""
+        evaluation = None if self.overview is None else self.overview.measured[run].at(self.overview.at)
+        return None if evaluation is None else evaluation.id
+
+    @property
+    def dataset_id(self) -> int | None:
+        """The data set of the compared queries."""
+        runs = () if self.comparison is None else self.comparison.first.runs
+        return next((run.dataset_id for run in runs if run.dataset_id is not None), None)
+
+    def _group(self, title: str) -> Group | None:
+        groups = () if self.overview is None else self.overview.groups
+        return next((group for group in groups if group.title == title), None)
+
+
+def names_of_samples(workspace: Workspace, dataset_id: int) -> Named:
+    """Class and path of every sample; not on the window's thread."""
+    classes, samples = workspace.dataset(dataset_id).class_names, workspace.samples(dataset_id)
+    named = zip((classes[label] for label in samples.labels.tolist()), samples.paths, strict=True)
+    return dict(zip(samples.ids.tolist(), named, strict=True))

@@ -1,0 +1,109 @@
+"""What the Report page reports, apart from its widgets: which runs, what is asked for, what was written."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.comparing.measures import At, common_epochs, metric_names, read_measures
+from workbench.reports.templates import Template, offered
+from workbench.ui.words import counted
+from workbench.workspace import Workspace
+from workbench.workspace.report_templates import arrangements, choice
+from workbench.workspace.rows import Run
+
+AT_FIRST = 24  # runs of a comparison before any are chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the workspace keeps of the page: every template as it is arranged, and what was chosen last."""
+
+    templates: dict[str, Template]
+    template: str  # key of the chosen one; empty before the first
+    runs: tuple[int, ...]
+    numbers: tuple[str, At] | None  # metric and evaluation
+
+
+def read_stored(workspace: Workspace) -> Stored:
+    """Read it; not on the window's thread."""
+    chosen = choice(workspace)
+    numbers = (str(chosen["metric"]), chosen["at"]) if "metric" in chosen else None
+    runs = tuple(int(number) for number in chosen.get("runs", ()))
+    return Stored(offered(arrangements(workspace)), str(chosen.get("template", "")), runs, numbers)
+
+
+def offered_numbers(workspace: Workspace, runs: Sequence[Run]) -> tuple[list[str], list[int]]:
+    """Metrics that any of the runs has, and epochs that all have; not on the window's thread."""
+    measured = read_measures(workspace, runs).values()
+    return metric_names(measured), common_epochs(measured)
+
+
+class ReportModel:
+    """The runs of a report and the state of its files. Changes nothing by itself: whoever asks shows it again."""
+
+    def __init__(self) -> None:
+        self.known: Sequence[Run] = ()  # all runs, newest first
+        self.shown: Run | None = None  # the run that the window shows
+        self.many = False  # whether the template is about several runs
+        self.chosen: list[int] = []  # runs that a person ticked for a comparison
+        self.written: list[Path] = []  # files of the last export
+
+    @property
+    def runs(self) -> list[int]:
+        """Runs that the report is about: the shown one; for a comparison those ticked, or those of the same data."""
+        if self.shown is None:
+            return []
+        if not self.many:
+            return [self.shown.id]
+        there = {run.id for run in self.known}
+        kept = [number for number in self.chosen if number in there]
+        alike = [run.id for run in self.known if run.dataset == self.shown.dataset][:AT_FIRST]
+        return kept or sorted({self.shown.id, *alike})
+
+    @property
+    def runs_text(self) -> str:
+        """ "2 of 14 runs"."""
+        return f"{len(self.runs):,} of {len(self.known):,} runs"
+
+    @property
+    def usual_title(self) -> str:
+        """The title of the report where a person gives none."""
+        if self.shown is None:
+            return ""
+        number = len(self.runs)
+        return f"Comparison of {number:,} runs" if self.many and number > 1 else self.shown.name
+
+    def request(self, numbers: tuple[str, At], sections: Sequence[str], title: str, notes: str) -> dict[str, Any]:
+        """What the process that draws is asked for.
+
+        Args:
+            numbers: metric and evaluation of a comparison. sections: ticked, in their order. notes: Markdown.
+        """
+        metric, at = numbers
+        return {
+            "runs": self.runs,
+            "metric": metric,
+            "at": at,
+            "sections": list(sections),
+            "title": title.strip(),
+            "notes": notes.strip(),
+        }
+
+    def why_no_export(self, formats: Sequence[str], folder: str) -> str:
+        """What is missing before files can be written; empty where nothing is."""
+        if self.shown is None:
+            return "Choose a run first"
+        if not formats:
+            return "Tick a format first"
+        return "" if folder.strip() else "Name a folder first"
+
+    @property
+    def written_text(self) -> str:
+        """How many files were written and where; empty before the first export."""
+        return f"✓ {counted(len(self.written), 'file')} in {self.written[0].parent}" if self.written else ""
+
+
+def preview_text(shown: int, total: int) -> str:
+    """That the preview leaves out pages; empty where it shows all."""
+    return f"The first {shown} of {total} pages; the files hold all." if total > shown else ""
