@@ -71,13 +71,7 @@ def config_for(bench: str, method: str, seed: int, data: Path) -> RunConfig:
     values = next(each.config for each in presets() if each.key == chosen.preset).model_dump()
     if values["loss"]["name"] != method:
         values["loss"] = {"name": method}
-    pairs, samplers = catalogs.fact(known, "loss", method, "needs_pairs"), catalogs.names(known, "sampler")
-    of_class = {name: catalogs.fact(known, "sampler", name, "images_of_class") for name in samplers}
-    if pairs and not of_class[values["sampler"]["name"]]:
-        sampler = next(name for name, field in of_class.items() if field)
-        values["sampler"] = {"name": sampler, of_class[sampler]: chosen.per_class}
-    elif not pairs:
-        values["sampler"] = {"name": CHOSEN_AT_FIRST["sampler"]}
+    with_batches(values, method, chosen.per_class, known)
     for part, fields in chosen.changes.items():
         values[part] |= fields
     measured = catalogs.measured_fields(known, method, bench) or catalogs.measured_fields(known, method, CHOSEN_ON)
@@ -90,6 +84,20 @@ def config_for(bench: str, method: str, seed: int, data: Path) -> RunConfig:
     if config is None:
         raise Problem(f"{method} cannot be run on {bench}: {'; '.join(errors.values())}")
     return config
+
+
+def with_batches(values: dict[str, Any], method: str, per_class: int, known: catalogs.Catalog) -> None:
+    """Put the sampler for a loss into raw values of a config: classes by images where it needs pairs, else random.
+
+    A sampler of classes by images that is there already is kept.
+    """
+    samplers = catalogs.names(known, "sampler")
+    of_class = {name: catalogs.fact(known, "sampler", name, "images_of_class") for name in samplers}
+    if not catalogs.fact(known, "loss", method, "needs_pairs"):
+        values["sampler"] = {"name": CHOSEN_AT_FIRST["sampler"]}
+    elif not of_class[values["sampler"]["name"]]:
+        sampler = next(name for name, field in of_class.items() if field)
+        values["sampler"] = {"name": sampler, of_class[sampler]: per_class}
 
 
 def compare(

@@ -13,7 +13,7 @@ import click
 from workbench import __version__
 from workbench import catalog as catalogs
 from workbench.changed_config import read_config
-from workbench.commands import compare, exchange, plugins, report, sweep
+from workbench.commands import compare, exchange, fair, plugins, report, sweep
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
 from workbench.events import Ended
@@ -183,6 +183,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
 for each in (exchange, compare, sweep, report):
     each.add_to(cli, workspace_option, default_workspace)
 plugins.add_to(cli)
+fair.add_to(benchmark, workspace_option, default_workspace)
 
 
 def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:
