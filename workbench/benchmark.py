@@ -1,4 +1,4 @@
-"""The comparison of all methods: the same data, backbone and budget for each, over seeds; nothing is run twice."""
+"""Every method once, with settings of its own, over seeds: a look, no ranking (that is fair/); nothing runs twice."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
