@@ -6,7 +6,7 @@ import pytest
 
 from workbench import registry
 from workbench.config import BadConfig, RunConfig
-from workbench.facts import Searched
+from workbench.entries.facts import Searched
 from workbench.sweeps.space import Parameter, checked, fields
 
 registry.discover("workbench.losses")

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from workbench import catalog as catalogs
 from workbench import files
-from workbench.changed_config import toml_value
+from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
+from workbench.settings.changed import toml_value
 from workbench.workspace import Workspace
 
 INTERRUPTED = 130

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from workbench.catalog import Catalog
 from workbench.config import RunConfig
+from workbench.entries.catalog import Catalog
 from workbench.fair.plan import Plan, search_space, seeds_and_folds, test_config, tuning_config
 from workbench.problem import Problem
 from workbench.sweeps import starting

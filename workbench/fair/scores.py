@@ -9,7 +9,7 @@ import numpy as np
 from workbench.comparing.query_values import read_query_values
 from workbench.fair.runs import Tried
 from workbench.problem import Problem
-from workbench.protocols import best_evaluation
+from workbench.running.folds_and_seeds import best_evaluation
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Run
 

@@ -12,8 +12,8 @@ from workbench.comparing.intervals import Interval, t_interval
 from workbench.fair.plan import Plan
 from workbench.fair.ranking import Difference, Rank, alike, differences, ranks
 from workbench.fair.scores import Scores
+from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
-from workbench.spreadsheet import csv_text
 from workbench.sweeps.space import Setting, short, written
 
 

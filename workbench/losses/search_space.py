@@ -4,7 +4,7 @@ In `search` a plain name is a parameter of the loss and a dotted one another fie
 default lies in every range and among all values, because it is the first setting that is tried.
 """
 
-from workbench.facts import Searched
+from workbench.entries.facts import Searched
 
 MLRC = "Musgrave et al. 2020 (A metric learning reality check), supplement: about the best values of its searches"
 AROUND = "No paper at hand names a range: about the default"

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workbench import benchmark, catalog
-from workbench.benchmark import Bench
+from workbench.entries import catalog
+from workbench.fair import benches
 from workbench.fair import plan as plans
+from workbench.fair.benches import Bench
 from workbench.fair.plan import Conditions, planned
 from workbench.fair.runs import Interrupted, Runs
 from workbench.fair.scores import scores_of
@@ -20,7 +21,7 @@ KNOWN = catalog.current()
 
 @pytest.fixture
 def plan(monkeypatch):
-    monkeypatch.setitem(benchmark.BENCHES, "digits", Bench("sample-digits", {}))
+    monkeypatch.setitem(benches.BENCHES, "digits", Bench("sample-digits", {}))
     monkeypatch.setitem(plans.CONDITIONS, "digits", Conditions(10, 2, 16))
     return planned("digits", Path(), 2, 3, changes=SMALL)
 

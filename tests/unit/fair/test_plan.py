@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from workbench import catalog, experiment
 from workbench.config import BadConfig
+from workbench.entries import catalog
 from workbench.fair import plan as plans
 from workbench.fair.plan import CONDITIONS, planned, search_space, seeds_and_folds, tuning_config, value_of
 from workbench.problem import Problem
+from workbench.running import launch
 
 KNOWN = catalog.current()
 METHODS = sorted(catalog.names(KNOWN, "loss"))
@@ -16,7 +17,7 @@ METHODS = sorted(catalog.names(KNOWN, "loss"))
 
 @pytest.fixture(autouse=True)
 def _no_data(monkeypatch):
-    monkeypatch.setattr(experiment, "steps_per_epoch", lambda config, progress: 30)
+    monkeypatch.setattr(launch, "steps_per_epoch", lambda config, progress: 30)
 
 
 @pytest.mark.parametrize("bench", CONDITIONS)
