@@ -58,7 +58,8 @@ class AdaFace(Loss):
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores [n, K] of embeddings [n, d], without the margin."""
         with full_precision(embeddings):
-            return self.params.scale * (on_sphere(embeddings.to(self.proxies.dtype)) @ on_sphere(self.proxies).T)
+            unit = on_sphere(embeddings.to(self.proxies.dtype), self.params.scale)
+            return unit @ on_sphere(self.proxies).T
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.proxies))

@@ -62,4 +62,5 @@ def ball_distances(embeddings: Tensor, curvature: float, radius: float) -> Tenso
     squares = points.square().sum(1)
     between = (squares[:, None] + squares - 2 * points @ points.T).clamp_min(NEAREST)
     beyond = 2 * between / ((1 - squares)[:, None] * (1 - squares))
-    return (beyond + (beyond * (beyond + 2)).sqrt()).log1p() / curvature**0.5  # arcosh(1 + beyond)
+    found: Tensor = (beyond + (beyond * (beyond + 2)).sqrt()).log1p() / curvature**0.5  # arcosh(1 + beyond)
+    return found

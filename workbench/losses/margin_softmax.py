@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from pytorch_metric_learning import losses as library
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.losses.batch import checked, full_precision, keep_nan
 from workbench.losses.contract import Loss
@@ -51,7 +51,7 @@ class CircleParams(Params):
 class MarginSoftmax(Loss):
     """Base of the three softmaxes over cosines: a loss of the library and its proxies, `centres` of each class."""
 
-    def __init__(self, softmax: nn.Module, params: MarginSoftmaxParams, num_classes: int, centres: int = 1) -> None:
+    def __init__(self, softmax: Any, params: MarginSoftmaxParams, num_classes: int, centres: int = 1) -> None:
         super().__init__()
         self.softmax, self.num_classes, self.centres = softmax, num_classes, centres
         self.scale, self.proxy_lr_multiplier = params.scale, params.proxy_lr
