@@ -59,7 +59,8 @@ class AdaFace(Loss):
         """Scores [n, K] of embeddings [n, d], without the margin."""
         with full_precision(embeddings):
             unit = on_sphere(embeddings.to(self.proxies.dtype), self.params.scale)
-            return unit @ on_sphere(self.proxies).T
+            found: Tensor = unit @ on_sphere(self.proxies).T
+        return found
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.proxies))
@@ -81,7 +82,8 @@ class AdaFace(Loss):
         if self.training and len(lengths) > 1:
             self.mean.lerp_(lengths.mean().to(self.mean.dtype), FOLLOWED)
             self.deviation.lerp_(lengths.std().to(self.deviation.dtype), FOLLOWED)
-        return (self.params.concentration * (lengths - self.mean) / (self.deviation + EPSILON)).clamp(-1, 1)
+        quality: Tensor = self.params.concentration * (lengths - self.mean) / (self.deviation + EPSILON)
+        return quality.clamp(-1, 1)
 
     def linear_logits(self) -> LinearLogits:
         """What the softmax is taken over, without the margin."""

@@ -22,12 +22,12 @@ def soft_ranks(alike: Tensor, labels: Tensor, temperature: float) -> tuple[Tenso
     """
     positive, negative = pair_masks(labels)
     anchors, partners = positive.nonzero(as_tuple=True)
+    if len(anchors) <= PAIRS_AT_ONCE:
+        return *_ranks(alike, positive, negative, anchors, partners, temperature), anchors
     found: list[tuple[Tensor, Tensor]] = []
     for part in torch.arange(len(anchors), device=labels.device).split(PAIRS_AT_ONCE):
         chosen = (alike, positive, negative, anchors[part], partners[part], temperature)
         found.append(checkpoint(_ranks, *chosen, use_reentrant=False))
-    if not found:
-        return alike.new_zeros(0), alike.new_zeros(0), anchors
     every, own = (torch.cat(each) for each in zip(*found, strict=True))
     return every, own, anchors
 

@@ -202,3 +202,15 @@ def test_the_hyperbolic_loss_is_by_the_distance_of_moebius_addition(batch):
 
     assert (batch[0].norm(dim=1) > r).any(), "some are cut"
     agree(loss_of("hyperbolic", curvature=c, temperature=tau, radius=r), reference, batch)
+
+
+def test_ranks_in_parts_are_those_of_the_whole(batch, monkeypatch):
+    z, y = batch
+    loss = loss_of("smooth_ap", temperature=0.1)
+    at = z.clone().requires_grad_()
+    whole = loss(at, y)
+    (slope,) = torch.autograd.grad(whole, at)
+    monkeypatch.setattr("workbench.losses.soft_ranks.PAIRS_AT_ONCE", 7)
+    parts = loss(at, y)
+    torch.testing.assert_close(parts, whole, rtol=1e-12, atol=0)
+    torch.testing.assert_close(torch.autograd.grad(parts, at)[0], slope, rtol=1e-9, atol=1e-15)
