@@ -30,7 +30,7 @@ class AdaFaceParams(Params):
     "loss", "adaface", title="AdaFace", params=AdaFaceParams, needs_pairs=False,
     source="Kim et al. 2022 (AdaFace), Eq. 13 to 16, and the authors' code for the running means",
     batch="any",
-    defaults={}, defaults_source=f"{UNNAMED} at hand; m = 0.4, h = 0.333, s = 64: Kim et al. 2022 (AdaFace)",
+    defaults={}, defaults_source=f"{UNNAMED}; m = 0.4, h = 0.333, s = 64: Kim et al. 2022 (AdaFace)",
     search=NETWORK_RATE | PROXY_RATE | {
         "margin": between(0.1, 0.65, "As CosFace's"),
         "concentration": between(0.2, 0.66, "Kim et al. 2022 (AdaFace) compare 0.22, 0.33 and 0.66"),

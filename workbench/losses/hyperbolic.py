@@ -26,7 +26,7 @@ class HyperbolicParams(Params):
     "loss", "hyperbolic", title="Hyperbolic (Hyp-ViT)", params=HyperbolicParams, needs_pairs=True,
     source="Ermolov et al. 2022 (Hyp-ViT), Eq. 1 to 6",
     batch="classes × images; the paper: two of each",
-    defaults={}, defaults_source=f"{UNNAMED} at hand; c = 0.1, τ = 0.2, r = 2.3: Ermolov et al. 2022, Section 4.2",
+    defaults={}, defaults_source=f"{UNNAMED}; c = 0.1, τ = 0.2, r = 2.3: Ermolov et al. 2022, Section 4.2",
     search=NETWORK_RATE | {
         "curvature": between(0.01, 1, "Ermolov et al. 2022 compare 0.01 to 1", log=True),
         "temperature": between(0.05, 1, "About the 0.2 of Ermolov et al. 2022", log=True),

@@ -136,7 +136,7 @@ class SubCenterArcFace(MarginSoftmax):
     "loss", "circle", title="Circle", params=CircleParams, needs_pairs=True,
     source="Sun et al. 2020, Eq. 6 to 8; pytorch-metric-learning CircleLoss",
     batch="classes × images, two or more of each",
-    defaults={}, defaults_source=f"{UNNAMED} at hand; m = 0.4, γ = 80 for fine-grained retrieval: Sun et al. 2020",
+    defaults={}, defaults_source=f"{UNNAMED}; m = 0.4, γ = 80 for fine-grained retrieval: Sun et al. 2020",
     search=NETWORK_RATE | {
         "margin": between(0.1, 0.5, AROUND),
         "scale": between(16, 256, "Sun et al. 2020: 80 for retrieval, 256 for faces; less for short runs", log=True),

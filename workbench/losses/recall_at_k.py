@@ -27,7 +27,7 @@ class RecallAtKParams(Params):
     "loss", "recall_at_k", title="Recall@k surrogate", params=RecallAtKParams, needs_pairs=True,
     source="Patel et al. 2022, Eq. 3 to 6, without the mixup of similarities",
     batch="classes × images, two or more of each; the paper: 4000 images",
-    defaults={}, defaults_source=f"{UNNAMED} at hand; τ₁ = 1, τ₂ = 0.01: Patel et al. 2022, Section 4",
+    defaults={}, defaults_source=f"{UNNAMED}; τ₁ = 1, τ₂ = 0.01: Patel et al. 2022, Section 4",
     search=NETWORK_RATE | {
         "temperature": between(0.001, 0.1, AROUND, log=True),
         "rank_temperature": between(0.3, 10, AROUND, log=True),

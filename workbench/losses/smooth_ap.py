@@ -26,7 +26,7 @@ class SmoothAPParams(Params):
     "loss", "smooth_ap", title="Smooth-AP", params=SmoothAPParams, needs_pairs=True,
     source="Brown et al. 2020, Eq. 5 to 8",
     batch="classes × images, two or more of each",
-    defaults={}, defaults_source=f"{UNNAMED} at hand; τ = 0.01: Brown et al. 2020, Section 5",
+    defaults={}, defaults_source=f"{UNNAMED}; τ = 0.01: Brown et al. 2020, Section 5",
     search=NETWORK_RATE | {
         "temperature": between(0.001, 0.1, "Brown et al. 2020 compare 0.1, 0.01 and 0.001", log=True),
     },

@@ -24,7 +24,7 @@ class ThresholdConsistentParams(SmoothAPParams):
     "loss", "threshold_consistent", title="Threshold-consistent margin (TCM)", params=ThresholdConsistentParams,
     needs_pairs=True, source="Zhang et al. 2024 (TCM), Eq. 3, on Smooth-AP (Brown et al. 2020)",
     batch="classes × images, two or more of each",
-    defaults={}, defaults_source=f"{UNNAMED} at hand; λ = 1, margins 0.9 and 0.5: Zhang et al. 2024 (TCM)",
+    defaults={}, defaults_source=f"{UNNAMED}; λ = 1, margins 0.9 and 0.5: Zhang et al. 2024 (TCM)",
     search=NETWORK_RATE | {
         "temperature": between(0.001, 0.1, "Brown et al. 2020 compare 0.1, 0.01 and 0.001", log=True),
         "weight": between(0.1, 10, AROUND, log=True),
