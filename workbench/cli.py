@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from workbench import __version__
-from workbench.commands import compare, exchange, plugins, report, search, sweep
+from workbench.commands import compare, exchange, fair, plugins, report, search, sweep
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
 from workbench.entries import catalog as catalogs
@@ -184,6 +184,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
 for each in (exchange, compare, search, sweep, report):
     each.add_to(cli, workspace_option, default_workspace)
 plugins.add_to(cli)
+fair.add_to(benchmark, workspace_option, default_workspace)
 
 
 def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:

@@ -194,6 +194,68 @@ def soft_triple(z: Tensor, y: Tensor, centres: Tensor) -> Tensor:
     return F.cross_entropy(20 * (scores - margin), y) + 0.1 * apart.mean()
 
 
+def contrastive_cosine(z: Tensor, y: Tensor) -> Tensor:
+    unit = F.normalize(z)
+    alike, same = unit @ unit.T, y[:, None] == y
+    return ((1 - alike)[same & (alike < 1 - 1e-5)].sum() + alike[~same & (alike > 0.5)].sum()) / len(z)
+
+
+def adaface(z: Tensor, y: Tensor, proxies: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
+    lengths = z.detach().norm(dim=1).clamp(1e-3, 100)
+    mean.lerp_(lengths.mean(), 0.01)
+    deviation.lerp_(lengths.std(), 0.01)
+    quality = (0.333 * (lengths - mean) / (deviation + 1e-3)).clamp(-1, 1)[:, None]
+    cosines = (F.normalize(z) @ F.normalize(proxies).T).clamp(-1 + 1e-3, 1 - 1e-3)
+    own = F.one_hot(y, len(proxies)).bool()
+    turned = (cosines.acos() - 0.4 * quality * own).clamp(1e-3, torch.pi - 1e-3).cos()
+    return F.cross_entropy(64 * (turned - (0.4 + 0.4 * quality) * own), y)
+
+
+def ranks(alike: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Soft ranks of positives among all and among positives, and the number of positives of each image."""
+    positive, negative = pairs_of(y)
+    first, second = positive.nonzero(as_tuple=True)
+    above = ((alike[first] - alike[first, second][:, None]) / 0.01).sigmoid()
+    own = (above * positive[first]).sum(1) + 0.5
+    return own + (above * negative[first]).sum(1), own, positive.sum(1)[first]
+
+
+def smooth_ap(z: Tensor, y: Tensor) -> Tensor:
+    unit = F.normalize(z)
+    every, own, count = ranks(unit @ unit.T, y)
+    return 1 - (own / every / count).sum() / len(y)
+
+
+def recall_at_k(z: Tensor, y: Tensor) -> Tensor:
+    unit = F.normalize(z)
+    every, _, count = ranks(unit @ unit.T, y)
+    at = torch.tensor([1.0, 2.0, 4.0, 8.0, 16.0], device=z.device)
+    return 1 - ((at - every[:, None]).sigmoid().mean(1) / count).sum() / len(y)
+
+
+def threshold_consistent(z: Tensor, y: Tensor) -> Tensor:
+    unit = F.normalize(z)
+    alike = unit @ unit.T
+    positive, negative = pairs_of(y)
+    every, own, count = ranks(alike, y)
+    near, far = 0.9 - alike, alike - 0.5
+    margins = mean_where(near, positive & (near >= 0)) + far[negative & (far >= 0)].sum() / max(
+        1, int((negative & (far >= 0)).sum())
+    )
+    return 1 - (own / every / count).sum() / len(y) + margins
+
+
+def hyperbolic(z: Tensor, y: Tensor) -> Tensor:
+    lengths = z.norm(dim=1, keepdim=True)
+    points = z / lengths * (0.1**0.5 * lengths.clamp_max(2.3)).tanh()
+    squares = points.square().sum(1)
+    between = (squares[:, None] + squares - 2 * points @ points.T).clamp_min(1e-6)
+    apart = (1 + 2 * between / ((1 - squares)[:, None] * (1 - squares))).arccosh() / 0.1**0.5 / 0.2
+    positive, negative = pairs_of(y)
+    others = (-apart).masked_fill(~negative, -1e30).logsumexp(1, keepdim=True)
+    return mean_where(F.softplus(torch.where(positive, others + apart, -torch.inf)), positive)
+
+
 class CCP(nn.Module):
     def __init__(self, classes: int, dim: int) -> None:
         super().__init__()
@@ -222,6 +284,10 @@ PML: dict[str, Make] = {
     "proxy_anchor": lambda classes, dim: pml.ProxyAnchorLoss(classes, dim),
     "xbm": lambda _, dim: pml.CrossBatchMemory(pml.ContrastiveLoss(), dim, 2048),
     "ccp": CCP,
+    "arcface": lambda classes, dim: pml.ArcFaceLoss(classes, dim),
+    "cosface": lambda classes, dim: pml.CosFaceLoss(classes, dim),
+    "sub_center_arcface": lambda classes, dim: pml.SubCenterArcFaceLoss(num_classes=classes, embedding_size=dim),
+    "circle": lambda *_: pml.CircleLoss(),
 }
 BARE: dict[str, Make] = {
     "ce": lambda classes, dim: Bare(ce, torch.zeros(classes, dim), torch.zeros(classes)),
@@ -237,6 +303,14 @@ BARE: dict[str, Make] = {
     "tsc": lambda k, dim: Bare(tsc, fixed=(F.normalize(torch.randn(k, dim)), torch.zeros(k, dim))),
     "rankmi": lambda _, dim: RankMI(dim),
     "soft_triple": lambda classes, dim: Bare(soft_triple, torch.randn(classes, 10, dim)),
+    "contrastive_cosine": lambda *_: Bare(contrastive_cosine),
+    "adaface": lambda classes, dim: Bare(
+        adaface, torch.randn(classes, dim), fixed=(torch.tensor(20.0), torch.tensor(100.0))
+    ),
+    "smooth_ap": lambda *_: Bare(smooth_ap),
+    "recall_at_k": lambda *_: Bare(recall_at_k),
+    "threshold_consistent": lambda *_: Bare(threshold_consistent),
+    "hyperbolic": lambda *_: Bare(hyperbolic),
 }
 
 

@@ -26,7 +26,7 @@ EVERY_ROOM = {
     "workspace",
     "reports",
     "ui",
-} | {"exchange", "comparing", "results", "sweeps"}
+} | {"exchange", "comparing", "results", "sweeps", "fair"}
 START = {"__main__", "app", "cli", "commands"}  # they put the rooms together, so no room knows them
 # room -> rooms and top files of the package that it must not import
 FORBIDDEN: dict[str, set[str]] = {
@@ -34,18 +34,19 @@ FORBIDDEN: dict[str, set[str]] = {
     **{part: (EVERY_ROOM | START) - {part} for part in ("losses", "backbones", "datasets", "evaluation")},
     "training": {"ui", "workspace", "reports", "projection"} | START,
     "projection": {"ui", "training", "losses", "backbones", "reports"} | START,
-    "workspace": {"ui", "training", "losses", "backbones", "reports", "projection", "comparing", "results"} | START,
+    "workspace": {"ui", "training", "losses", "backbones", "reports", "projection", "comparing", "results", "fair"} | START,
     "reports": {"ui", "training", "losses", "backbones"} | START,
     "exchange": {"ui", "training", "losses", "backbones", "reports", "projection", "comparing"} | START,
     "results": {"ui", "training", "losses", "backbones", "reports", "projection", "exchange", "comparing", "sweeps"}
     | START,
     "comparing": {"ui", "training", "losses", "backbones", "datasets", "reports", "projection", "exchange"} | START,
     "sweeps": {"ui", "training", "losses", "backbones", "datasets", "reports", "projection", "exchange"} | START,
+    "fair": {"ui", "training", "losses", "backbones", "datasets", "reports", "projection", "exchange"} | START,
     "ui": {"losses", "backbones", "training", "evaluation", "__main__", "app", "cli", "commands"},
     "jobs": EVERY_ROOM | START,
     "config": EVERY_ROOM - {"datasets"} | START,
     "settings": EVERY_ROOM | START,
-    "running": {"ui", "projection", "reports", "exchange", "comparing", "sweeps"} | START,
+    "running": {"ui", "projection", "reports", "exchange", "comparing", "sweeps", "fair"} | START,
 }
 NO_SQLITE = GROUND | {"losses", "backbones", "datasets", "evaluation", "training", "projection", "comparing", "results"}
 STARTERS = {"subprocess", "multiprocessing", "concurrent", "_thread"}

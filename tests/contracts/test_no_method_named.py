@@ -11,7 +11,7 @@ from workbench.losses.contract import Loss
 from workbench.params import NoParams
 from workbench.registry import register
 
-ROOMS = {"running", "config", "commands", "training", "sweeps"}
+ROOMS = {"running", "config", "commands", "training", "sweeps", "fair"}
 # The same word for another thing: a key of stored data, how proposals are drawn, how the embedding's layer begins.
 OTHER_THINGS = {
     ("running", "random"), ("running", "classes"), ("config", "random"), ("sweeps", "random"),

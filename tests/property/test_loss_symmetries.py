@@ -12,6 +12,8 @@ registry.discover("workbench.losses")
 N, D, K = 18, 5, 3
 every_loss = pytest.mark.parametrize("name", list_losses())
 DRAWN = ("margin", "rankmi")  # weigh negatives by distance; the weights count as constants
+LIBRARY_PROXIES = ("softmax.W",)
+CONSTANT_WEIGHTS = ("ice", "circle", "adaface")  # their gradients take weights or lengths as constants
 TURN = torch.linalg.qr(torch.randn(D, D, generator=torch.Generator().manual_seed(1), dtype=torch.float64)).Q
 
 
@@ -41,7 +43,7 @@ def value_and_slope(loss, z, y):
     return value.double(), slope.double()
 
 
-@pytest.mark.parametrize("name", [each for each in list_losses() if each != "ice"])  # its gradient is Eq. 15's
+@pytest.mark.parametrize("name", [each for each in list_losses() if each not in CONSTANT_WEIGHTS])
 def test_the_gradient_is_the_slope(name, batch, monkeypatch):
     z, y = batch
     if name in DRAWN:
@@ -72,8 +74,11 @@ def test_naming_the_classes_otherwise_changes_nothing(name, batch):
             other.assigned[renamed] = loss.assigned  # which target a class has, not where the targets lie
         else:
             for key, held in other.state_dict().items():
-                if torch.is_tensor(held) and held.ndim and held.shape[0] == K:  # a row for each class
-                    held[renamed] = loss.state_dict()[key]
+                before = loss.state_dict()[key]
+                if key in LIBRARY_PROXIES:  # [D, K c]
+                    held.T.unflatten(0, (K, -1))[renamed] = before.T.unflatten(0, (K, -1))
+                elif torch.is_tensor(held) and held.ndim and held.shape[0] == K:  # a row for each class
+                    held[renamed] = before
     expected, slope = value_and_slope(loss, z, y)
     found, found_slope = value_and_slope(other, z, renamed[y])
     torch.testing.assert_close(found, expected)
@@ -89,6 +94,8 @@ def test_turning_all_embeddings_and_proxies_changes_nothing(name, batch):
         for held in other.state_dict().values():
             if torch.is_tensor(held) and held.is_floating_point() and held.ndim and held.shape[-1] == D:
                 held.copy_(held @ TURN)
+            elif torch.is_tensor(held) and held.shape[:1] == (D,):  # pytorch-metric-learning's, a column for each proxy
+                held.copy_(TURN.T @ held)
     expected, slope = value_and_slope(loss, z, y)
     found, found_slope = value_and_slope(other, z @ TURN, y)
     torch.testing.assert_close(found, expected)

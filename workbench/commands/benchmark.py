@@ -1,7 +1,7 @@
-"""The comparison of all methods: the same data, backbone and budget for each, over seeds; nothing is run twice."""
+"""Every method once, with settings of its own, over seeds: a look, no ranking (that is fair/); nothing runs twice."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from statistics import mean, stdev
@@ -13,7 +13,7 @@ import numpy as np
 from workbench.config import RunConfig, presets
 from workbench.control import Control
 from workbench.entries import catalog as catalogs
-from workbench.entries.facts import CHOSEN_AT_FIRST
+from workbench.fair.benches import BENCHES, with_batches
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 from workbench.running.launch import make_job, prepare_run
@@ -21,36 +21,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Run
 
 Tell = Callable[[str], None]
-Changes = dict[str, dict[str, object]]  # by part of the config, then by field
-
 CHOSEN_ON = "omniglot"  # whose settings a method takes where it has none of the bench
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """A data set to compare on: a preset, where its data lies below the data folder, and how it is shortened."""
-
-    preset: str
-    data: dict[str, str]  # dotted field -> path below the data folder
-    changes: Changes = field(default_factory=dict)
-    per_class: int = 4  # images of a class in the batches of pair losses
-
-
-BENCHES = {
-    "omniglot": Bench(
-        "omniglot-unseen", {"dataset.place": "omniglot/images_background_small1.zip"},
-        {"evaluation": {"probe_size": 0, "every": 4}},
-    ),
-    "mnist": Bench(
-        "mnist-ce-spce", {"dataset.folder": "mnist"},
-        {"training": {"epochs": 1}, "backbone": {"width": 16}, "evaluation": {"probe_size": 0}}, per_class=8,
-    ),
-    "caltech": Bench(
-        "photographs-unseen",
-        {"dataset.folder": "caltech101", "backbone.weights_file": "weights/squeezenet1_0.pth"},
-        {"training": {"epochs": 4}, "evaluation": {"probe_size": 0, "every": 2}},
-    ),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +42,7 @@ def config_for(bench: str, method: str, seed: int, data: Path) -> RunConfig:
     values = next(each.config for each in presets() if each.key == chosen.preset).model_dump()
     if values["loss"]["name"] != method:
         values["loss"] = {"name": method}
-    pairs, samplers = catalogs.fact(known, "loss", method, "needs_pairs"), catalogs.names(known, "sampler")
-    of_class = {name: catalogs.fact(known, "sampler", name, "images_of_class") for name in samplers}
-    if pairs and not of_class[values["sampler"]["name"]]:
-        sampler = next(name for name, field in of_class.items() if field)
-        values["sampler"] = {"name": sampler, of_class[sampler]: chosen.per_class}
-    elif not pairs:
-        values["sampler"] = {"name": CHOSEN_AT_FIRST["sampler"]}
+    with_batches(values, method, chosen.per_class, known)
     for part, fields in chosen.changes.items():
         values[part] |= fields
     measured = catalogs.measured_fields(known, method, bench) or catalogs.measured_fields(known, method, CHOSEN_ON)

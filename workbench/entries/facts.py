@@ -46,6 +46,19 @@ class BackboneFacts(Facts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """What a fair comparison tries for one field of a run: `values`, or a range from `low` to `high`, both included."""
+
+    source: str
+    """Who names these values."""
+    values: Sequence[bool | int | float | str] = ()
+    low: float | None = None
+    high: float | None = None
+    log: bool = False
+    """Whether equal ratios, not equal steps, are alike."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LossFacts(Facts):
     needs_pairs: bool = False
     """Whether a batch must hold two images of a class."""
@@ -57,6 +70,8 @@ class LossFacts(Facts):
     """Which paper names the defaults, or that none does."""
     measured: ByData = field(default_factory=dict)
     """What was found here, by data set; written like the defaults."""
+    search: dict[str, Searched] = field(default_factory=dict)
+    """What `workbench benchmark fair` tunes: a plain name is a parameter of the loss, a dotted one another field."""
     dimensions: dict[str, Any] | None = None
     """Which sizes of the embedding go with a choice and the number of classes (dimensions.py)."""
     spans: dict[str, Any] | None = None

@@ -13,6 +13,7 @@ from torch.utils.checkpoint import checkpoint
 from workbench.losses.batch import checked, full_precision, gram, keep_nan, on_sphere, pair_masks
 from workbench.losses.contract import Loss
 from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -28,6 +29,7 @@ class AngularParams(Params):
     source="Wang et al. 2017, Eq. 8",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,
+    search=NETWORK_RATE | {"angle": between(30, 55, AROUND)},
 )  # fmt: skip
 class Angular(Loss):
     """Mean over positive pairs of log(1 + sum_n exp(4 tan^2 α (a + p) n - 2 (1 + tan^2 α) a p)), on the unit sphere.

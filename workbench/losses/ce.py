@@ -8,6 +8,7 @@ from workbench.losses.batch import checked, full_precision
 from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CE_PAPER, HEAD_ONLY, measured_on
+from workbench.losses.search_space import NETWORK_RATE, PROXY_RATE, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -48,6 +49,10 @@ SHOPS = {"training.lr": 0.003, "training.momentum": 0.99, "training.nesterov": T
     },
     defaults_source=f"{CE_PAPER}; MNIST: Section 5.2",
     measured=measured_on({"dropout": 0.0}, "omniglot", "mnist") | {"caltech": {"dropout": 0.0} | HEAD_ONLY},
+    search=NETWORK_RATE | PROXY_RATE | {
+        "dropout": one_of(0.0, 0.5, source=f"{CE_PAPER}: 0.5; 0 leaves it out"),
+        "label_smoothing": one_of(0.0, 0.1, source=f"{CE_PAPER}: 0.1; 0 leaves it out"),
+    },
 )  # fmt: skip
 class CE(Loss):
     """Softmax cross-entropy over a linear classifier with bias; its weights are the class proxies."""

@@ -8,6 +8,7 @@ from workbench.losses.batch import checked, full_precision
 from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import HEAD_ONLY, UNNAMED
+from workbench.losses.search_space import NETWORK_RATE, PROXY_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -26,6 +27,9 @@ class CenterParams(Params):
     batch="any",
     defaults={}, defaults_source=UNNAMED,
     measured={"caltech": HEAD_ONLY},
+    search=NETWORK_RATE | PROXY_RATE | {
+        "weight": between(1e-4, 0.1, "Wen et al. 2016 vary λ from 0 to 0.1", log=True),
+    },
 )  # fmt: skip
 class Center(Loss):
     """Softmax cross-entropy of a linear classifier plus λ / 2 times the mean squared distance to the class's centre.

@@ -11,6 +11,7 @@ from torch import Tensor
 from workbench.losses.batch import checked, distances, full_precision, keep_nan, on_sphere, pair_masks
 from workbench.losses.contract import Loss
 from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import MLRC, NETWORK_RATE, between, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -29,6 +30,10 @@ class ContrastiveParams(Params):
     source="Boudiaf et al. 2020, Section 3.1 and Table 2, after Hadsell et al. 2006",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,
+    search=NETWORK_RATE | {
+        "margin": between(0.38, 1.2, MLRC),
+        "reduction": one_of("active", "paper", source="The mean, and Table 2 of Boudiaf et al. 2020"),
+    },
 )  # fmt: skip
 class Contrastive(Loss):
     """Squared distance of positive pairs plus squared shortfall (m - D) of negative pairs, on the unit sphere.

@@ -6,6 +6,7 @@ from torch import Tensor
 from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere
 from workbench.losses.contract import Loss
 from workbench.losses.published import CCP_PAIRS, CCP_PAPER, OF_CCP, in_ccp
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -22,6 +23,7 @@ class ContrastiveCosineParams(Params):
     batch="classes × images, two or more of each",
     defaults=in_ccp({dataset: {"margin": 0.5} for dataset in OF_CCP}, CCP_PAIRS),
     defaults_source=CCP_PAPER,
+    search=NETWORK_RATE | {"margin": between(0.1, 0.9, AROUND)},
 )  # fmt: skip
 class ContrastiveCosine(Loss):
     """Sum of 1 - s over positive pairs plus sum of s over negative pairs with cosine s above the margin, by n."""

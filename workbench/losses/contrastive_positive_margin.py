@@ -6,6 +6,7 @@ from torch import Tensor
 from workbench.losses.batch import checked, full_precision, keep_nan
 from workbench.losses.contract import Loss
 from workbench.losses.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, in_ccp
+from workbench.losses.search_space import MLRC, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -25,6 +26,7 @@ class PositiveMarginParams(Params):
         CCP_PAIRS,
     ),
     defaults_source=CCP_PAPER,
+    search=NETWORK_RATE | {"positive_margin": between(0.0, 0.4, MLRC), "negative_margin": between(0.38, 1.0, MLRC)},
 )  # fmt: skip
 class ContrastivePositiveMargin(Loss):
     """Excess of positive distances over one margin plus shortfall of negative distances under another.

@@ -8,6 +8,7 @@ from workbench.charts import Chart, Marks
 from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere, pair_masks
 from workbench.losses.contract import Loss
 from workbench.losses.published import Values
+from workbench.losses.search_space import NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -37,6 +38,9 @@ TRAINED: Values = {  # new layers learn ten times faster than the others, whose 
         "sop": {"scale": 64.0} | TRAINED | {"training.batch_size": 180, "sampler.images_per_class": 2},
     },
     defaults_source="Wang et al. 2019 (instance cross-entropy), Section 4.1; s of SOP: Table 2 (none for CUB, Cars)",
+    search=NETWORK_RATE | {
+        "scale": between(8, 80, "Wang et al. 2019 (instance cross-entropy), Table 2: 16 to 80; 8 too", log=True),
+    },
 )  # fmt: skip
 class ICE(Loss):
     """Value: mean over positive pairs of -log p(i | a), Eq. 5 with s times the cosine; gradient: Eq. 15.

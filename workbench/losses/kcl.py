@@ -7,6 +7,7 @@ from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean
 from workbench.losses.contract import Loss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -21,6 +22,7 @@ class KCLParams(Params):
     source="Prototype softmax cross entropy, Eq. 3, first part, after Kang et al. 2021",
     batch="two views, or classes × images",
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
+    search=NETWORK_RATE | {"temperature": between(0.02, 0.5, AROUND, log=True)},
 )  # fmt: skip
 class KCL(Loss):
     """SupCon with at most k + 1 positives for each anchor, drawn anew in every training step.

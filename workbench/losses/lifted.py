@@ -10,6 +10,7 @@ from workbench.losses.batch import checked, distances, full_precision, keep_nan,
 from workbench.losses.contract import Loss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -23,6 +24,7 @@ class LiftedParams(Params):
     source="Hermans et al. 2017, Eq. 8 (generalised), after Song et al. 2016",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,
+    search=NETWORK_RATE | {"margin": between(0.5, 2, AROUND, log=True)},
 )  # fmt: skip
 class Lifted(Loss):
     """Mean over anchors of max(0, log sum_p exp D_ap + log sum_n exp(m - D_an)), on the unit sphere.

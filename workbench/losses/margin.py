@@ -10,6 +10,7 @@ from workbench.losses.batch import checked, distances, full_precision, keep_nan,
 from workbench.losses.contract import Loss
 from workbench.losses.distance_weighted import times_drawn
 from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -27,6 +28,10 @@ class MarginParams(Params):
     source="Wu et al. 2017, Eq. 4 and the sampling of Section 4.1",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,
+    search=NETWORK_RATE | PROXY_RATE | {
+        "margin": between(0.05, 0.4, MLRC, log=True),
+        "boundary": between(0.7, 1.4, MLRC),
+    },
 )  # fmt: skip
 class Margin(Loss):
     """Mean shortfall max(0, α + D_ap - β) of positives and max(0, α + β - D_an) of as many negatives, of those above 0.

@@ -7,6 +7,7 @@ from torch import Tensor
 from workbench.losses.batch import checked, full_precision, keep_nan
 from workbench.losses.contract import Loss
 from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
+from workbench.losses.search_space import MLRC, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -34,6 +35,12 @@ class MultiSimilarityParams(Params):
         CCP_PAIRS,
     ),
     defaults_source=CCP_PAPER,
+    search=NETWORK_RATE | {
+        "alpha": between(0.1, 20, MLRC, log=True),
+        "beta": between(10, 160, MLRC, log=True),
+        "base": between(0.4, 0.85, MLRC),
+        "epsilon": between(0.1, 0.75, MLRC),
+    },
 )  # fmt: skip
 class MultiSimilarity(Loss):
     """Soft hardest positives and negatives of every anchor, on pairs mined around the hardest of the other kind.

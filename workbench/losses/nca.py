@@ -9,6 +9,7 @@ from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean
 from workbench.losses.contract import Loss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -22,6 +23,7 @@ class NCAParams(Params):
     source="Goldberger et al. 2004, Eq. 1, with the logarithm of Eq. 10; unit length as in later work",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,
+    search=NETWORK_RATE | {"scale": between(2, 32, AROUND, log=True)},
 )  # fmt: skip
 class NCA(Loss):
     """Minus the mean log probability of a neighbour of one's own class, softmax over -s D^2 on the unit sphere.

@@ -11,6 +11,7 @@ from workbench.losses.batch import checked, full_precision, on_sphere
 from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import UNNAMED, measured_on
+from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -28,6 +29,7 @@ class NormCEParams(Params):
     batch="any",
     defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 write τ in Eq. 12 without one",
     measured=measured_on({"proxy_lr": 5.0}, "omniglot", "mnist"),
+    search=NETWORK_RATE | PROXY_RATE | {"temperature": between(0.03, 0.2, MLRC, log=True)},
 )  # fmt: skip
 class NormCE(Loss):
     """Cross-entropy on the cosines between embeddings and one learned proxy per class."""

@@ -11,6 +11,7 @@ from workbench.losses.batch import checked, full_precision, gram, keep_nan, pair
 from workbench.losses.contract import Loss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -24,6 +25,7 @@ class NPairsParams(Params):
     source="Sohn 2016, Eq. 6 and Section 3.2.2",
     batch="classes × images, two or more of each; the paper: two",
     defaults={}, defaults_source=UNNAMED,
+    search=NETWORK_RATE | {"l2": between(1e-4, 0.1, AROUND, log=True)},
 )  # fmt: skip
 class NPairs(Loss):
     """Mean over positive pairs of log(1 + sum_n exp(z_a z_n - z_a z_p)), plus λ times the mean squared length.

@@ -8,6 +8,7 @@ from workbench.losses.batch import checked, full_precision
 from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CCP_PAPER, CCP_PROXIES, OF_CCP, in_ccp, measured_on
+from workbench.losses.search_space import NETWORK_RATE, PROXY_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -27,6 +28,10 @@ class ProxyAnchorParams(Params):
     defaults=in_ccp({dataset: {"margin": 0.1, "alpha": 32.0} for dataset in OF_CCP}, CCP_PROXIES),
     defaults_source=CCP_PAPER,
     measured=measured_on({"proxy_lr": 20.0, "alpha": 8.0}, "omniglot", "mnist"),
+    search=NETWORK_RATE | PROXY_RATE | {
+        "alpha": between(4, 64, "Kim et al. 2020, study of α and δ", log=True),
+        "margin": between(0, 0.4, "Kim et al. 2020, study of α and δ"),
+    },
 )  # fmt: skip
 class ProxyAnchor(Loss):
     """Soft hardest positives and negatives of every class proxy."""

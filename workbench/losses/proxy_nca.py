@@ -11,6 +11,7 @@ from workbench.losses.batch import checked, full_precision, on_sphere
 from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CCP_PAPER, CCP_PROXIES, OF_CCP, in_ccp
+from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -29,6 +30,7 @@ class ProxyNCAParams(Params):
     batch="any; CCP's tables: one image of each class",
     defaults=in_ccp({dataset: {"temperature": 0.1} for dataset in OF_CCP}, CCP_PROXIES),
     defaults_source=CCP_PAPER,
+    search=NETWORK_RATE | PROXY_RATE | {"temperature": between(0.05, 0.5, MLRC, log=True)},
 )  # fmt: skip
 class ProxyNCA(Loss):
     """Minus the mean log softmax of -D^2 / T to the proxy of one's own class, on the unit sphere."""

@@ -11,6 +11,7 @@ from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import follow_class_means
 from workbench.losses.psce import without_own_class
 from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import AROUND, NETWORK_RATE, PROXY_RATE, between, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -39,6 +40,10 @@ class PSCParams(Params):
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 2, after Wang et al. 2021",
     batch="any; the paper: two views of each image",
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
+    search=NETWORK_RATE | PROXY_RATE | {
+        "prototypes": one_of("learned", "means", source="Both of this file"),
+        "temperature": between(0.05, 1, AROUND, log=True),
+    },
 )  # fmt: skip
 class PSC(Loss):
     """Mean of log sum_{k != y} exp(cos(z, c_k) / τ) - cos(z, c_y) / τ over the prototypes c; may be negative.

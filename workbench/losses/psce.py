@@ -16,6 +16,7 @@ from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import canonical, repelling, simplex, uniform
 from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
+from workbench.losses.search_space import NETWORK_RATE, one_of
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -51,6 +52,10 @@ DIMENSIONS = {  # least and greatest D - C; from D = C - 1 on the simplex is wha
     spans={"of": "prototypes", "auto": -1, "simplex": -1},
     defaults={"cifar10": TWO_VIEWS | {"embedding.dim": 10}, "cifar100": TWO_VIEWS | {"embedding.dim": 100}},
     defaults_source=f"{PSCE_PAPER}; D = C in Section 4.5, where auto takes the simplex of PSCE_s",
+    search=NETWORK_RATE | {
+        "normalised": one_of(False, True, source="Bytyqi et al. 2023 (PSCE), ablation"),
+        "embedding.batch_norm": one_of(True, False, source="Without: D above C - 1 is not swamped (`spans`)"),
+    },
 )  # fmt: skip
 class PSCE(Loss):
     """Mean over the batch of -log softmax of z P^T at the own class; no bias, no temperature, P is fixed.

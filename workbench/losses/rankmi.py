@@ -13,6 +13,7 @@ from workbench.losses.batch import checked, distances, full_precision, keep_nan,
 from workbench.losses.contract import Loss
 from workbench.losses.distance_weighted import times_drawn
 from workbench.losses.published import measured_on
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -71,6 +72,11 @@ class Statistics(nn.Module):
     },
     defaults_source="Kemertas et al. 2020 (RankMI), supplement Sections 3 and 6; Cars-196: Table 2",
     measured=measured_on({"order": 1.0}, "omniglot", "mnist"),
+    search=NETWORK_RATE | {
+        "ratio": one_of(1, 2, 4, source="Kemertas et al. 2020 (RankMI), supplement, Table 4"),
+        "order": between(0, 2, "λ of Eq. 11: the paper has no number; 0 leaves it out"),
+        "proxy_lr": between(0.1, 10, AROUND, log=True),
+    },
 )  # fmt: skip
 class RankMI(Loss):
     """2 log 2 minus the estimate of Eq. 4: -mean_P logsigmoid(V) - mean_N logsigmoid(-V), plus λ times the order loss.

@@ -11,6 +11,7 @@ from workbench.losses.contract import Loss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.memory import Memory
 from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -25,6 +26,10 @@ class SNCAParams(Params):
     source="Wu et al. 2018 (scalable NCA), Eq. 2 to 6; Boudiaf et al. 2020, Table 2",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 write σ in Table 2 without one",
+    search=NETWORK_RATE | {
+        "temperature": between(0.02, 0.5, AROUND, log=True),
+        "memory": one_of(0, 1024, source="Without a memory, and the default"),
+    },
 )  # fmt: skip
 class SNCA(Loss):
     """Minus the mean log probability of a neighbour of one's own class, softmax over cosine / σ.

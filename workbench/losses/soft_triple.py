@@ -11,6 +11,7 @@ from workbench.losses.batch import checked, full_precision, on_sphere
 from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CCP_PAPER, CCP_PROXIES, in_ccp
+from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -41,6 +42,13 @@ class SoftTripleParams(Params):
         CCP_PROXIES,
     ),
     defaults_source=f"{CCP_PAPER}; centres of SoftTriple-L: Section 5",
+    search=NETWORK_RATE | PROXY_RATE | {
+        "centres": one_of(1, 2, 5, 10, source="Qian et al. 2019: 10; fewer for few images of a class"),
+        "scale": between(15, 100, MLRC, log=True),
+        "gamma": between(0.1, 60, MLRC, log=True),
+        "merging": between(0.05, 0.5, MLRC),
+        "margin": between(0.01, 0.7, MLRC),
+    },
 )  # fmt: skip
 class SoftTriple(Loss):
     """Cross-entropy of λ (S_c - δ [c = y]) plus τ / (C K (K - 1)) times all distances between centres of one class.

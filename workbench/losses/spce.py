@@ -6,6 +6,7 @@ from workbench.losses import anatomy
 from workbench.losses.batch import checked, full_precision
 from workbench.losses.contract import Loss
 from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import NETWORK_RATE, one_of
 from workbench.params import NoParams
 from workbench.registry import register
 
@@ -21,6 +22,10 @@ from workbench.registry import register
             "embedding.batch_norm": True, "sampler.images_per_class": 8, "training.batch_size": 128,
             "training.lr": 1e-3, "training.backbone_lr": 0.0,
         }
+    },
+    search=NETWORK_RATE | {
+        "embedding.batch_norm": one_of(True, False, source="Boudiaf et al. 2020, Section 6.3"),
+        "sampler.images_per_class": one_of(4, 8, source="Class means of more images: `measured`"),
     },
 )  # fmt: skip
 class SPCE(Loss):

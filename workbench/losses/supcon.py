@@ -10,6 +10,7 @@ from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean
 from workbench.losses.contract import Loss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -24,6 +25,7 @@ class SupConParams(Params):
     batch="two views, or classes × images",
     defaults={"cifar10": TWO_VIEWS, "cifar100": TWO_VIEWS},
     defaults_source=f"{PSCE_PAPER}; τ stands in a supplement that is not at hand",
+    search=NETWORK_RATE | {"temperature": between(0.02, 0.5, AROUND, log=True)},
 )  # fmt: skip
 class SupCon(Loss):
     """Mean over anchors of minus the mean log softmax of their positives, over cosine / τ.

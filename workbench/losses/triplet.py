@@ -14,6 +14,7 @@ from torch import Tensor
 from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, on_sphere, pair_masks
 from workbench.losses.contract import Loss
 from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
+from workbench.losses.search_space import MLRC, NETWORK_RATE, between, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -37,6 +38,10 @@ class TripletParams(Params):
         CCP_PAIRS,
     ),
     defaults_source=f"{CCP_PAPER}; which triplets: the authors' code",
+    search=NETWORK_RATE | {
+        "margin": between(0.04, 0.4, MLRC, log=True),
+        "triplets": one_of("semi_hard", "all", source="Schroff et al. 2015, and CCP's tables"),
+    },
 )  # fmt: skip
 class Triplet(Loss):
     """Mean over positive pairs of max(0, D_ap^2 - D_an^2 + margin), on the unit sphere; or over all triplets.

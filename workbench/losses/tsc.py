@@ -11,6 +11,7 @@ from workbench.losses.kcl import KCLParams, k_positives
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import follow_class_means, repelling, simplex
 from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import param
 from workbench.registry import register
 
@@ -27,6 +28,10 @@ class TSCParams(KCLParams):
     source="Prototype softmax cross entropy, Eq. 3, after Li et al. 2022",
     batch="two views, or classes × images", spans={"always": -1},
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
+    search=NETWORK_RATE | {
+        "temperature": between(0.02, 0.5, AROUND, log=True),
+        "weight": between(0.1, 10, AROUND, log=True),
+    },
 )  # fmt: skip
 class TSC(Loss):
     """KCL's part plus λ / (k + 1) times -log of the softmax of the own class's target over the batch, by cosine / τ.

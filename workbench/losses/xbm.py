@@ -15,6 +15,7 @@ from workbench.losses.contrastive_cosine import cosine_pairs
 from workbench.losses.contrastive_pairs import contrastive_pairs
 from workbench.losses.memory import Memory
 from workbench.losses.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, Values, in_ccp
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between, one_of
 from workbench.losses.triplet import semi_hard
 from workbench.params import Params, param
 from workbench.registry import register
@@ -67,6 +68,14 @@ def _inner(dataset: str) -> Values:
         CCP_PAIRS,
     ),
     defaults_source=CCP_PAPER,
+    search=NETWORK_RATE | {
+        "inner": one_of(
+            "contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet",
+            source="Wang et al. 2020 (XBM): around any pair loss",
+        ),
+        "memory": between(256, 4096, AROUND, log=True),
+        "warm_up": between(0, 200, AROUND),
+    },
 )  # fmt: skip
 class XBM(Loss):
     """The pair loss within the batch, plus, after the warm-up, the same between the batch and the memory.

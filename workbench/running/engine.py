@@ -100,6 +100,18 @@ def training_classes(data: Data) -> np.ndarray:
     return np.unique(data.images.labels[data.split.train])
 
 
+def training_labels(data: Data) -> np.ndarray:
+    """The loss's class of every image of the training half [n] int64."""
+    found: np.ndarray = np.searchsorted(training_classes(data), data.images.labels[data.split.train])
+    return found
+
+
+def build_sampler(config: RunConfig, labels: np.ndarray) -> Any:
+    """The config's sampler for training images with these classes [n]. Raises Problem when they do not fit."""
+    build = registry.entry("sampler", config.sampler.name).build
+    return build(_params("sampler", config), labels=labels, batch_size=config.training.batch_size, seed=config.seed)
+
+
 class Engine:
     """One run from its parts to its last checkpoint. Used by one thread.
 
@@ -119,10 +131,8 @@ class Engine:
         self._before_save, self._resumed = before_save, False
         train_rows, test_rows = data.split.train, data.split.test
         self.classes = training_classes(data)
-        labels = np.searchsorted(self.classes, data.images.labels[train_rows])
-        self.sampler = registry.entry("sampler", config.sampler.name).build(
-            _params("sampler", config), labels=labels, batch_size=config.training.batch_size, seed=config.seed
-        )
+        labels = training_labels(data)
+        self.sampler = build_sampler(config, labels)
         self.augmentation = registry.entry("augmentation", config.augmentation.name).build(
             _params("augmentation", config)
         )

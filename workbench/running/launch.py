@@ -286,6 +286,18 @@ def count_classes(config: RunConfig, progress: Progress) -> int:
     return len(training_classes(load_data(folds_and_seeds.children(config)[0].config, progress)))
 
 
+def steps_per_epoch(config: RunConfig, progress: Progress) -> int:
+    """Optimiser steps of an epoch of the config's first run, from its data and its sampler alone.
+
+    Raises:
+        Problem: data that cannot be used. Whatever `progress` raises.
+    """
+    from workbench.running.engine import build_sampler, load_data, training_labels
+
+    config = folds_and_seeds.children(config)[0].config
+    return int(build_sampler(config, training_labels(load_data(config, progress))).steps_per_epoch)
+
+
 def _sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}."
 

@@ -5,8 +5,9 @@ import torch
 
 from workbench.backbones.head import EmbeddingHead
 from workbench.commands import benchmark
-from workbench.commands.benchmark import BENCHES, Bench, Row, compare, config_for, table
+from workbench.commands.benchmark import BENCHES, Row, compare, config_for, table
 from workbench.entries import catalog
+from workbench.fair.benches import Bench
 from workbench.workspace import Workspace
 
 METHODS = sorted(key.partition("/")[2] for key in catalog.current() if key.startswith("loss/"))

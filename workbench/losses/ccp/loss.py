@@ -11,6 +11,7 @@ from workbench.losses.ccp.pairs import CCPParams, bounded, pair_loss
 from workbench.losses.ccp.projections import Projected, Projections, projection_charts
 from workbench.losses.contract import Loss, Surroundings
 from workbench.losses.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, ByData, in_ccp, measured_on
+from workbench.losses.search_space import NETWORK_RATE, between, one_of
 from workbench.registry import register
 
 BIRDS_AND_CARS = {"proxies": 8, "pool": 12, "check_every": 25}
@@ -50,6 +51,14 @@ PUBLISHED: ByData = {
         },
         "omniglot", "mnist", "caltech",
     ),
+    search=NETWORK_RATE | {
+        "inner": one_of(
+            "contrastive_positive_margin", "contrastive_cosine", "multi_similarity", "triplet", source=CCP_PAPER
+        ),
+        "proxies": between(1, 8, "Gürbüz et al. 2023 (CCP), supplement Section 1.2, Fig. 8"),
+        "penalty": between(1e-5, 0.1, "Gürbüz et al. 2023 (CCP), supplement Section 1.2, Fig. 8", log=True),
+        "check_every": one_of(10, 25, 50, source="25: supplement 2.1; 10 ends projections of short runs"),
+    },
 )  # fmt: skip
 class CCP(Loss):
     """A pair loss between the batch and all m * K proxies, chosen anew by `Projections`.

@@ -1,0 +1,123 @@
+"""`workbench benchmark fair`: the same search, steps and held-out classes for every loss."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench import files
+from workbench.entries import catalog as catalogs
+from workbench.problem import Problem
+from workbench.settings.changed import toml_value
+from workbench.workspace import Workspace
+
+INTERRUPTED = 130
+
+
+def add_to(group: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
+    """Add the command to the group, with the workspace option that all commands share."""
+
+    @group.command("fair")
+    @workspace_option
+    @click.option(
+        "--data", type=click.Path(path_type=Path, file_okay=False, exists=True), required=True,
+        help="Folder with mnist/, omniglot/, caltech101/ and weights/.",
+    )  # fmt: skip
+    @click.option("--on", "bench", type=click.Choice(["omniglot", "mnist", "caltech"]), default="omniglot")
+    @click.option("--methods", multiple=True, metavar="A,B", help="Losses by name; all by default.")
+    @click.option("--trials", type=click.IntRange(1, 1000), default=16, show_default=True, help="Settings of a loss.")
+    @click.option("--seeds", type=click.IntRange(1, 100), default=5, show_default=True, help="New seeds at the end.")
+    @click.option("--steps", type=click.IntRange(1), default=None, help="Optimiser steps of a run, by whole epochs.")
+    @click.option("--folds", type=click.IntRange(2, 20), default=None, help="Parts of the training classes.")
+    @click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field of every run.")
+    @click.option(
+        "--out", type=click.Path(path_type=Path, file_okay=False), default=None,
+        help="Folder for results.md, ranks.svg, ranking.csv, pairs.csv and trials.csv.",
+    )  # fmt: skip
+    def fair(
+        folder: Path | None, data: Path, bench: str, methods: tuple[str, ...], trials: int, seeds: int,
+        steps: int | None, folds: int | None, changes: tuple[str, ...], out: Path | None,
+    ) -> None:  # fmt: skip
+        """Tune every loss alike on held-out training classes, then rank the best settings on the test half.
+
+        What is done is not repeated: the same command goes on after Ctrl+C or a kill.
+        """
+        from workbench.fair import plan as plans
+        from workbench.fair.runs import Interrupted
+
+        known = catalogs.current()
+        chosen = _chosen(methods, catalogs.names(known, "loss"))
+        plan = plans.planned(bench, data, trials, seeds, steps=steps, folds=folds, changes=_changes(changes))
+        with Workspace(folder or default_workspace(), create=True) as workspace:
+            try:
+                found = _compared(workspace, plan, chosen, known)
+            except Interrupted:
+                click.echo("Interrupted. The same command goes on.", err=True)
+                raise SystemExit(INTERRUPTED) from None
+        _show(found, out)
+
+
+def _chosen(asked: tuple[str, ...], there: list[str]) -> list[str]:
+    """The names, of options that may hold several with commas between. Raises Problem for one that is none."""
+    names = [name.strip() for words in asked for name in words.split(",")] or sorted(there)
+    for name in names:
+        if name not in there:
+            raise Problem(f"There is no loss named {name!r}.", todo=f"Known: {', '.join(sorted(there))}.")
+    return list(dict.fromkeys(names))
+
+
+def _changes(given: tuple[str, ...]) -> dict[str, Any]:
+    pairs = [change.partition("=") for change in given]
+    for field, equals, _ in pairs:
+        if not equals:
+            raise Problem(f"--set {field} has no value.", todo="Say it as FIELD=VALUE.")
+    return {field: toml_value(text) for field, _, text in pairs}
+
+
+def _compared(workspace: Workspace, plan: Any, methods: list[str], known: catalogs.Catalog) -> Any:
+    """All runs of the plan, done here; Ctrl+C and the end of the session keep a checkpoint."""
+    from workbench.fair.runs import Runs
+    from workbench.fair.scores import scores_of
+    from workbench.fair.table import compared
+
+    runs = Runs(workspace, known, lambda line: click.echo(line, err=True))
+    before = {each: signal.signal(each, lambda *_: runs.interrupt()) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        scores, left_out = [], {}
+        for method in methods:
+            click.echo(f"{method}:", err=True)
+            try:
+                config, tried = runs.tune(plan, method)
+                scores.append(scores_of(workspace, tried, runs.tested(plan, config, tried.best.setting)))
+            except Problem as problem:  # the others are compared all the same
+                click.echo(f"{method} is left out. {problem}", err=True)
+                left_out[method] = str(problem)
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    return compared(plan, scores, left_out)
+
+
+def _show(found: Any, out: Path | None) -> None:
+    """Print the page; with a folder also write it, its tables and its picture."""
+    from workbench.fair.table import markdown, tables
+
+    text = markdown(found)
+    click.echo(text)
+    if out is None:
+        return
+    from workbench.reports.critical_difference import Placed, critical_difference
+
+    placed = [
+        Placed(found.scores[place].method, found.ranks[place].mean, found.ranks[place].low, found.ranks[place].high)
+        for place in found.order
+    ]
+    title = f"{found.plan.bench}: {found.plan.trials} trials, {found.plan.seeds} seeds"
+    drawn = critical_difference(placed, found.groups, title).encode("svg")
+    out.mkdir(parents=True, exist_ok=True)
+    written = {name: table.encode() for name, table in tables(found).items()}
+    for name, content in (written | {"results.md": text.encode(), "ranks.svg": drawn}).items():
+        with files.atomic_write(out / name) as file:
+            file.write(content)

@@ -1,0 +1,128 @@
+"""Who is first, and how sure that is: ranks with bootstrap intervals, and differences of all pairs after Holm."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import inf, sqrt
+
+import numpy as np
+
+from workbench.comparing.intervals import FEWEST_SEEDS, Interval, t_interval
+
+LEVEL = 0.95
+RESAMPLES = 1000
+AT_ONCE = 50  # resamples: bounds the memory of many queries
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """The place of one method among all, 1 for the best."""
+
+    of_mean: float  # by the mean over seeds and queries
+    mean: float  # mean over seeds of its rank among the methods with that seed
+    low: float  # 95% limits of `of_mean`
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The paired difference of two methods over seeds, first minus second."""
+
+    first: int  # places in the order of the input
+    second: int
+    interval: Interval
+    p: float  # two-sided, of the paired t-test; 1 for too few seeds
+    adjusted: float  # p after Holm's correction for all pairs
+
+    @property
+    def significant(self) -> bool:
+        """Whether it is told from 0 at 5% over all pairs together."""
+        return self.adjusted < 1 - LEVEL
+
+
+def ranks(values: np.ndarray, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Rank]:
+    """Rank each method, with percentile limits of resampled seeds and queries, the same ones for every method.
+
+    Args:
+        values: [m, s, q] finite; higher is better.
+        resamples: how often s seeds and q queries are drawn with replacement.
+        seed: of the draws.
+    """
+    methods, seeds, queries = values.shape
+    random = np.random.default_rng(seed)
+    drawn = []
+    for start in range(0, resamples, AT_ONCE):
+        count = min(AT_ONCE, resamples - start)
+        of_seeds = random.multinomial(seeds, np.full(seeds, 1 / seeds), size=count) / seeds  # [r, s]
+        of_queries = random.multinomial(queries, np.full(queries, 1 / queries), size=count) / queries  # [r, q]
+        by_seed = (values.reshape(-1, queries) @ of_queries.T).reshape(methods, seeds, count)
+        drawn.append(_ranked(np.einsum("msr,rs->mr", by_seed, of_seeds)))
+    low, high = np.quantile(np.concatenate(drawn, 1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
+    of_mean, by_seed_ranks = _ranked(values.mean((1, 2))[:, None])[:, 0], _ranked(values.mean(2)).mean(1)
+    return [
+        Rank(float(of_mean[each]), float(by_seed_ranks[each]), float(low[each]), float(high[each]))
+        for each in range(methods)
+    ]
+
+
+def differences(means: np.ndarray) -> list[Difference]:
+    """All pairs of methods by the paired t-test over seeds, with Holm's correction.
+
+    Args:
+        means: [m, s] finite, one column for each seed.
+    """
+    pairs = list(combinations(range(len(means)), 2))
+    by_seed = [means[first] - means[second] for first, second in pairs]
+    p_values = [paired_p(each) for each in by_seed]
+    return [
+        Difference(first, second, t_interval(values.tolist()), p, adjusted)
+        for (first, second), values, p, adjusted in zip(pairs, by_seed, p_values, holm(p_values), strict=True)
+    ]
+
+
+def paired_p(by_seed: np.ndarray) -> float:
+    """Two-sided p of the t-test that the mean of [s] differences is 0; 1 for fewer than three, or all of them 0."""
+    from scipy.special import stdtr
+
+    count = len(by_seed)
+    if count < FEWEST_SEEDS or not by_seed.any():
+        return 1.0
+    error = float(by_seed.std(ddof=1)) / sqrt(count)
+    t = abs(float(by_seed.mean())) / error if error else inf
+    return float(2 * stdtr(count - 1, -t))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values after Holm's step-down correction (1979), in the order given: each at most 1, none before a smaller."""
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for step, place in enumerate(sorted(range(len(p_values)), key=lambda place: p_values[place])):
+        highest = max(highest, min(1.0, (len(p_values) - step) * p_values[place]))
+        adjusted[place] = highest
+    return adjusted
+
+
+def alike(order: Sequence[int], pairs: Sequence[Difference]) -> list[tuple[int, int]]:
+    """Groups of neighbours in a ranking of which no pair differs: (first, last) place of each in `order`.
+
+    Only the largest groups of two or more; `order` holds the methods from the best to the worst.
+    """
+    apart = {frozenset((each.first, each.second)) for each in pairs if each.significant}
+    groups: list[tuple[int, int]] = []
+    for first in range(len(order)):
+        last = first
+        while last + 1 < len(order) and not any(
+            frozenset((order[last + 1], order[each])) in apart for each in range(first, last + 1)
+        ):
+            last += 1
+        if last > first and not any(start <= first and last <= end for start, end in groups):
+            groups.append((first, last))
+    return groups
+
+
+def _ranked(values: np.ndarray) -> np.ndarray:
+    """Ranks of the rows of [m, r] in each column, 1 for the highest; equal ones share their mean rank."""
+    from scipy.stats import rankdata
+
+    found: np.ndarray = rankdata(-values, axis=0)
+    return found

@@ -1,0 +1,173 @@
+"""The fair comparison as a page: a ranking, the differences of all pairs and what was tried, as Markdown and CSV."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from workbench.comparing.intervals import Interval, t_interval
+from workbench.fair.plan import Plan
+from workbench.fair.ranking import Difference, Rank, alike, differences, ranks
+from workbench.fair.scores import Scores
+from workbench.files.spreadsheet import csv_text
+from workbench.problem import Problem
+from workbench.sweeps.space import Setting, short, written
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that is said of methods that were compared fairly; `scores` are ordered by falling mean at the last epoch."""
+
+    plan: Plan
+    scores: tuple[Scores, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)  # method -> why it has no scores
+
+    @cached_property
+    def ranks(self) -> list[Rank]:
+        """Of each method, in the order of `scores`."""
+        return ranks(np.stack([each.values for each in self.scores]))
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        """Of all pairs, by their places in `scores`."""
+        return differences(np.array([each.last for each in self.scores]))
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Places in `scores` by rising mean rank over seeds."""
+        return sorted(range(len(self.scores)), key=lambda place: (self.ranks[place].mean, place))
+
+    @cached_property
+    def groups(self) -> list[tuple[int, int]]:
+        """(first, last) places in `order` of methods that no test tells apart."""
+        return alike(self.order, self.differences)
+
+
+def compared(plan: Plan, scores: Sequence[Scores], left_out: Mapping[str, str] | None = None) -> Comparison:
+    """Put the methods in order; `left_out` says why others have no scores.
+
+    Raises:
+        Problem: no method has scores, or they did not search the same queries.
+    """
+    if not scores:
+        raise Problem("No method could be compared.", kept="Their runs are kept.")
+    if any(not np.array_equal(each.sample_ids, scores[0].sample_ids) for each in scores):
+        raise Problem("The methods did not search the same queries, so they cannot be ranked.")
+    return Comparison(plan, tuple(sorted(scores, key=lambda each: -fmean(each.last))), left_out or {})
+
+
+def markdown(found: Comparison) -> str:
+    """The ranking, who differs from whom and what was tried, with the conditions above them."""
+    lines = [*_conditions(found), "", *_ranking(found), "", *_pairs(found), "", *_tried(found)]
+    return "\n".join(lines) + "\n"
+
+
+def tables(found: Comparison) -> dict[str, str]:
+    """CSV texts by file name: ranking.csv, pairs.csv, trials.csv."""
+    return {
+        "ranking.csv": csv_text(
+            [
+                "method", "rank", "rank_low_95", "rank_high_95", "mean_rank", "seeds", "map_at_r_last", "low_95",
+                "high_95", "map_at_r_best_on_held_out", "recall_at_1", "held_out_map_at_r", "steps", "seconds",
+                "memory_bytes", "map_at_r_by_seed",
+            ],
+            [_ranking_row(each, rank) for each, rank in zip(found.scores, found.ranks, strict=True)],
+        ),
+        "pairs.csv": csv_text(
+            ["first", "second", "difference", "low_95", "high_95", "p", "p_holm"],
+            [
+                [
+                    found.scores[each.first].method, found.scores[each.second].method, each.interval.mean,
+                    *_limits(each.interval), each.p, each.adjusted,
+                ]
+                for each in found.differences
+            ],
+        ),
+        "trials.csv": csv_text(
+            ["method", "trial", "held_out_map_at_r", "setting"],
+            [
+                [each.method, standing.point, standing.mean, setting_words(standing.setting)]
+                for each in found.scores
+                for standing in sorted(each.tried.standings, key=lambda standing: standing.point)
+            ],
+        ),
+    }  # fmt: skip
+
+
+def setting_words(setting: Setting) -> str:
+    """A setting as "training.lr = 0.001, loss.scale = 16"."""
+    return ", ".join(f"{field} = {short(value)}" for field, value in setting.items())
+
+
+def _conditions(found: Comparison) -> list[str]:
+    plan, steps = found.plan, sorted({each.steps for each in found.scores})
+    length = f"{steps[0]}" if len(steps) == 1 else f"{steps[0]} to {steps[-1]}"
+    changed = f" Changed for all: {setting_words(dict(plan.changes))}." if plan.changes else ""
+    return [
+        f"{len(found.scores)} methods on {plan.bench}, n = {plan.seeds} seeds, {len(found.scores[0].sample_ids):,} "
+        f"queries. {plan.trials} trials for each (its defaults, then Optuna's TPE) on each of {plan.folds} "
+        f"class-disjoint folds of the training classes; {length} optimiser steps in each run.{changed}",
+    ]
+
+
+def _ranking(found: Comparison) -> list[str]:
+    lines = [
+        "| rank (95%) | method | MAP@R % at the last epoch (95%) | at the epoch best on held-out classes | R@1 % "
+        "| s / run | memory |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for each, rank in zip(found.scores, found.ranks, strict=True):
+        cells = [
+            f"{rank.of_mean:g} ({rank.low:.0f} to {rank.high:.0f})", each.method, _percent(t_interval(each.last)),
+            _percent(t_interval(each.chosen)), f"{100 * fmean(each.recall):.2f}", f"{each.seconds:.0f}",
+            f"{each.memory_bytes / 2**20:,.0f} MB",
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _pairs(found: Comparison) -> list[str]:
+    significant = sum(each.significant for each in found.differences)
+    lines = [f"{significant} of {len(found.differences)} pairs differ at 5% after Holm's correction."]
+    for first, last in found.groups:
+        names = ", ".join(found.scores[place].method for place in found.order[first : last + 1])
+        lines.append(f"- Not told apart: {names}.")
+    return lines + [f"- {method} is left out. {why}" for method, why in found.left_out.items()]
+
+
+def _tried(found: Comparison) -> list[str]:
+    lines = [
+        "| method | tried | trials (failed) | held-out MAP@R %: defaults | best | best setting |",
+        "|---" * 6 + "|",
+    ]
+    for each in found.scores:
+        tried = each.tried
+        space = ", ".join(f"{parameter.field} {written(parameter)}" for parameter in tried.parameters)
+        first = "failed" if tried.first is None else f"{100 * tried.first:.2f}"
+        cells = [
+            each.method, space, f"{len(tried.standings) + tried.failed} ({tried.failed})", first,
+            f"{100 * (tried.best.mean or 0):.2f}", setting_words(tried.best.setting),
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _ranking_row(each: Scores, rank: Rank) -> list[Any]:
+    over = t_interval(each.last)
+    return [
+        each.method, rank.of_mean, rank.low, rank.high, rank.mean, over.n, over.mean, *_limits(over),
+        fmean(each.chosen), fmean(each.recall), each.tried.best.mean, each.steps, each.seconds, each.memory_bytes,
+        " ".join(map(repr, each.last)),
+    ]  # fmt: skip
+
+
+def _percent(over: Interval) -> str:
+    middle = f"{100 * over.mean:.2f}"
+    return f"{middle} ({100 * over.low:.2f} to {100 * over.high:.2f})" if over.known else middle
+
+
+def _limits(over: Interval) -> list[Any]:
+    return [over.low, over.high] if over.known else ["", ""]

@@ -1,0 +1,66 @@
+"""Hyperbolic pairwise cross-entropy: positives against negatives by their distance in the Poincaré ball."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
+from workbench.losses.contract import Loss
+from workbench.losses.log_sum_exp import log_sum_exp
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import NETWORK_RATE, between
+from workbench.params import Params, param
+from workbench.registry import register
+
+NEAREST = 1e-6  # below it two points count as equal, for the distance has no slope there
+SHORTEST = 1e-6  # squared length below which a vector counts as that long
+
+
+class HyperbolicParams(Params):
+    curvature: float = param(0.1, gt=0, le=10, symbol="c", help="Of the ball; towards 0 distances become Euclidean.")
+    temperature: float = param(0.2, gt=0, le=10, symbol="τ", help="Distances are divided by it.")
+    radius: float = param(2.3, gt=0, le=100, symbol="r", help="Longer embeddings are cut to this length first.")
+
+
+@register(
+    "loss", "hyperbolic", title="Hyperbolic (Hyp-ViT)", params=HyperbolicParams, needs_pairs=True,
+    source="Ermolov et al. 2022 (Hyp-ViT), Eq. 1 to 6",
+    batch="classes × images; the paper: two of each",
+    defaults={}, defaults_source=f"{UNNAMED}; c = 0.1, τ = 0.2, r = 2.3: Ermolov et al. 2022, Section 4.2",
+    search=NETWORK_RATE | {
+        "curvature": between(0.01, 1, "Ermolov et al. 2022 compare 0.01 to 1", log=True),
+        "temperature": between(0.05, 1, "About the 0.2 of Ermolov et al. 2022", log=True),
+    },
+)  # fmt: skip
+class Hyperbolic(Loss):
+    """Mean over positive pairs of log(1 + sum_n exp((D_ap - D_an) / τ)), D the distance in the ball of curvature -c.
+
+    Embeddings are cut to the length r and taken into the ball by the exponential map at its middle. Retrieval by
+    cosine ranks by their angle alone; the paper searches by D. Without a positive pair the value is 0.
+    """
+
+    def __init__(self, params: HyperbolicParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.params, self.num_classes = params, num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with full_precision(embeddings):
+            apart = ball_distances(embeddings, self.params.curvature, self.params.radius) / self.params.temperature
+            positive, negative = pair_masks(labels)
+            others = log_sum_exp(-apart, negative)[:, None]
+            missed = F.softplus(torch.where(positive, others + apart, -torch.inf))
+            return keep_nan(mean_of(missed, positive) + 0 * apart.sum(), embeddings)
+
+
+def ball_distances(embeddings: Tensor, curvature: float, radius: float) -> Tensor:
+    """Distances [n, n] in the Poincaré ball of embeddings [n, d], which are cut to `radius` and mapped into it."""
+    squared = embeddings.square().sum(1, keepdim=True).clamp_min(SHORTEST)
+    lengths = squared.sqrt()
+    inside = (curvature**0.5 * lengths.clamp_max(radius)).tanh()  # length in the ball of radius 1
+    points = embeddings / lengths * inside
+    squares = points.square().sum(1)
+    between = (squares[:, None] + squares - 2 * points @ points.T).clamp_min(NEAREST)
+    beyond = 2 * between / ((1 - squares)[:, None] * (1 - squares))
+    found: Tensor = (beyond + (beyond * (beyond + 2)).sqrt()).log1p() / curvature**0.5  # arcosh(1 + beyond)
+    return found

@@ -1,0 +1,56 @@
+"""Recall@k surrogate: the share of positives among the first k, with sigmoids for both steps."""
+
+import torch
+from torch import Tensor
+
+from workbench.losses.batch import checked, full_precision, gram, keep_nan, on_sphere
+from workbench.losses.contract import Loss
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
+from workbench.losses.soft_ranks import soft_ranks
+from workbench.params import Params, param
+from workbench.registry import register
+
+AT = (1.0, 2.0, 4.0, 8.0, 16.0)  # the paper's k
+
+
+class RecallAtKParams(Params):
+    temperature: float = param(
+        0.01, gt=0, le=1, symbol="τ₂", help="Differences of cosines are divided by it; lower is nearer to the rank."
+    )
+    rank_temperature: float = param(
+        1.0, gt=0, le=100, symbol="τ₁", help="Differences between k and a rank are divided by it."
+    )
+
+
+@register(
+    "loss", "recall_at_k", title="Recall@k surrogate", params=RecallAtKParams, needs_pairs=True,
+    source="Patel et al. 2022, Eq. 3 to 6, without the mixup of similarities",
+    batch="classes × images, two or more of each; the paper: 4000 images",
+    defaults={}, defaults_source=f"{UNNAMED}; τ₁ = 1, τ₂ = 0.01: Patel et al. 2022, Section 4",
+    search=NETWORK_RATE | {
+        "temperature": between(0.001, 0.1, AROUND, log=True),
+        "rank_temperature": between(0.3, 10, AROUND, log=True),
+    },
+)  # fmt: skip
+class RecallAtK(Loss):
+    """1 minus the mean over anchors and k of the share of positives whose soft rank is below k, k = 1, 2, 4, 8, 16.
+
+    Anchors without a positive are left out; with none left the value is 0.
+    """
+
+    def __init__(self, params: RecallAtKParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.temperature, self.rank_temperature = params.temperature, params.rank_temperature
+        self.num_classes = num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with full_precision(embeddings):
+            alike = gram(on_sphere(embeddings))
+            every, _, anchors = soft_ranks(alike, labels, self.temperature)
+            count = torch.bincount(anchors, minlength=len(labels))
+            at = torch.tensor(AT, dtype=every.dtype, device=every.device)
+            missed = ((every[:, None] - at) / self.rank_temperature).sigmoid().mean(1)
+            lost = (missed / count[anchors]).sum() / (count > 0).sum().clamp_min(1)
+            return keep_nan(lost + 0 * alike.sum(), embeddings)

@@ -1,0 +1,55 @@
+"""Smooth-AP: average precision with sigmoids for steps.
+
+Not pytorch-metric-learning's SmoothAPLoss: it cuts the batch into as many groups as a class has images, which is right
+only where there are as many classes, and makes tensors of n x n x n.
+"""
+
+import torch
+from torch import Tensor
+
+from workbench.losses.batch import checked, full_precision, gram, keep_nan, on_sphere
+from workbench.losses.contract import Loss
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import NETWORK_RATE, between
+from workbench.losses.soft_ranks import soft_ranks
+from workbench.params import Params, param
+from workbench.registry import register
+
+
+class SmoothAPParams(Params):
+    temperature: float = param(
+        0.01, gt=0, le=1, symbol="τ", help="Differences of cosines are divided by it; lower is nearer to the true AP."
+    )
+
+
+@register(
+    "loss", "smooth_ap", title="Smooth-AP", params=SmoothAPParams, needs_pairs=True,
+    source="Brown et al. 2020, Eq. 5 to 8",
+    batch="classes × images, two or more of each",
+    defaults={}, defaults_source=f"{UNNAMED}; τ = 0.01: Brown et al. 2020, Section 5",
+    search=NETWORK_RATE | {
+        "temperature": between(0.001, 0.1, "Brown et al. 2020 compare 0.1, 0.01 and 0.001", log=True),
+    },
+)  # fmt: skip
+class SmoothAP(Loss):
+    """1 minus the mean AP of the anchors, whose positives are ranked by `soft_ranks` among the other images.
+
+    Anchors without a positive are left out; with none left the value is 0.
+    """
+
+    def __init__(self, params: SmoothAPParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.temperature, self.num_classes = params.temperature, num_classes
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, self.num_classes)
+        with full_precision(embeddings):
+            return keep_nan(smooth_ap(gram(on_sphere(embeddings)), labels, self.temperature), embeddings)
+
+
+def smooth_ap(alike: Tensor, labels: Tensor, temperature: float) -> Tensor:
+    """1 minus the mean soft AP of the anchors with a positive, of cosines [n, n] and labels [n]; 0 without any."""
+    every, own, anchors = soft_ranks(alike, labels, temperature)
+    count = torch.bincount(anchors, minlength=len(labels))
+    lost = ((every - own) / every / count[anchors]).sum() / (count > 0).sum().clamp_min(1)
+    return lost + 0 * alike.sum()

@@ -1,0 +1,52 @@
+"""The critical-difference picture of a ranking (after Demšar 2006): mean ranks on a line, bars over who is alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from workbench.reports.drawing import FULL, Drawing, Host
+
+ROW = 0.2  # inches of a name
+BAR = 0.12  # inches of a bar over alike methods
+COLOUR = "#0072B2"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One method on the line."""
+
+    name: str
+    rank: float  # mean over seeds; 1 is best
+    low: float  # limits of the rank
+    high: float
+
+
+def critical_difference(placed: Sequence[Placed], groups: Sequence[tuple[int, int]], title: str) -> Drawing:
+    """A line of ranks with a row for each method and a bar over each group whose methods no test tells apart.
+
+    Args:
+        placed: the methods, best first.
+        groups: (first, last) places in `placed` of methods that are alike.
+        title: over the picture.
+    """
+    rows = [[each.name, each.rank, each.low, each.high] for each in placed]
+    height = 0.7 + ROW * len(placed) + BAR * len(groups)
+    table = (["method", "mean_rank", "rank_low_95", "rank_high_95"], rows)
+    return Drawing(partial(_paint, tuple(placed), tuple(groups), title), FULL, height, table)
+
+
+def _paint(placed: tuple[Placed, ...], groups: tuple[tuple[int, int], ...], title: str, host: Host) -> None:
+    axes = host.add_subplot()
+    for row, each in enumerate(placed):
+        axes.plot([each.low, each.high], [row, row], color=COLOUR, linewidth=1.2, alpha=0.45)
+        axes.plot([each.rank], [row], "o", color=COLOUR, markersize=4)
+    step = BAR / ROW
+    for place, (first, last) in enumerate(groups):
+        height = -1 - step * place
+        ends = [placed[first].rank, placed[last].rank]
+        axes.plot(ends, [height, height], color="black", linewidth=2.5, solid_capstyle="butt")
+    axes.set_yticks(range(len(placed)), [each.name for each in placed])
+    axes.set(
+        xlim=(0.5, len(placed) + 0.5), ylim=(len(placed) - 0.5, -1 - step * len(groups)), title=title,
+        xlabel="Mean rank over seeds, 1 is best (line: 95% of the rank; bars: no pair differs after Holm)",
+    )  # fmt: skip
