@@ -272,12 +272,28 @@ def test_no_two_commands_share_a_key_at_first(window):
 
 
 @pytest.mark.parametrize("choice", ["light", "dark"])
-def test_the_theme_can_be_chosen(window, session, choice):
-    window.commands[f"view.theme-{choice}"].trigger()
+def test_the_theme_can_be_chosen(qtbot, window, session, choice):
     expected = theme.DARK if choice == "dark" else theme.LIGHT
+    with qtbot.waitSignal(session.theme.dressed):
+        window.commands[f"view.theme-{choice}"].trigger()
     assert theme.current() == expected
     assert window.palette().window().color().name().upper() == expected.window
     assert Preferences(session.preferences.file).text("theme") == choice
+
+
+def test_another_theme_dresses_what_is_seen_first_and_a_hidden_page_when_it_is_shown(qtbot, window, session):
+    session.theme.choose("light")
+    qtbot.waitUntil(lambda: not session.theme.dressing)
+    page = window.pages.page("compare")
+    hidden = [QLabel("word", page) for _ in range(2_000)]
+    for word in hidden:
+        word.ensurePolished()
+    session.theme.choose("dark")
+    assert session.theme.dressing  # not all in one piece
+    window.show_page("compare")
+    assert {word.palette().text().color().name().upper() for word in hidden} == {theme.DARK.text}
+    qtbot.waitUntil(lambda: not session.theme.dressing)
+    assert window.updatesEnabled()
 
 
 def test_the_theme_follows_the_system_until_one_is_chosen(session, monkeypatch):
