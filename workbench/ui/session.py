@@ -51,7 +51,7 @@ class Session(QObject):
     """
 
     workspace_changed = Signal()
-    catalog_changed = Signal()  # the catalog was made: it is empty at the very first start
+    catalog_changed = Signal()  # the catalog was made: at the very first start it was the shipped one, without plug-ins
     run_changed = Signal(object)  # run id or None
     evaluation_changed = Signal(object)  # evaluation id or None
     selection_changed = Signal()
@@ -85,7 +85,7 @@ class Session(QObject):
         self.activity = Activity(self)
         self.analysis = AnalysisClient(self)
         self.drawing = AnalysisClient(self, partial(AnalysisProcess, module="workbench.reports.server"))
-        self.catalog: Catalog = catalogs.read() or {}
+        self.catalog: Catalog = catalogs.at_first()
         self.page = "setup"
         self._make_job = make_job
         self._tasks: set[Task] = set()
