@@ -1,7 +1,6 @@
 """The command line: the same engine and the same words as the window."""
 
 import logging
-import os
 import signal
 import sys
 from math import nan
@@ -20,6 +19,7 @@ from workbench.events import Ended
 from workbench.problem import Problem, RunTaken
 from workbench.terminal import ProgressLine
 from workbench.workspace import Workspace, experiments
+from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Run
 
 KINDS = {
@@ -27,11 +27,6 @@ KINDS = {
     "augmentations": "augmentation",
 }  # fmt: skip
 INTERRUPTED = 130
-
-
-def default_workspace() -> Path:
-    """Where runs go when nothing is said: WORKBENCH_WORKSPACE, or the folder Workbench in the home folder."""
-    return Path(os.environ.get("WORKBENCH_WORKSPACE") or Path.home() / "Workbench")
 
 
 class Commands(click.Group):

@@ -2,6 +2,7 @@
 
 import tomllib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -420,8 +421,12 @@ def presets() -> list[Preset]:
     return [preset for _, preset in sorted(found, key=lambda each: each[0])]
 
 
+@lru_cache(maxsize=1)
 def sections() -> dict[str, dict[str, Any]]:
-    """Fields of the common parts, described as in the catalog: "embedding", "training", "evaluation"."""
+    """Fields of the common parts, described as in the catalog: "embedding", "training", "evaluation".
+
+    Not to be changed: the same dictionary is returned each time.
+    """
     parts: dict[str, type[Params]] = {
         "embedding": EmbeddingParams,
         "training": TrainingParams,

@@ -12,7 +12,6 @@ from workbench.config import Preset, RunConfig
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.setup.config_files import ConfigFiles
-from workbench.ui.pages.setup.data_dialog import DataDialog
 from workbench.ui.pages.setup.data_finder import DataFinder
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.groups import FormGroups
@@ -20,7 +19,6 @@ from workbench.ui.pages.setup.plugins import PluginNotice
 from workbench.ui.pages.setup.preflight import PreflightCard, PreflightRunner
 from workbench.ui.pages.setup.preset_chooser import PresetChooser
 from workbench.ui.session import Session
-from workbench.ui.sweeps.dialog import SweepDialog
 from workbench.ui.tab_order import order_regions
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.form import title_of
@@ -212,6 +210,8 @@ class SetupPage(QWidget):
         """Open the dialog that varies this run. Does nothing while something is wrong."""
         if self._ready is None or self.config is None:
             return
+        from workbench.ui.sweeps.dialog import SweepDialog  # late, as the other dialogs: the window stands before
+
         known = self._looked_at if self._looked_at is not None and self._looked_at[0] == self.config else None
         self.sweep_dialog = SweepDialog(self.session, self.config, known[1] if known else None, self)
         self.runner.found.connect(self.sweep_dialog.take_preflight)
@@ -234,6 +234,8 @@ class SetupPage(QWidget):
         self.session.run_in_thread("Looking at the data", work, partial(self._show_data, config))
 
     def _show_data(self, config: RunConfig, found: "Inspection") -> None:
+        from workbench.ui.pages.setup.data_dialog import DataDialog
+
         self.data_dialog = DataDialog(config.dataset.name, found, self)
         self.data_dialog.show()
 
