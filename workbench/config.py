@@ -59,7 +59,12 @@ class EmbeddingParams(Params):
     """The head between the backbone and the loss."""
 
     dim: int = param(
-        100, ge=0, le=4096, symbol="d", label="Size", help="Numbers per embedding; 0 keeps the backbone's own."
+        100,
+        ge=0,
+        le=4096,
+        symbol="d",
+        label="Embedding size",
+        help="Numbers per embedding; 0 keeps the backbone's own.",
     )
     layers: Literal["one", "two"] = param(
         "one", help="Linear, or two linear layers with a ReLU between: the projection head of two-stage training."

@@ -5,6 +5,7 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 import shiboken6
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
@@ -65,7 +66,7 @@ def window(session, open_window):
 def test_an_empty_workspace_opens_with_cards_docks_and_an_empty_list(window, session):
     assert window.welcome.isVisible()
     assert window.runs.isVisible()
-    assert window.inspector.isVisible()
+    assert not window.inspector.isVisible(), "nothing is selected"
     assert window.activity.isVisible()
     assert "No runs yet" in [each.text() for each in window.runs.findChildren(QLabel)]
     assert window.status.place.text() == str(session.workspace.path)
@@ -98,8 +99,9 @@ def test_icon_buttons_have_names_and_take_the_focus(window):
             assert each.focusPolicy() & Qt.FocusPolicy.TabFocus, each.accessibleName() or each.text()
 
 
-def test_tab_goes_through_the_regions_in_reading_order(qtbot, window):
-    regions = (window.rail, window.runs, window.welcome, window.inspector, window.activity)
+def test_tab_goes_through_the_regions_in_reading_order(qtbot, with_inspector):
+    window = with_inspector
+    regions = (window.rail, window.runs, window.inspector, window.activity)
     window.activateWindow()
     window.rail.findChildren(QAbstractButton)[0].setFocus()
     met = []
@@ -166,7 +168,32 @@ def test_reset_layout_brings_everything_to_its_first_place(window):
     assert not window.inspector.folded
 
 
-def test_the_inspector_folds_where_the_window_is_narrow(qtbot, window):
+def test_the_inspector_stands_where_something_is_selected(window, session):
+    seen = {}
+    for page in ("setup", "train", "map", "retrieval", "compare", "report"):
+        window.show_page(page)
+        session.select(np.array([3]))
+        seen[page] = window.inspector.isVisible()
+        session.select(np.empty(0, np.int64))
+        assert not window.inspector.isVisible()
+    assert [page for page, shown in seen.items() if shown] == ["train", "map", "retrieval"]
+    session.select(np.array([3]))
+    window.show_page("map")
+    window.inspector.close()
+    session.select(np.array([4]))
+    assert not window.inspector.isVisible(), "the person closed it"
+
+
+@pytest.fixture
+def with_inspector(window, session):
+    """The window on a page where something is selected."""
+    window.show_page("map")
+    session.select(np.array([3]))
+    return window
+
+
+def test_the_inspector_folds_where_the_window_is_narrow(qtbot, with_inspector):
+    window = with_inspector
     window.resize(1280, 720)
     qtbot.waitUntil(lambda: window.inspector.width() < 60)
     window.inspector.unfold()

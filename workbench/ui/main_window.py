@@ -161,6 +161,8 @@ class MainWindow(QMainWindow):
         session.config_offered.connect(self._config_offered)
         session.runs_changed.connect(self._adapt_welcome)
         session.workspace_changed.connect(self._workspace_shown)
+        session.selection_changed.connect(self._adapt_inspector)
+        session.query_changed.connect(self._adapt_inspector)
         self._recent_workspaces.triggered.connect(self._open_recent_workspace)
         self._recent_images.triggered.connect(self._open_recent_images)
         self.welcome.sample_asked.connect(self._start_sample)
@@ -181,6 +183,11 @@ class MainWindow(QMainWindow):
         self.menus.show_page_actions(f"&{info.title}", self.pages.page(name).actions())
         self.undo.follow(self.pages.page(name))
         self._adapt_welcome()
+        self._adapt_inspector()
+
+    def _adapt_inspector(self) -> None:
+        selected = len(self.session.selection) > 0 or self.session.query is not None
+        self.inspector.stand_beside(self.session.page, selected)
 
     def make_ready(self) -> None:
         """After the first paint: make the Inspector and the other pages, one for each turn of the event loop."""
@@ -352,11 +359,12 @@ class MainWindow(QMainWindow):
     def reset_layout(self) -> None:
         """Every dock at its first place and size."""
         self.restoreState(self._first_state, LAYOUT_VERSION)
-        for dock in (self.runs, self.inspector, self.activity):
+        for dock in (self.runs, self.activity):
             dock.show()
         self.activity.set_unfolded(False)
         self.inspector.forget_choice()
         self.inspector.adapt(self.width())
+        self._adapt_inspector()
         self._first_widths()
 
     def _restore_layout(self) -> None:

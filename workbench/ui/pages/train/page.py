@@ -44,7 +44,7 @@ class TrainPage(QStackedWidget):
 
     def _build(self) -> None:
         self.hint = EmptyHint(
-            "No run is shown",
+            "No run selected",
             "The curves of a run stand here while it trains and afterwards. Choose one in the list, or set one up.",
             "Set up a run",
         )
