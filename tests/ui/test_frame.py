@@ -523,7 +523,7 @@ def test_activity_shows_a_run_of_another_program_without_cancel(qtbot, window, s
     qtbot.waitUntil(lambda: "3 / 9" in window.activity.line.text.text())
     assert not window.activity.line.cancel.isVisible()
     session.workspace.set_status(run_id, "done")
-    qtbot.waitUntil(lambda: "Nothing" in window.activity.line.text.text())
+    qtbot.waitUntil(lambda: window.activity.line.text.text() == "Idle")
 
 
 def test_duplicate_offers_the_config_to_set_up(qtbot, window, session, config):
