@@ -93,7 +93,7 @@ PLACES: dict[str, tuple[QPalette.ColorRole, str]] = {
     "window": (ROLE.Window, "window"), "surface": (ROLE.Base, "base"), "raised": (ROLE.Button, "button"),
     "border": (ROLE.Mid, "mid"), "divider": (ROLE.Midlight, "midlight"), "text": (ROLE.Text, "text"),
     "muted": (ROLE.PlaceholderText, "placeholder-text"), "disabled": (ROLE.Dark, "dark"), "accent": (ROLE.Link, "link"),
-    "on_accent": (ROLE.Shadow, "shadow"), "selection": (ROLE.Highlight, "highlight"), "right": (ROLE.Light, "light"),
+    "on_accent": (ROLE.Shadow, "shadow"), "selection": (ROLE.Highlight, "highlight"), "right": (ROLE.AlternateBase, "alternate-base"),
     "wrong": (ROLE.BrightText, "bright-text"), "warning": (ROLE.LinkVisited, "link-visited"),
 }  # fmt: skip
 
@@ -105,7 +105,7 @@ def palette(tokens: Tokens) -> QPalette:
         made.setColor(place, QColor(getattr(tokens, name)))
     for place, colour in {
         ROLE.WindowText: tokens.text, ROLE.ButtonText: tokens.text, ROLE.HighlightedText: tokens.text,
-        ROLE.AlternateBase: tokens.window, ROLE.ToolTipBase: tokens.raised, ROLE.ToolTipText: tokens.text,
+        ROLE.Light: tokens.raised, ROLE.ToolTipBase: tokens.raised, ROLE.ToolTipText: tokens.text,
         ROLE.Accent: tokens.accent,
     }.items():  # fmt: skip
         made.setColor(place, QColor(colour))

@@ -52,4 +52,5 @@ class PlotGrid(QObject):
             return
         for plot in self._plots:
             plot.setVisible(plot is wanted)
+        wanted.canvas.setFocus()
         self._back.setEnabled(True)
