@@ -5,8 +5,9 @@
 Run it after an entry was added or changed; tests/contracts/test_shipped_catalog.py fails until it is done.
 """
 
-from workbench import catalog, registry
-from workbench.resources_path import resources
+from workbench import registry
+from workbench.entries import catalog
+from workbench.files.resources import resources
 
 if __name__ == "__main__":
     for package in registry.PACKAGES:

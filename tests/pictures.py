@@ -145,7 +145,7 @@ def photograph(look: Look, workspace: Path, out: Path, only: list[str]) -> None:
     from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QApplication
 
-    from workbench import catalog
+    from workbench.entries import catalog
     from workbench.ui.main_window import MainWindow
     from workbench.ui.session import Session
     from workbench.workspace import Workspace

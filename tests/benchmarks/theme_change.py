@@ -19,7 +19,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from tests.benchmarks.window_stalls import Stalls, wait
-from workbench import catalog
+from workbench.entries import catalog
 from workbench.ui.main_window import MainWindow
 from workbench.ui.page_stack import PAGES
 from workbench.ui.session import Session

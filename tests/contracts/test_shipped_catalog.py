@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench import catalog, registry
-from workbench.resources_path import resources
+from workbench import registry
+from workbench.entries import catalog
+from workbench.files.resources import resources
 
 
 def test_the_shipped_catalog_is_that_of_the_entries():

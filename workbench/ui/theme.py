@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
-from workbench.resources_path import resources
+from workbench.files.resources import resources
 from workbench.ui.dressing import Dressing
 from workbench.ui.preferences import Preferences
 
@@ -93,8 +93,9 @@ PLACES: dict[str, tuple[QPalette.ColorRole, str]] = {
     "window": (ROLE.Window, "window"), "surface": (ROLE.Base, "base"), "raised": (ROLE.Button, "button"),
     "border": (ROLE.Mid, "mid"), "divider": (ROLE.Midlight, "midlight"), "text": (ROLE.Text, "text"),
     "muted": (ROLE.PlaceholderText, "placeholder-text"), "disabled": (ROLE.Dark, "dark"), "accent": (ROLE.Link, "link"),
-    "on_accent": (ROLE.Shadow, "shadow"), "selection": (ROLE.Highlight, "highlight"), "right": (ROLE.AlternateBase, "alternate-base"),
-    "wrong": (ROLE.BrightText, "bright-text"), "warning": (ROLE.LinkVisited, "link-visited"),
+    "on_accent": (ROLE.Shadow, "shadow"), "selection": (ROLE.Highlight, "highlight"),
+    "right": (ROLE.AlternateBase, "alternate-base"), "wrong": (ROLE.BrightText, "bright-text"),
+    "warning": (ROLE.LinkVisited, "link-visited"),
 }  # fmt: skip
 
 

@@ -40,8 +40,8 @@ class Contents(QWidget):
 
     def _make_lines(self, headings: list[str]) -> None:
         while self._column.count() > 1:
-            widget = self._column.takeAt(0).widget()
-            if widget is not None:
+            item = self._column.takeAt(0)
+            if item is not None and (widget := item.widget()) is not None:
                 widget.deleteLater()
         self.lines = {}
         for heading in headings:

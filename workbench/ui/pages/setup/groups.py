@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
-from workbench.catalog import listed
+from workbench.entries.catalog import listed
 from workbench.ui.icons import icon
 from workbench.ui.pages.setup.draft import GROUPS, Draft, Field
 from workbench.ui.widgets.buttons import button
@@ -51,9 +51,9 @@ class FormGroups(QScrollArea):
         self.unfold.setCheckable(True)
         self.unfold.toggled.connect(self._fold_or_unfold)
         self.summary = ElidedLabel("", "muted")
-        self.find = QLineEdit(placeholderText="Find a field", clearButtonEnabled=True)
-        self.find.setAccessibleName("Find a field")
-        self.find.textChanged.connect(self._show_rows)
+        self.search = QLineEdit(placeholderText="Find a field", clearButtonEnabled=True)
+        self.search.setAccessibleName("Find a field")
+        self.search.textChanged.connect(self._show_rows)
         self.nothing = label("", "muted")
         self._inside = QWidget()
         self._build()
@@ -76,9 +76,9 @@ class FormGroups(QScrollArea):
         head = QHBoxLayout()
         head.addWidget(self.unfold)
         head.addWidget(self.summary, 1)
-        head.addWidget(self.find, 1)
-        self.find.setMinimumWidth(90)
-        self.find.setMaximumWidth(320)
+        head.addWidget(self.search, 1)
+        self.search.setMinimumWidth(90)
+        self.search.setMaximumWidth(320)
         self.advanced.body.addLayout(head)
         self.advanced.body.addWidget(self.nothing)
         for heading in GROUPS:
@@ -135,7 +135,7 @@ class FormGroups(QScrollArea):
 
     def _chosen(self, heading: str, every: dict[str, Field], striking: set[str]) -> dict[str, Field]:
         """The advanced fields that are shown now."""
-        if words := self.find.text().casefold().split():
+        if words := self.search.text().casefold().split():
             return {path: field for path, field in every.items() if _holds(heading, path, field, words)}
         if self.unfold.isChecked():
             return every
@@ -155,8 +155,8 @@ class FormGroups(QScrollArea):
         every = [path for heading in GROUPS for path in draft.advanced(heading)]
         differ = sum(path in changed for path in every)
         self.summary.setText(f"{counted(len(every), 'field')}, {differ} changed")
-        self.nothing.setText("No advanced field has these words." if self.find.text() else "")
-        self.nothing.setVisible(bool(self.find.text()) and hidden == len(every))
+        self.nothing.setText("No advanced field has these words." if self.search.text() else "")
+        self.nothing.setVisible(bool(self.search.text()) and hidden == len(every))
 
     def _fold_or_unfold(self, on: bool) -> None:
         self.unfold.setIcon(icon("caret-down" if on else "caret-right"))
@@ -198,7 +198,7 @@ class FormGroups(QScrollArea):
                 if path in form.names():
                     return form.row(path)
             if not again:
-                self.find.clear()
+                self.search.clear()
                 self.unfold.setChecked(True)
         raise KeyError(path)
 
@@ -214,9 +214,10 @@ class FormGroups(QScrollArea):
             self.ensureWidgetVisible(self.essentials, 0, 0)
             self.verticalScrollBar().setValue(0)
             return
-        self.find.clear()
+        self.search.clear()
         self.unfold.setChecked(True)
-        self._inside.layout().activate()
+        if (layout := self._inside.layout()) is not None:
+            layout.activate()
         top = self._headings[heading].mapTo(self._inside, self._headings[heading].rect().topLeft()).y()
         self.verticalScrollBar().setValue(top)
 

@@ -10,9 +10,10 @@ from typing import Any, Literal
 from platformdirs import user_cache_path
 from pydantic import Field, ValidationError, create_model
 
-from workbench import files, parts, plugins, registry
+from workbench import files, plugins, registry
+from workbench.files import parts
+from workbench.files.resources import resources
 from workbench.params import Params
-from workbench.resources_path import resources
 
 Catalog = dict[str, dict[str, Any]]
 Values = dict[str, Any]
@@ -30,9 +31,9 @@ def cache_folder() -> Path:
 
 def path(cache: Path) -> Path:
     """Where the catalog of exactly these files lies; a new or changed leaf file or plug-in gives a new name."""
-    here = Path(__file__).parent
+    here = Path(registry.__file__).parent
     leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).rglob("*.py"))
-    described = [*leaves, *(here / each for each in ("registry.py", "facts.py", "params.py"))]
+    described = [*leaves, *(here / each for each in ("registry.py", "entries/facts.py", "params.py"))]
     stamps = [*((str(leaf), leaf.stat().st_size, leaf.stat().st_mtime_ns) for leaf in described), *plugins.stamps()]
     return cache / f"catalog-{sha256(repr(stamps).encode()).hexdigest()[:16]}.json"
 
