@@ -450,6 +450,31 @@ def test_search_finds_by_every_word(qtbot, window, session, config):
     assert [window.runs.model.index(row, 0).data() for row in range(window.runs.model.rowCount())] == ["Counting"]
 
 
+def test_a_run_in_the_trash_comes_back_by_undo(qtbot, window, session, config):
+    run_id = session.workspace.create_run(config)
+    session.workspace.set_status(run_id, "done")
+    session.show_run(run_id)
+    qtbot.waitUntil(window.run_actions.trash.isEnabled)
+    window.run_actions.trash.trigger()
+    assert session.workspace.run(run_id).trashed
+    assert "in the trash" in window.message.what.text()
+    assert window.message.undo.isVisible()
+    window.message.undo.click()
+    assert not session.workspace.run(run_id).trashed
+    assert session.run_id == run_id
+    session.notify("Another message.")
+    assert not window.message.undo.isVisible()
+
+
+def test_an_empty_trash_says_so_and_leads_back(qtbot, window):
+    window.run_actions.show_trash.trigger()
+    words = [each.text() for each in window.runs.findChildren(QLabel) if each.isVisible()]
+    assert "The trash is empty" in words
+    back = next(each for each in window.runs.findChildren(QAbstractButton) if each.text() == "Back to the runs")
+    back.click()
+    assert not window.run_actions.show_trash.isChecked()
+
+
 def test_trash_restore_and_delete(qtbot, window, session, config, monkeypatch):
     run_id = session.workspace.create_run(config)
     session.workspace.set_status(run_id, "done")

@@ -1,5 +1,6 @@
 """The window: menus, rail, pages, docks, status bar. What is behind them lives in the session."""
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, Qt, QTimer, Signal
@@ -158,6 +159,7 @@ class MainWindow(QMainWindow):
         self.pages.made.connect(self._page_made)
         session.page_asked.connect(self.show_page)
         session.noticed.connect(self._notice)
+        self.run_actions.trashed.connect(self._tell_trashed)
         session.config_offered.connect(self._config_offered)
         session.runs_changed.connect(self._adapt_welcome)
         session.workspace_changed.connect(self._workspace_shown)
@@ -323,6 +325,9 @@ class MainWindow(QMainWindow):
     def _notice(self, what: Problem | str) -> None:
         self.message.show_message(what)
         self.session.activity.log(str(what))
+
+    def _tell_trashed(self, run_id: int, name: str) -> None:
+        self.message.show_message(f"“{name}” is in the trash.", undo=partial(self.run_actions.bring_back, run_id))
 
     def show_defect(self, problem: Problem, trace: str) -> None:
         """Tell of an exception that nobody caught."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, QUrl
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap
 from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
@@ -22,6 +22,8 @@ from workbench.workspace.rows import Run
 
 class RunActions(QObject):
     """Actions on the shown run. `of_list` are those of the Runs list, `of_menu` those of the Run menu."""
+
+    trashed = Signal(int, str)  # a run that the person moved to the trash, and its name
 
     def __init__(self, session: Session, commands: Commands, window: QWidget) -> None:
         super().__init__(window)
@@ -171,7 +173,12 @@ class RunActions(QObject):
         run = self._run()
         if run is not None and self._try(self._session.workspace.trash, run.id):
             self._session.show_run(None)
-            self._session.notify(f"“{run.name}” is in the trash. The Runs list can show and restore it.")
+            self.trashed.emit(run.id, run.name)
+
+    def bring_back(self, run_id: int) -> None:
+        """Take a run out of the trash and show it."""
+        if self._try(self._session.workspace.restore, run_id):
+            self._session.show_run(run_id)
 
     def _restore(self) -> None:
         if self._session.run_id is not None:
