@@ -43,7 +43,7 @@ def test_curves_that_never_meet():
 
 def test_a_bound_that_holds():
     assert texts({"anatomy/ce": [2, 1], "anatomy/pce": [-5, -1]}) == [
-        ("note", "The bound CE ≥ PCE holds at all 2 points.")
+        ("note", "The bound CE ≥ PCE holds at every measured point (2).")
     ]
 
 

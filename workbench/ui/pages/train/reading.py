@@ -64,7 +64,7 @@ def _bound(curves: Mapping[str, Curve]) -> Sentence | None:
         return None
     fails = np.flatnonzero(pce > ce)
     if not len(fails):
-        return Sentence("note", f"The bound CE ≥ PCE holds at all {counted(len(steps), 'point')}.")
+        return Sentence("note", f"The bound CE ≥ PCE holds at every measured point ({len(steps)}).")
     at, lam = curves.get("anatomy/lambda", (np.empty(0), np.empty(0)))
     there = lam[np.isin(at, steps[fails]) & np.isfinite(lam)]
     if len(there) and there.min() < SMALL_LAMBDA:
