@@ -103,8 +103,8 @@ def open_workspace(folder: Path | None) -> "Workspace | None":
     from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-    from workbench.cli import default_workspace
     from workbench.workspace import Workspace
+    from workbench.workspace.paths import default_workspace
 
     place = folder or default_workspace()
     while True:

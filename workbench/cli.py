@@ -1,7 +1,6 @@
 """The command line: the same engine and the same words as the window."""
 
 import logging
-import os
 import signal
 import sys
 from math import nan
@@ -20,6 +19,7 @@ from workbench.problem import Problem, RunTaken
 from workbench.running.terminal import ProgressLine
 from workbench.settings.changed import read_config
 from workbench.workspace import Workspace, experiments
+from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Run
 
 KINDS = {
@@ -28,11 +28,6 @@ KINDS = {
 }  # fmt: skip
 INTERRUPTED = 130
 RESUME = "Go on with the newest run of this config that is not done, a cancelled one with a checkpoint included."
-
-
-def default_workspace() -> Path:
-    """Where runs go when nothing is said: WORKBENCH_WORKSPACE, or the folder Workbench in the home folder."""
-    return Path(os.environ.get("WORKBENCH_WORKSPACE") or Path.home() / "Workbench")
 
 
 class Commands(click.Group):

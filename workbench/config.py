@@ -2,6 +2,7 @@
 
 import tomllib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -60,7 +61,12 @@ class EmbeddingParams(Params):
     """The head between the backbone and the loss."""
 
     dim: int = param(
-        100, ge=0, le=4096, symbol="d", label="Size", help="Numbers per embedding; 0 keeps the backbone's own."
+        100,
+        ge=0,
+        le=4096,
+        symbol="d",
+        label="Embedding size",
+        help="Numbers per embedding; 0 keeps the backbone's own.",
     )
     layers: Literal["one", "two"] = param(
         "one", help="Linear, or two linear layers with a ReLU between: the projection head of two-stage training."
@@ -422,8 +428,12 @@ def presets() -> list[Preset]:
     return [preset for _, preset in sorted(found, key=lambda each: each[0])]
 
 
+@lru_cache(maxsize=1)
 def sections() -> dict[str, dict[str, Any]]:
-    """Fields of the common parts, described as in the catalog: "embedding", "training", "evaluation"."""
+    """Fields of the common parts, described as in the catalog: "embedding", "training", "evaluation".
+
+    Not to be changed: the same dictionary is returned each time.
+    """
     parts: dict[str, type[Params]] = {
         "embedding": EmbeddingParams,
         "training": TrainingParams,

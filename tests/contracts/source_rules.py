@@ -34,7 +34,8 @@ FORBIDDEN: dict[str, set[str]] = {
     **{part: (EVERY_ROOM | START) - {part} for part in ("losses", "backbones", "datasets", "evaluation")},
     "training": {"ui", "workspace", "reports", "projection"} | START,
     "projection": {"ui", "training", "losses", "backbones", "reports"} | START,
-    "workspace": {"ui", "training", "losses", "backbones", "reports", "projection", "comparing", "results", "fair"} | START,
+    "workspace": {"ui", "training", "losses", "backbones", "reports", "projection", "comparing", "results", "fair"}
+    | START,
     "reports": {"ui", "training", "losses", "backbones"} | START,
     "exchange": {"ui", "training", "losses", "backbones", "reports", "projection", "comparing"} | START,
     "results": {"ui", "training", "losses", "backbones", "reports", "projection", "exchange", "comparing", "sweeps"}

@@ -131,18 +131,16 @@ def test_rows_that_stay_keep_their_editor(form, fields):
     assert form.findChild(QLineEdit, "margin") is None
 
 
-def test_two_columns_put_labels_above(form):
+def test_labels_stand_above_their_editors_in_a_narrow_form(form):
     form.resize(600, 300)
-    form.set_columns(2)
+    form.set_labels_above(True)
     form.layout().activate()
-    margin, images = form.row("margin"), form.row("images")
-    assert margin.y() == images.y()
-    assert images.x() > margin.x()
+    margin = form.row("margin")
     margin.layout().activate()
     assert margin._head.y() < margin.widget.mapTo(margin, margin.widget.rect().topLeft()).y()
-    form.set_columns(1)
-    form.layout().activate()
-    assert images.y() > margin.y()
+    form.set_labels_above(False)
+    margin.layout().activate()
+    assert margin._head.y() == margin._body.y()
 
 
 def test_a_folder_is_dropped_browsed_and_recent(form, qtbot, tmp_path, monkeypatch):

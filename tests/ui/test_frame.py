@@ -5,6 +5,7 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 import shiboken6
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
@@ -66,7 +67,7 @@ def window(session, open_window):
 def test_an_empty_workspace_opens_with_cards_docks_and_an_empty_list(window, session):
     assert window.welcome.isVisible()
     assert window.runs.isVisible()
-    assert window.inspector.isVisible()
+    assert not window.inspector.isVisible(), "nothing is selected"
     assert window.activity.isVisible()
     assert "No runs yet" in [each.text() for each in window.runs.findChildren(QLabel)]
     assert window.status.place.text() == str(session.workspace.path)
@@ -99,8 +100,9 @@ def test_icon_buttons_have_names_and_take_the_focus(window):
             assert each.focusPolicy() & Qt.FocusPolicy.TabFocus, each.accessibleName() or each.text()
 
 
-def test_tab_goes_through_the_regions_in_reading_order(qtbot, window):
-    regions = (window.rail, window.runs, window.welcome, window.inspector, window.activity)
+def test_tab_goes_through_the_regions_in_reading_order(qtbot, with_inspector):
+    window = with_inspector
+    regions = (window.rail, window.runs, window.inspector, window.activity)
     window.activateWindow()
     window.rail.findChildren(QAbstractButton)[0].setFocus()
     met = []
@@ -167,7 +169,32 @@ def test_reset_layout_brings_everything_to_its_first_place(window):
     assert not window.inspector.folded
 
 
-def test_the_inspector_folds_where_the_window_is_narrow(qtbot, window):
+def test_the_inspector_stands_where_something_is_selected(window, session):
+    seen = {}
+    for page in ("setup", "train", "map", "retrieval", "compare", "report"):
+        window.show_page(page)
+        session.select(np.array([3]))
+        seen[page] = window.inspector.isVisible()
+        session.select(np.empty(0, np.int64))
+        assert not window.inspector.isVisible()
+    assert [page for page, shown in seen.items() if shown] == ["train", "map", "retrieval"]
+    session.select(np.array([3]))
+    window.show_page("map")
+    window.inspector.close()
+    session.select(np.array([4]))
+    assert not window.inspector.isVisible(), "the person closed it"
+
+
+@pytest.fixture
+def with_inspector(window, session):
+    """The window on a page where something is selected."""
+    window.show_page("map")
+    session.select(np.array([3]))
+    return window
+
+
+def test_the_inspector_folds_where_the_window_is_narrow(qtbot, with_inspector):
+    window = with_inspector
     window.resize(1280, 720)
     qtbot.waitUntil(lambda: window.inspector.width() < 60)
     window.inspector.unfold()
@@ -285,12 +312,28 @@ def test_no_two_commands_share_a_key_at_first(window):
 
 
 @pytest.mark.parametrize("choice", ["light", "dark"])
-def test_the_theme_can_be_chosen(window, session, choice):
-    window.commands[f"view.theme-{choice}"].trigger()
+def test_the_theme_can_be_chosen(qtbot, window, session, choice):
     expected = theme.DARK if choice == "dark" else theme.LIGHT
+    with qtbot.waitSignal(session.theme.dressed):
+        window.commands[f"view.theme-{choice}"].trigger()
     assert theme.current() == expected
     assert window.palette().window().color().name().upper() == expected.window
     assert Preferences(session.preferences.file).text("theme") == choice
+
+
+def test_another_theme_dresses_what_is_seen_first_and_a_hidden_page_when_it_is_shown(qtbot, window, session):
+    session.theme.choose("light")
+    qtbot.waitUntil(lambda: not session.theme.dressing)
+    page = window.pages.page("compare")
+    hidden = [QLabel("word", page) for _ in range(2_000)]
+    for word in hidden:
+        word.ensurePolished()
+    session.theme.choose("dark")
+    assert session.theme.dressing  # not all in one piece
+    window.show_page("compare")
+    assert {word.palette().text().color().name().upper() for word in hidden} == {theme.DARK.text}
+    qtbot.waitUntil(lambda: not session.theme.dressing)
+    assert window.updatesEnabled()
 
 
 def test_the_theme_follows_the_system_until_one_is_chosen(session, monkeypatch):
@@ -420,6 +463,31 @@ def test_search_finds_by_every_word(qtbot, window, session, config):
     assert [window.runs.model.index(row, 0).data() for row in range(window.runs.model.rowCount())] == ["Counting"]
 
 
+def test_a_run_in_the_trash_comes_back_by_undo(qtbot, window, session, config):
+    run_id = session.workspace.create_run(config)
+    session.workspace.set_status(run_id, "done")
+    session.show_run(run_id)
+    qtbot.waitUntil(window.run_actions.trash.isEnabled)
+    window.run_actions.trash.trigger()
+    assert session.workspace.run(run_id).trashed
+    assert "in the trash" in window.message.what.text()
+    assert window.message.undo.isVisible()
+    window.message.undo.click()
+    assert not session.workspace.run(run_id).trashed
+    assert session.run_id == run_id
+    session.notify("Another message.")
+    assert not window.message.undo.isVisible()
+
+
+def test_an_empty_trash_says_so_and_leads_back(qtbot, window):
+    window.run_actions.show_trash.trigger()
+    words = [each.text() for each in window.runs.findChildren(QLabel) if each.isVisible()]
+    assert "The trash is empty" in words
+    back = next(each for each in window.runs.findChildren(QAbstractButton) if each.text() == "Back to the runs")
+    back.click()
+    assert not window.run_actions.show_trash.isChecked()
+
+
 def test_trash_restore_and_delete(qtbot, window, session, config, monkeypatch):
     run_id = session.workspace.create_run(config)
     session.workspace.set_status(run_id, "done")
@@ -493,7 +561,7 @@ def test_activity_shows_a_run_of_another_program_without_cancel(qtbot, window, s
     qtbot.waitUntil(lambda: "3 / 9" in window.activity.line.text.text())
     assert not window.activity.line.cancel.isVisible()
     session.workspace.set_status(run_id, "done")
-    qtbot.waitUntil(lambda: "Nothing" in window.activity.line.text.text())
+    qtbot.waitUntil(lambda: window.activity.line.text.text() == "Idle")
 
 
 def test_duplicate_offers_the_config_to_set_up(qtbot, window, session, config):

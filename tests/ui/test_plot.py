@@ -212,7 +212,7 @@ def test_a_place_that_cannot_be_written_is_said(plot, tmp_path, qtbot, monkeypat
         plot.save(tmp_path / "nowhere" / "curve.csv")
     monkeypatch.setattr(
         "workbench.ui.widgets.plot_export.QFileDialog.getSaveFileName",
-        lambda *args: (str(tmp_path / "nowhere" / "curve"), "SVG drawing (*.svg)"),
+        lambda *args: (str(tmp_path / "nowhere" / "curve"), "SVG (*.svg)"),
     )
     with qtbot.waitSignal(plot.failed) as caught:
         plot.ask_and_save()

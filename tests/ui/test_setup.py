@@ -107,7 +107,7 @@ def page(session, qtbot, looked):
 
 
 def row(page, path):
-    return next(form.row(path) for form in page.groups.forms.values() if path in form.names())
+    return page.groups.row(path)
 
 
 def typed(page, path, text):
@@ -469,15 +469,47 @@ def test_the_page_waits_for_the_catalog(session, qtbot, looked):
     assert page.config.name == "Early"
 
 
-def test_one_column_in_a_narrow_window_and_no_horizontal_bar(page):
-    forms = page.groups.forms.values()
-    page.resize(960, 600)
-    page.groups.choose_columns()
-    assert {form._columns for form in forms} == {1}
-    page.resize(1440, 800)
-    page.groups.choose_columns()
-    assert {form._columns for form in forms} == {2}
-    for width in (880, 960):
+def test_no_horizontal_bar_and_the_contents_give_way_in_a_narrow_window(page, qtbot):
+    page.groups.unfold.click()
+    for width, contents in ((640, False), (800, False), (1040, True)):
         page.resize(width, 600)
         page.layout().activate()
-        assert page.groups.widget().minimumSizeHint().width() <= page.groups.viewport().width()
+        assert page.contents.isVisible() == contents
+        qtbot.waitUntil(lambda: page.groups.widget().minimumSizeHint().width() <= page.groups.viewport().width())
+
+
+def shown_fields(page):
+    return {path for form in page.groups.forms.values() for path in form.names() if form.row(path).isVisibleTo(page)}
+
+
+def test_essentials_come_first_and_advanced_is_folded_to_what_differs(page):
+    assert {"dataset.name", "loss.dropout", "training.epochs"} <= shown_fields(page)
+    assert not {"training.momentum", "seed"} & shown_fields(page)
+    assert page.groups.summary.text().endswith(" fields, 0 changed")
+    page.groups.unfold.click()
+    typed(page, "training.momentum", "0.5")
+    page.chooser.setFocus()
+    page.groups.unfold.click()
+    assert "training.momentum" in shown_fields(page)
+    assert "seed" not in shown_fields(page)
+    assert page.groups.summary.text().endswith(" fields, 1 changed")
+
+
+def test_a_field_is_found_by_its_words(page):
+    QTest.keyClicks(page.groups.search, "momentum")
+    assert "training.momentum" in shown_fields(page)
+    assert "seed" not in shown_fields(page)
+    QTest.keyClicks(page.groups.search, "zzz")
+    assert page.groups.nothing.isVisibleTo(page)
+    page.groups.search.clear()
+    assert "training.momentum" not in shown_fields(page)
+
+
+def test_the_contents_count_what_is_changed_and_wrong_and_lead_there(page):
+    typed(page, "training.momentum", "0.5")
+    typed(page, "training.epochs", "x")
+    said = {heading: line.accessibleName() for heading, line in page.contents.lines.items()}
+    assert said["Training"] == "Training: 1 changed, 0 wrong"
+    assert said["Essentials"] == "Essentials: 1 changed, 1 wrong"
+    page.contents.lines["Evaluation"].click()
+    assert page.groups.row("evaluation.probe_size").isVisibleTo(page)

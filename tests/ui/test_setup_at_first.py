@@ -9,6 +9,7 @@ from tests.ui.test_setup import CATALOG, choose, looked, page, row, typed  # noq
 from workbench.config import presets
 from workbench.problem import Problem
 from workbench.ui.pages.setup import SetupPage
+from workbench.ui.pages.setup.draft import GROUPS
 from workbench.ui.widgets.card import Card
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
@@ -65,6 +66,7 @@ def test_nothing_half_made_is_seen_until_the_form_is_filled(waiting, session, qt
 
 def test_tab_goes_from_field_to_field_and_then_to_start_also_for_rows_that_came_later(waiting, session, qtbot):
     session.set_catalog(CATALOG)
+    waiting.groups.unfold.click()
     choose(waiting, "loss.name", "psce")
     waiting.activateWindow()
     waiting.chooser.setFocus()
@@ -72,7 +74,8 @@ def test_tab_goes_from_field_to_field_and_then_to_start_also_for_rows_that_came_
     while waiting.start not in met and len(met) < 200:
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
         met.append(QApplication.focusWidget())
-    rows = [row(waiting, path) for path in waiting.draft.paths()]
+    rows = [row(waiting, path) for path in waiting.draft.essential()]
+    rows += [row(waiting, path) for heading in GROUPS for path in waiting.draft.advanced(heading)]
     assert not any(each.help in met for each in rows)
     editors = [each.widget for each in rows]
     assert [each for each in met if each in editors] == editors

@@ -25,9 +25,8 @@ def test_every_entry_is_drawn_and_right_by_default(page, session):
         kind, _, name = key.partition("/")
         page.draft.load(presets()[0].config)
         page._edit(f"{kind}.name", name)
-        form = next(form for form in page.groups.forms.values() if f"{kind}.name" in form.names())
         for field, described in entry["params"].items():
-            row = form.row(f"{kind}.{field}")
+            row = page.groups.row(f"{kind}.{field}")
             shown = row.editor.value()
             assert shown == page.draft.value(f"{kind}.{field}")
             assert help_lines(described)[0], f"{key} {field} has no help"
@@ -36,12 +35,10 @@ def test_every_entry_is_drawn_and_right_by_default(page, session):
         others = [each for each in session.catalog if each.startswith("sampler/") and each != "sampler/random"]
         if errors and others:
             assert entry["facts"].get("needs_pairs")
-            form = next(form for form in page.groups.forms.values() if "sampler.name" in form.names())
-            form.row("sampler.name").fix.click()
+            page.groups.row("sampler.name").fix.click()
             assert page.draft.check()[1] == {}, key
 
 
 def test_a_file_of_prototypes_can_be_browsed_for(page):
     page._edit("loss.name", "psce")
-    form = next(form for form in page.groups.forms.values() if "loss.file" in form.names())
-    assert form.row("loss.file").editor.browse.isEnabled()
+    assert page.groups.row("loss.file").editor.browse.isEnabled()

@@ -85,7 +85,8 @@ def test_icons_take_the_colours_of_a_theme_chosen_later(qtbot, session):
     shown = IconLabel("rocket-launch", "accent", 24)
     qtbot.addWidget(shown)
     light = middle_colour(shown)
-    session.theme.choose("dark")
+    with qtbot.waitSignal(session.theme.dressed):
+        session.theme.choose("dark")
     assert middle_colour(shown) != light
     assert theme.current().dark
 

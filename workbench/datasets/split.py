@@ -40,7 +40,9 @@ def official_halves(words: list[str]) -> list[str]:
 
 
 class ClassesParams(Params):
-    train_fraction: float = param(0.5, gt=0, lt=1, label="Training fraction", help="Share of the classes that trains.")
+    train_fraction: float = param(
+        0.5, gt=0, lt=1, label="Training fraction", help="Fraction of the classes that trains."
+    )
     shuffle: bool = param(
         False, label="Shuffle classes", help="Draw the classes by the seed instead of taking the first."
     )
@@ -57,7 +59,7 @@ class MLRCParams(Params):
 
 class RandomParams(Params):
     train_fraction: float = param(
-        0.5, gt=0, lt=1, label="Training fraction", help="Share of each class's images that trains."
+        0.5, gt=0, lt=1, label="Training fraction", help="Fraction of each class's images that trains."
     )
 
 

@@ -12,11 +12,13 @@ from pydantic import Field, ValidationError, create_model
 
 from workbench import files, plugins, registry
 from workbench.files import parts
+from workbench.files.resources import resources
 from workbench.params import Params
 
 Catalog = dict[str, dict[str, Any]]
 Values = dict[str, Any]
 NameOf = Callable[[str], str]
+SHIPPED = "catalog.json"  # among the resources; written by packaging/catalog.py
 TYPES = {"boolean": bool, "integer": int, "number": float, "string": str}
 _LAST: list[Catalog] = []
 LIMITS = {"minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveMaximum": "lt"}
@@ -40,6 +42,26 @@ def read(cache: Path | None = None) -> Catalog | None:
     """The catalog, or None if it has to be written first. Takes a few milliseconds."""
     stored = _stored(cache)
     return None if stored is None else stored["entries"]
+
+
+def at_first() -> Catalog:
+    """The catalog for a window that opens now: what `read` knows, else Workbench's own entries as they were shipped.
+
+    At the very first start plug-ins are missing until `current` was called. Takes a few milliseconds.
+    """
+    stored = read()
+    if stored is not None:
+        return stored
+    try:
+        shipped: Catalog = json.loads((resources() / SHIPPED).read_text("utf-8"))
+    except (OSError, json.JSONDecodeError):
+        return {}
+    return shipped
+
+
+def text_of(known: Catalog) -> str:
+    """A catalog as the text of its file."""
+    return json.dumps(known, ensure_ascii=False, indent=1) + "\n"
 
 
 def broken(cache: Path | None = None) -> dict[str, str]:

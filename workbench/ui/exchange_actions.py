@@ -1,13 +1,17 @@
 """The window's way out and in: "Export…" of a run and "Import embeddings…"."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from workbench.problem import Problem
 from workbench.ui.commands import Commands
-from workbench.ui.export_dialog import ExportDialog
-from workbench.ui.import_dialog import ImportDialog
 from workbench.ui.session import Session
+
+if TYPE_CHECKING:
+    from workbench.ui.export_dialog import ExportDialog
+    from workbench.ui.import_dialog import ImportDialog
 
 
 class ExchangeActions(QObject):
@@ -21,8 +25,10 @@ class ExchangeActions(QObject):
             "file.import", "Import embeddings…", self.ask_import, "", "download-simple"
         )
 
-    def ask_export(self) -> ExportDialog | None:
+    def ask_export(self) -> "ExportDialog | None":
         """Open the dialog for the shown run; None when there is none."""
+        from workbench.ui.export_dialog import ExportDialog  # late: the window stands before
+
         try:
             run = self._session.run()
         except Problem as problem:  # it was deleted by another program
@@ -35,8 +41,10 @@ class ExchangeActions(QObject):
         dialog.open()
         return dialog
 
-    def ask_import(self) -> ImportDialog:
+    def ask_import(self) -> "ImportDialog":
         """Open the dialog."""
+        from workbench.ui.import_dialog import ImportDialog
+
         dialog = ImportDialog(self._session, self._window)
         dialog.open()
         return dialog

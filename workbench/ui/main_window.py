@@ -159,9 +159,12 @@ class MainWindow(QMainWindow):
         self.pages.made.connect(self._page_made)
         session.page_asked.connect(self.show_page)
         session.noticed.connect(self._notice)
+        session.run_trashed.connect(self._tell_trashed)
         session.config_offered.connect(self._config_offered)
         session.runs_changed.connect(self._adapt_welcome)
         session.workspace_changed.connect(self._workspace_shown)
+        session.selection_changed.connect(self._adapt_inspector)
+        session.query_changed.connect(self._adapt_inspector)
         self._recent_workspaces.triggered.connect(self._open_recent_workspace)
         self._recent_images.triggered.connect(self._open_recent_images)
         self.welcome.sample_asked.connect(self._start_sample)
@@ -183,6 +186,11 @@ class MainWindow(QMainWindow):
         self.undo.follow(self.pages.page(name))
         self.inspector.stand_aside(name == "map")  # which has the selection in its own column
         self._adapt_welcome()
+        self._adapt_inspector()
+
+    def _adapt_inspector(self) -> None:
+        selected = len(self.session.selection) > 0 or self.session.query is not None
+        self.inspector.stand_beside(self.session.page, selected)
 
     def make_ready(self) -> None:
         """After the first paint: make the Inspector and the other pages, one for each turn of the event loop."""
@@ -319,6 +327,9 @@ class MainWindow(QMainWindow):
         self.message.show_message(what)
         self.session.activity.log(str(what))
 
+    def _tell_trashed(self, run_id: int, name: str) -> None:
+        self.message.show_message(f"“{name}” is in the trash.", undo=partial(self.run_actions.bring_back, run_id))
+
     def show_defect(self, problem: Problem, trace: str) -> None:
         """Tell of an exception that nobody caught."""
         self.message.show_message(problem, trace)
@@ -354,11 +365,12 @@ class MainWindow(QMainWindow):
     def reset_layout(self) -> None:
         """Every dock at its first place and size."""
         self.restoreState(self._first_state, LAYOUT_VERSION)
-        for dock in (self.runs, self.inspector, self.activity):
+        for dock in (self.runs, self.activity):
             dock.show()
         self.activity.set_unfolded(False)
         self.inspector.forget_choice()
         self.inspector.adapt(self.width())
+        self._adapt_inspector()
         self._first_widths()
 
     def _restore_layout(self) -> None:

@@ -1,5 +1,7 @@
 """One sentence at the top of the window: what happened, what is kept, what to do. Never stops the person."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
@@ -28,6 +30,8 @@ class MessageBar(QFrame):
         self.unfold = button("Details", kind="quiet")
         self.unfold.setCheckable(True)
         self.copy = button("Copy", "copy", kind="quiet")
+        self.undo = button("Undo", "arrow-u-up-left", kind="quiet")
+        self._undo_action: Callable[[], None] | None = None
         self.close_button = icon_button("x", "Close this message")
         self.details = QPlainTextEdit(readOnly=True)
         self.details.setObjectName("details")
@@ -36,6 +40,7 @@ class MessageBar(QFrame):
         self._build()
         self.unfold.toggled.connect(self.details.setVisible)
         self.copy.clicked.connect(self._copy)
+        self.undo.clicked.connect(self._undo)
         self.close_button.clicked.connect(self.hide)
         self.hide()
 
@@ -48,15 +53,23 @@ class MessageBar(QFrame):
         row.setSpacing(8)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
-        for control in (self.unfold, self.copy, self.close_button):
+        for control in (self.undo, self.unfold, self.copy, self.close_button):
             row.addWidget(control, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 8, 8)
         column.addLayout(row)
         column.addWidget(self.details)
 
-    def show_message(self, message: Problem | str, details: str = "") -> None:
-        """Show a Problem with its parts, or a plain notice; `details` is what stands behind Details."""
+    def show_message(self, message: Problem | str, details: str = "", undo: Callable[[], None] | None = None) -> None:
+        """Show a Problem with its parts, or a plain notice.
+
+        Args:
+            message: what is told.
+            details: what stands behind Details.
+            undo: takes back what is told of; a button offers it.
+        """
+        self._undo_action = undo
+        self.undo.setVisible(undo is not None)
         problem = isinstance(message, Problem)
         what = message.what if isinstance(message, Problem) else message
         rest = " ".join(part for part in (message.kept, message.todo) if part) if isinstance(message, Problem) else ""
@@ -71,6 +84,11 @@ class MessageBar(QFrame):
         self.unfold.setVisible(bool(details))
         self.details.setVisible(False)
         self.show()
+
+    def _undo(self) -> None:
+        self.hide()
+        if self._undo_action is not None:
+            self._undo_action()
 
     def _copy(self) -> None:
         parts = (self.what.text(), self.rest.text(), self.details.toPlainText())

@@ -64,6 +64,7 @@ class PageStack(QStackedWidget):
         Drawn once the layouts are settled: a plot that hides has Qt draw the whole window before, and then again.
         """
         page = self.page(name)
+        self._session.theme.dress_now(page)
         self.setUpdatesEnabled(False)
         self.setCurrentWidget(page)
         QTimer.singleShot(BETWEEN, self, self._draw)

@@ -58,7 +58,7 @@ class Rail(QToolBar):
         run = self._session.run()
         self._dot.setVisible(run is not None)
         if run is None:
-            self.run.setText("No run is shown")
+            self.run.setText("No run selected")
             return
         dot = QPixmap(10, 10)
         dot.fill(theme.run_colour(run.colour))

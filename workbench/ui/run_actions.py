@@ -160,6 +160,10 @@ class RunActions(QObject):
         if run is not None:
             self._session.trash_run(run.id)
 
+    def bring_back(self, run_id: int) -> None:
+        """Take a run out of the trash and show it."""
+        self._session.change(partial(self._session.workspace.restore, run_id), lambda _: self._session.show_run(run_id))
+
     def _restore(self) -> None:
         if self._session.run_id is not None:
             self._change(self._session.workspace.restore, self._session.run_id)

@@ -47,7 +47,8 @@ class Session(Shown):
     """
 
     workspace_changed = Signal()
-    catalog_changed = Signal()  # the catalog was made: it is empty at the very first start
+    catalog_changed = Signal()  # the catalog was made: at the very first start it was the shipped one, without plug-ins
+    run_trashed = Signal(int, str)  # a run that was moved to the trash, and its name
     page_asked = Signal(str)  # one of PAGES
     config_offered = Signal(object)  # RunConfig for the Set up page: from a file, a folder of images or a run
     comparison_offered = Signal(object)  # run ids for the Compare page, which is there: ask for the page first
@@ -68,7 +69,7 @@ class Session(Shown):
         self.theme = Theme(self.preferences, self)
         self.analysis = AnalysisClient(self)
         self.drawing = AnalysisClient(self, partial(AnalysisProcess, module="workbench.reports.server"))
-        self.catalog: Catalog = catalogs.read() or {}
+        self.catalog: Catalog = catalogs.at_first()
         self.page = "setup"
         self._make_job = make_job
         self._look_for_dead_runs = QTimer(self, interval=DEAD_EVERY)
@@ -185,13 +186,13 @@ class Session(Shown):
     def trash_run(self, run_id: int) -> None:
         """Put a run into the trash; a run that works stays where it is, and the message bar says so."""
         run = self.run(run_id)
-        name = f"Run {run_id}" if run is None else f"“{run.name}”"
+        name = f"Run {run_id}" if run is None else run.name
         self.change(partial(self.workspace.trash, run_id), partial(self._trashed, run_id, name))
 
     def _trashed(self, run_id: int, name: str, _: None) -> None:
         if self.run_id == run_id:
             self.show_run(None)
-        self.notify(f"{name} is in the trash. The Runs list can show and restore it.")
+        self.run_trashed.emit(run_id, name)
 
     @property
     def busy(self) -> bool:

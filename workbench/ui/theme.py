@@ -1,13 +1,14 @@
 """Colours, sizes and the one style sheet, light and dark: the numbers of the design, in one place."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from string import Template
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from workbench.files.resources import resources
+from workbench.ui.dressing import Dressing
 from workbench.ui.preferences import Preferences
 
 BODY_PX, CAPTION_PX, SECTION_PX, TITLE_PX = 13, 11, 15, 20
@@ -86,33 +87,43 @@ def _luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+ROLE = QPalette.ColorRole
+# Where a token stands in the palette, and by which word the style sheet finds it there.
+PLACES: dict[str, tuple[QPalette.ColorRole, str]] = {
+    "window": (ROLE.Window, "window"), "surface": (ROLE.Base, "base"), "raised": (ROLE.Button, "button"),
+    "border": (ROLE.Mid, "mid"), "divider": (ROLE.Midlight, "midlight"), "text": (ROLE.Text, "text"),
+    "muted": (ROLE.PlaceholderText, "placeholder-text"), "disabled": (ROLE.Dark, "dark"), "accent": (ROLE.Link, "link"),
+    "on_accent": (ROLE.Shadow, "shadow"), "selection": (ROLE.Highlight, "highlight"),
+    "right": (ROLE.AlternateBase, "alternate-base"), "wrong": (ROLE.BrightText, "bright-text"),
+    "warning": (ROLE.LinkVisited, "link-visited"),
+}  # fmt: skip
+
+
 def palette(tokens: Tokens) -> QPalette:
-    """The same colours for what the style sheet does not reach."""
+    """The theme's colours, each in the place where the style sheet looks for it."""
     made = QPalette()
-    role = QPalette.ColorRole
+    for name, (place, _) in PLACES.items():
+        made.setColor(place, QColor(getattr(tokens, name)))
     for place, colour in {
-        role.Window: tokens.window, role.WindowText: tokens.text, role.Base: tokens.surface,
-        role.AlternateBase: tokens.window, role.Text: tokens.text, role.Button: tokens.raised,
-        role.ButtonText: tokens.text, role.BrightText: tokens.wrong, role.Highlight: tokens.selection,
-        role.HighlightedText: tokens.text, role.ToolTipBase: tokens.raised, role.ToolTipText: tokens.text,
-        role.PlaceholderText: tokens.muted, role.Link: tokens.accent, role.LinkVisited: tokens.accent,
-        role.Light: tokens.raised, role.Midlight: tokens.divider, role.Mid: tokens.border, role.Dark: tokens.border,
-        role.Shadow: tokens.border, role.Accent: tokens.accent,
+        ROLE.WindowText: tokens.text, ROLE.ButtonText: tokens.text, ROLE.HighlightedText: tokens.text,
+        ROLE.Light: tokens.raised, ROLE.ToolTipBase: tokens.raised, ROLE.ToolTipText: tokens.text,
+        ROLE.Accent: tokens.accent,
     }.items():  # fmt: skip
         made.setColor(place, QColor(colour))
-    for place in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
+    for place in (ROLE.WindowText, ROLE.Text, ROLE.ButtonText, ROLE.HighlightedText):
         made.setColor(QPalette.ColorGroup.Disabled, place, QColor(tokens.disabled))
     return made
 
 
-def style_sheet(tokens: Tokens, percent: int) -> str:
-    """The one style sheet with this theme's colours and the sizes at `percent` of their normal."""
+def style_sheet(percent: int) -> str:
+    """The one style sheet, of both themes, with the sizes at `percent` of their normal."""
     sizes = {"body": BODY_PX, "caption": CAPTION_PX, "section": SECTION_PX, "title": TITLE_PX}
     scaled = {name: f"{round(px * percent / 100)}px" for name, px in sizes.items()}
-    icons = (resources() / "style").as_posix()
-    variant = "dark" if tokens.dark else "light"
-    text = (resources() / "style" / "workbench.qss").read_text("utf-8")
-    return Template(text).substitute(asdict(tokens), **scaled, icons=icons, variant=variant)
+    colours = {name: f"palette({word})" for name, (_, word) in PLACES.items()}
+    folder = resources() / "style"
+    return Template((folder / "workbench.qss").read_text("utf-8")).substitute(
+        colours, **scaled, icons=folder.as_posix()
+    )
 
 
 def system_is_dark() -> bool:
@@ -131,6 +142,8 @@ class Theme(QObject):
         chosen = preferences.text("theme", "system")
         self.choice = chosen if chosen in CHOICES else "system"
         self.percent = max(SMALLEST_TEXT, min(LARGEST_TEXT, preferences.number("text_size", 100)))
+        self._dressing = Dressing(self)
+        self.dressed = self._dressing.finished  # every widget has the colours that were chosen
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
 
     @property
@@ -160,21 +173,39 @@ class Theme(QObject):
         return min(self.px(size), MOST_SIDE * size // 100)
 
     def apply(self) -> None:
-        """Dress the whole application, and tell those who paint themselves."""
+        """Dress the whole application, and tell those who paint themselves.
+
+        Another text size dresses all widgets at once; other colours alone reach them in turns of the event loop.
+        """
         global _shown
         _shown = self.tokens
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        font = QFont(app.font())
-        font.setPixelSize(self.px(BODY_PX))
-        font.setFeature(QFont.Tag("tnum"), 1)  # figures of one width, so that numbers do not jump
         app.setPalette(palette(_shown))
-        app.setFont(font)
-        app.setStyleSheet(style_sheet(_shown, self.percent))
+        sheet = style_sheet(self.percent)
+        if app.styleSheet() == sheet:
+            self._dressing.begin()
+        else:
+            font = QFont(app.font())
+            font.setPixelSize(self.px(BODY_PX))
+            font.setFeature(QFont.Tag("tnum"), 1)  # figures of one width, so that numbers do not jump
+            app.setFont(font)
+            app.setStyleSheet("")  # in two steps: in one Qt takes four times as long
+            app.setStyleSheet(sheet)
         self.changed.emit()
+
+    @property
+    def dressing(self) -> bool:
+        """Whether some widgets still have the colours of before."""
+        return self._dressing.busy
+
+    def dress_now(self, page: QWidget) -> None:
+        """Give a page that is about to be shown the colours of now."""
+        self._dressing.dress_now(page)
 
     def close(self) -> None:
         """Hear no more of the system."""
+        self._dressing.stop()
         QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
 
     def _system_changed(self) -> None:

@@ -12,6 +12,11 @@ LARGEST = 2**63 - 1  # of a number that SQLite stores
 REPARSE = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: links and junctions of Windows
 
 
+def default_workspace() -> Path:
+    """Where runs go when nothing is said: WORKBENCH_WORKSPACE, or the folder Workbench in the home folder."""
+    return Path(os.environ.get("WORKBENCH_WORKSPACE") or Path.home() / "Workbench")
+
+
 def whole(value: object, what: str) -> int:
     """A number of the database that names a row or a folder. Raises Problem for anything but an integer in range."""
     if isinstance(value, int) and not isinstance(value, bool) and -LARGEST <= value <= LARGEST:

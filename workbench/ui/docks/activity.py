@@ -65,7 +65,7 @@ class JobLine(QWidget):
         working = item is not None and item.state == "working"
         icon_name, role = MARKS[item.state] if item is not None else ("check", "muted")
         self._mark.show_icon(icon_name, role)
-        self.text.setText(_words(item) if item is not None else "Nothing is being worked on")
+        self.text.setText(_words(item) if item is not None else "Idle")
         self.bar.setVisible(working)
         if item is not None and working:
             self.bar.setRange(0, 1000 if item.now.total else 0)

@@ -1,24 +1,31 @@
 """The Inspector dock: a frame for the selected samples, which folds to a strip where the window is narrow."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.ui.docks.dock import Dock
 from workbench.ui.widgets.buttons import icon_button
 
 WIDTH, NARROWEST, STRIP = 280, 240, 40  # px
+PAGES = ("train", "map", "retrieval")  # where something can be selected
 NARROW = 1400  # px of the window, at 100% text, under which the Inspector folds
 UNLIMITED = 16_777_215  # Qt's own largest width
 
 
 class InspectorDock(Dock):
-    """Folds by itself when the window becomes narrow; the person's own choice holds until it crosses that again."""
+    """Stands beside a page while something is selected, unless the person closed it.
+
+    It folds by itself when the window becomes narrow; the person's own choice holds until it crosses that again.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("inspector", "Inspector", parent)
         self._narrow: bool | None = None
         self.folded = False
         self._aside = False
+        self._wanted = True
+        self.toggleViewAction().triggered.connect(self._choose)
         fold = icon_button("caret-double-right", "Fold the Inspector to a strip")
         fold.clicked.connect(self.fold)
         self.add_to_head(fold)
@@ -51,10 +58,22 @@ class InspectorDock(Dock):
     def forget_choice(self) -> None:
         """Let the window's width decide again."""
         self._narrow = None
+        self._wanted = True
 
     def set_panel(self, panel: QWidget) -> None:
         """Put the widget that shows the selection into the dock."""
         self._content.addWidget(panel)
+
+    def stand_beside(self, page: str, selected: bool) -> None:
+        """Show it beside a page where something is selected; hide it elsewhere."""
+        self.setVisible(self._wanted and selected and page in PAGES)
+
+    def _choose(self, shown: bool) -> None:
+        self._wanted = shown
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._wanted = False
+        super().closeEvent(event)
 
     def fold(self) -> None:
         """Only a strip with icons is left."""

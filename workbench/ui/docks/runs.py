@@ -1,5 +1,7 @@
 """The Runs dock: search, every run of the workspace, its context menu, and the trash."""
 
+from functools import partial
+
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QListView, QMenu, QStackedWidget, QWidget
 
@@ -26,6 +28,9 @@ class RunsDock(Dock):
         self.search.setAccessibleName("Search runs")
         self.list = QListView()
         self._empty = EmptyHint("No runs yet", "Every run of this workspace stands here with its state and scores.")
+        self._no_trash = EmptyHint(
+            "The trash is empty", "Runs that you move to the trash stand here.", "Back to the runs"
+        )
         self._stack = QStackedWidget()
         self._build()
         self.search.textChanged.connect(self._search)
@@ -34,6 +39,7 @@ class RunsDock(Dock):
         self.list.activated.connect(self._unfold)
         self.list.customContextMenuRequested.connect(self._menu)
         self.list.verticalScrollBar().rangeChanged.connect(self._align_head)
+        self._no_trash.pressed.connect(partial(actions.show_trash.setChecked, False))
         actions.show_trash.toggled.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
         session.run_changed.connect(self._mark)
@@ -61,6 +67,7 @@ class RunsDock(Dock):
             head.addWidget(column)
         self._stack.addWidget(self.list)
         self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._no_trash)
         self.body.addWidget(self.search)
         self.body.addLayout(head)
         self.body.addWidget(self._stack, 1)
@@ -81,7 +88,7 @@ class RunsDock(Dock):
         trash = self._actions.show_trash.isChecked()
         self._take(trash)
         self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")
-        self._stack.setCurrentIndex(0 if trash or self.model.rowCount() else 1)
+        self._stack.setCurrentIndex(0 if self.model.rowCount() or self.search.text() else 2 if trash else 1)
         self._mark(self._session.run_id)
 
     def _take(self, trash: bool) -> None:

@@ -1,13 +1,17 @@
 """The window's command "Sweeps…", and a word about sweeps that lost their worker, as at a restart of the machine."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from workbench.progress import Progress
 from workbench.ui.commands import Commands
 from workbench.ui.session import Session
-from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps
 from workbench.workspace import sweeps as stored
+
+if TYPE_CHECKING:
+    from workbench.ui.sweeps.panel import SweepsPanel
 
 LOOKS_AFTER = 3000  # ms: the window comes first
 
@@ -24,8 +28,10 @@ class SweepActions(QObject):
         session.workspace_changed.connect(self._timer.start)
         self._timer.start()
 
-    def show_panel(self) -> SweepsPanel:
+    def show_panel(self) -> "SweepsPanel":
         """Open the panel, or bring it to the front."""
+        from workbench.ui.sweeps.panel import show_sweeps  # late: the window stands before
+
         return show_sweeps(self._session, self._window)
 
     def look(self) -> None:

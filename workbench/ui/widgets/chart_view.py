@@ -81,7 +81,7 @@ class ChartView(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "note"):
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "note") and theme.current() != self._dressed:
             self._apply_theme()
 
     def mouseDoubleClickEvent(self, _event: Any) -> None:
@@ -107,7 +107,7 @@ class ChartView(QFrame):
             self.right.setGeometry(self.plot.getPlotItem().vb.sceneBoundingRect())
 
     def _apply_theme(self) -> None:
-        shown = theme.current()
+        self._dressed = shown = theme.current()
         self.plot.setBackground(shown.plot_background)
         for side in ("left", "bottom", "right"):
             axis = self.plot.getAxis(side)

@@ -35,7 +35,7 @@ class ParamsForm(QWidget):
         super().__init__(parent)
         self._recents = list(recents)
         self._rows: dict[str, FieldRow] = {}
-        self._columns = 1
+        self._labels_above = False
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(16)
@@ -54,12 +54,16 @@ class ParamsForm(QWidget):
                 row.deleteLater()
         self._rows = {name: kept.get(name) or self._new_row(name, field) for name, field in fields.items()}
         self._place()
-        return len(kept) < len(self._rows)
+        new = len(kept) < len(self._rows)
+        if new:
+            for row in self._rows.values():
+                row.raise_()  # children in the order of the form, for the keys and for screen readers
+        return new
 
-    def set_columns(self, columns: int) -> None:
-        """1: labels left of their editors. 2: labels above, rows side by side."""
-        if columns != self._columns:
-            self._columns = columns
+    def set_labels_above(self, above: bool) -> None:
+        """Labels above their editors, for a narrow form, or left of them."""
+        if above != self._labels_above:
+            self._labels_above = above
             self._place()
 
     def row(self, name: str) -> "FieldRow":
@@ -100,11 +104,9 @@ class ParamsForm(QWidget):
 
     def _place(self) -> None:
         for place, row in enumerate(self._rows.values()):
-            row.set_stacked(self._columns > 1)
-            self._grid.addWidget(row, place // self._columns, place % self._columns, Qt.AlignmentFlag.AlignTop)
+            row.set_stacked(self._labels_above)
+            self._grid.addWidget(row, place, 0, Qt.AlignmentFlag.AlignTop)
             row.setVisible(True)
-        for column in range(2):
-            self._grid.setColumnStretch(column, 1 if column < self._columns else 0)
 
 
 class FieldRow(QWidget):

@@ -52,6 +52,7 @@ class CurvePlot(QFrame):
     """
 
     failed = Signal(object)  # Problem, of a save
+    full_size_asked = Signal()  # a double-click where all is in view
 
     def __init__(
         self,
@@ -82,8 +83,9 @@ class CurvePlot(QFrame):
         self.setMinimumSize(220, 150)
         self.canvas = PlotCanvas(self.series, self.x_title)
         self.canvas.name_axes(left_title, right_title)
-        self.canvas.pointed.connect(self._show_values)
+        self.canvas.pointed.connect(self.show_values)
         self.canvas.zoomed.connect(self._ask_redraw)
+        self.canvas.full_size_asked.connect(self.full_size_asked)
         self.canvas.came_to_light.connect(self.redraw)
         self.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.canvas.setAccessibleName(self.title)
@@ -128,7 +130,7 @@ class CurvePlot(QFrame):
         holder = QWidgetAction(menu)
         holder.setDefaultWidget(self.smoother)
         menu.addAction(holder)
-        menu.addAction("Show all (double-click)", self.canvas.fit)
+        menu.addAction("Show all", self.canvas.fit)
         menu.addSeparator()
         menu.addAction("Copy picture", self.copy_picture)
         menu.addAction("Save…", self.ask_and_save)
@@ -343,7 +345,12 @@ class CurvePlot(QFrame):
         self.canvas.lines[name].set_shown(on)
         self.redraw()
 
-    def _show_values(self, step: float | None) -> None:
+    def show_best(self, at: float | None) -> None:
+        """Mark the best epoch with a dashed line and a star, in the unit of the bottom axis; None takes it away."""
+        self.canvas.show_best(at)
+
+    def show_values(self, step: float | None) -> None:
+        """Crosshair and read-out at the points nearest to this step; None takes them away."""
         index = {each.name: self.curves[each.name].nearest(step) for each in self.shown()} if step is not None else {}
         found = {name: place for name, place in index.items() if place is not None}
         if step is None or not found:

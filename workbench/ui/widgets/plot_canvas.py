@@ -19,6 +19,7 @@ FAINT, BOLD = 1, 2  # px
 FAINT_SHARE = 0.4  # of the curve's colour in the raw curve behind its smoothed one
 SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12
+BEST = "#E69F00"  # of the line and star of the best epoch
 AXIS_PX = 11
 BOTTOM_PX = 34  # figures and name of the bottom axis
 
@@ -123,6 +124,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     """Lines on one or two vertical axes, marks of trouble, and a crosshair that follows the pointer."""
 
     zoomed = Signal()
+    full_size_asked = Signal()  # a double-click where all is in view
     pointed = Signal(object)  # the step under the pointer (float), or None when it left
 
     def __init__(self, series: Sequence[Series], x_title: str, parent: QWidget | None = None) -> None:
@@ -145,6 +147,9 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self._crosshair = pg.InfiniteLine(angle=90, movable=False)
         self._crosshair.setVisible(False)
         self.item.addItem(self._crosshair, ignoreBounds=True)
+        self._best = pg.InfiniteLine(angle=90, movable=False, label="★", labelOpts={"position": 0.95})
+        self._best.setVisible(False)
+        self.item.addItem(self._best, ignoreBounds=True)
         self._marks: list[pg.InfiniteLine] = []  # made when trouble comes: even hidden ones cost at every redraw
         self.item.vb.sigXRangeChanged.connect(self._range_changed)
         self.scene().sigMouseMoved.connect(self._mouse_moved)
@@ -179,6 +184,8 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         for side in ("left", "bottom"):
             self.item.getAxis(side).setGrid(tokens.plot_grid_alpha)
         self._crosshair.setPen(pg.mkPen(tokens.muted, width=1))
+        self._best.setPen(pg.mkPen(BEST, width=1, style=Qt.PenStyle.DashLine))
+        self._best.label.setColor(BEST)
         for mark in self._marks:
             self._style_mark(mark)
 
@@ -221,6 +228,12 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
                 mark.setValue(step)
                 mark.label.setFormat(text)
                 mark.label.setPosition(0.78 - 0.14 * (place % 5))  # neighbours do not cover each other
+
+    def show_best(self, at: float | None) -> None:
+        """The line of the best epoch at this place of the bottom axis; None hides it."""
+        self._best.setVisible(at is not None)
+        if at is not None:
+            self._best.setValue(at)
 
     def set_log(self, on: bool) -> None:
         self.item.setLogMode(y=on)
@@ -272,7 +285,10 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         return float((step - low) / (high - low)) if high > low else 0.0
 
     def mouseDoubleClickEvent(self, event: Any) -> None:
-        self.fit()
+        if self.item.vb.autoRangeEnabled()[0]:
+            self.full_size_asked.emit()
+        else:
+            self.fit()
         event.accept()
 
     def leaveEvent(self, event: Any) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from workbench.problem import Problem
 from workbench.ui import theme
 
-FILE_KINDS = "PNG picture (*.png);;SVG drawing (*.svg);;CSV table (*.csv)"
+FILE_KINDS = "PNG (*.png);;SVG (*.svg);;CSV (*.csv)"
 
 if TYPE_CHECKING:
     from workbench.ui.widgets.plot import CurvePlot

@@ -56,6 +56,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Training": ("training", "*sampler", "*augmentation"),
     "Evaluation": ("evaluation",),
 }
+ESSENTIAL = ("name", "dataset", "split.name", "backbone.name", "embedding.dim", "loss", "training.epochs",
+             "training.batch_size", "training.lr", "seeds")  # fmt: skip
 UNDO_KEPT = 200
 
 
@@ -202,6 +204,25 @@ class Draft:
                 found[path] = {**found[path], "source": f"{self.sources[path]} (the preset's value)"}
         return found
 
+    def essential(self) -> dict[str, Field]:
+        """What most runs need: the choices, where the data lies, the loss's parameters, how long and how fast."""
+        every = {path: field for group in GROUPS for path, field in self.fields(group).items()}
+        return {
+            path: field
+            for wanted in ESSENTIAL
+            for path, field in every.items()
+            if path == wanted or (path.startswith(f"{wanted}.") and _is_essential(path, field))
+        }
+
+    def advanced(self, group: str) -> dict[str, Field]:
+        """The other fields that stand under a heading."""
+        essential = self.essential()
+        return {path: field for path, field in self.fields(group).items() if path not in essential}
+
+    def changed(self) -> list[str]:
+        """The fields that differ from the preset."""
+        return [path for path in self.paths() if self.value(path) != self.base_value(path)]
+
     def _of_the_base(self, path: str) -> bool:
         """Whether the preset has this field: a parameter of the same name of another choice is not its own."""
         part, _, field = path.partition(".")
@@ -343,6 +364,11 @@ class Draft:
             forth.append((self.values, self.base))
             self.values, self.base = back.pop()
             self._last_path = ""
+
+
+def _is_essential(path: str, field: Field) -> bool:
+    """Of a data set the choice and its places, of a loss all parameters."""
+    return not path.startswith("dataset.") or path == "dataset.name" or bool(field.get("path"))
 
 
 def _of_data(values: Values) -> str:

@@ -1,29 +1,35 @@
-"""The left side of Set up: one card per heading, each a form of what the draft shows there now."""
+"""The form of Set up in one column: what most runs need, then everything else, folded to what differs."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.entries.catalog import listed
-from workbench.ui.pages.setup.draft import GROUPS, Draft
+from workbench.ui.icons import icon
+from workbench.ui.pages.setup.draft import GROUPS, Draft, Field
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
-from workbench.ui.widgets.form import Fix, ParamsForm, title_of
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.form import FieldRow, Fix, ParamsForm, help_lines, title_of
+from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.words import counted
 
-WIDE_WINDOW = 1400  # px: from here on two columns
-WIDE_FORM = 460  # px: the least that two columns need
+ESSENTIALS = "Essentials"
 OFFERS = {"published": "Use all that is published", "measured": "Use what was measured here"}
-INSIDE = ("Embedding",)  # stands in the card of the heading before it
 
 
 class FormGroups(QScrollArea):
-    """All fields of a run. It shows a draft and says what the person changed; it changes nothing itself."""
+    """All fields of a run. It shows a draft and says what the person changed; it changes nothing itself.
+
+    Rows of the Advanced card are made when they are first to be seen: folded it holds what is changed or wrong, a
+    search shows what fits, and unfolded it holds all.
+    """
 
     edited = Signal(str, object)  # path, value
     reset_asked = Signal(str)
     offer_taken = Signal(str)  # "published" or "measured"
+    rows_made = Signal()  # Qt has put them at the end of the window's focus chain
 
     def __init__(self, recents: list[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,60 +37,147 @@ class FormGroups(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._recents = recents
+        self._draft: Draft | None = None
+        self._errors: dict[str, str] = {}
         self.forms: dict[str, ParamsForm] = {}
+        self._headings: dict[str, QLabel] = {}
         self.defaults = label("", "muted", wrap=True)
         self.defaults.setAccessibleName("Published and measured values of the loss")
         self.offers = {kind: button(words, kind="quiet") for kind, words in OFFERS.items()}
         for kind, offer in self.offers.items():
             offer.clicked.connect(partial(self.offer_taken.emit, kind))
+        self.unfold = button("Advanced", "caret-right", kind="quiet")
+        self.unfold.setCheckable(True)
+        self.unfold.toggled.connect(self._fold_or_unfold)
+        self.summary = ElidedLabel("", "muted")
+        self.search = QLineEdit(placeholderText="Find a field", clearButtonEnabled=True)
+        self.search.setAccessibleName("Find a field")
+        self.search.textChanged.connect(self._show_rows)
+        self.nothing = label("", "muted")
         self._inside = QWidget()
-        column = QVBoxLayout(self._inside)
-        column.setContentsMargins(0, 0, 8, 0)
-        column.setSpacing(8)
-        card = Card()
-        for heading in GROUPS:
-            if heading in INSIDE:
-                card.body.addWidget(label(heading, "strong"))
-            else:
-                card = Card(heading)
-                card.body.setContentsMargins(12, 8, 12, 12)
-                column.addWidget(card)
-            form = ParamsForm(recents=recents)
-            form.changed.connect(self.edited)
-            form.reset_asked.connect(self.reset_asked)
-            card.body.addWidget(form)
-            self.forms[heading] = form
-            if heading == "Loss":
-                card.body.addWidget(self.defaults)
-                for offer in self.offers.values():
-                    card.body.addWidget(offer, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addStretch(1)
+        self._build()
         self.setWidget(self._inside)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._inside.hide()  # until there is a draft: empty cards would be seen squeezed
 
-    def show_draft(self, draft: Draft, errors: dict[str, str]) -> bool:
-        """Fields, values, changes, errors and repairs as they are in the draft; whether some of the rows are new."""
-        warnings = draft.warnings()
-        fixes: dict[str, Fix] = {
-            path: (words, partial(self.edited.emit, target, value))
-            for path, (words, target, value) in draft.fixes(warnings | errors).items()
-        }
-        new = False
-        for heading, form in self.forms.items():
-            fields = draft.fields(heading)
-            new |= form.set_fields(fields)
-            form.set_values({path: draft.value(path) for path in fields})
-            form.mark_changed({path: draft.base_value(path) for path in fields})
-            form.show_errors(errors, fixes, warnings)
+    def _build(self) -> None:
+        column = QVBoxLayout(self._inside)
+        column.setContentsMargins(0, 0, 8, 0)
+        column.setSpacing(12)
+        self.essentials, self.advanced = Card(ESSENTIALS), Card()
+        for card in (self.essentials, self.advanced):
+            card.body.setContentsMargins(16, 12, 16, 12)
+            column.addWidget(card)
+        self._add_form(ESSENTIALS, self.essentials)
+        self.essentials.body.addWidget(self.defaults)
+        for offer in self.offers.values():
+            self.essentials.body.addWidget(offer, 0, Qt.AlignmentFlag.AlignLeft)
+        head = QHBoxLayout()
+        head.addWidget(self.unfold)
+        head.addWidget(self.summary, 1)
+        head.addWidget(self.search, 1)
+        self.search.setMinimumWidth(90)
+        self.search.setMaximumWidth(320)
+        self.advanced.body.addLayout(head)
+        self.advanced.body.addWidget(self.nothing)
+        for heading in GROUPS:
+            self._headings[heading] = label(heading, "strong")
+            self.advanced.body.addWidget(self._headings[heading])
+            self._add_form(heading, self.advanced)
+        column.addStretch(1)
+
+    def _add_form(self, heading: str, card: Card) -> None:
+        form = self.forms[heading] = ParamsForm(recents=self._recents)
+        form.changed.connect(self.edited)
+        form.reset_asked.connect(self.reset_asked)
+        card.body.addWidget(form)
+
+    def set_labels_above(self, above: bool) -> None:
+        """Labels above their editors, or left of them."""
+        for form in self.forms.values():
+            form.set_labels_above(above)
+
+    def show_draft(self, draft: Draft, errors: dict[str, str]) -> None:
+        """Fields, values, changes, errors and repairs as they are in the draft."""
+        self._draft, self._errors = draft, errors
+        self._show_rows()
         self._show_defaults(draft)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self._inside.show()
-        return new
+
+    def _show_rows(self) -> None:
+        if self._draft is None:
+            return
+        draft = self._draft
+        warnings = draft.warnings()
+        fixes: dict[str, Fix] = {
+            path: (words, partial(self.edited.emit, target, value))
+            for path, (words, target, value) in draft.fixes(warnings | self._errors).items()
+        }
+        changed, new = set(draft.changed()), False
+        hidden = 0
+        for heading, form in self.forms.items():
+            every = draft.essential() if heading == ESSENTIALS else draft.advanced(heading)
+            striking = changed | self._errors.keys() | warnings.keys()
+            fields = every if heading == ESSENTIALS else self._chosen(heading, every, striking)
+            hidden += len(every) - len(fields)
+            new |= form.set_fields(fields)
+            form.set_values({path: draft.value(path) for path in fields})
+            form.mark_changed({path: draft.base_value(path) for path in fields})
+            form.show_errors(self._errors, fixes, warnings)
+            form.setVisible(bool(fields))
+            if heading in self._headings:
+                self._headings[heading].setVisible(bool(fields))
+        self._tell_hidden(draft, changed, hidden)
+        if new:
+            self.rows_made.emit()
+
+    def _chosen(self, heading: str, every: dict[str, Field], striking: set[str]) -> dict[str, Field]:
+        """The advanced fields that are shown now."""
+        if words := self.search.text().casefold().split():
+            return {path: field for path, field in every.items() if _holds(heading, path, field, words)}
+        if self.unfold.isChecked():
+            return every
+        in_use = self._path_in_use()  # stays, also where it is just set back to the preset
+        return {path: field for path, field in every.items() if path in striking or path == in_use}
+
+    def _path_in_use(self) -> str:
+        """The field that has the focus; empty where none has."""
+        focus = self.focusWidget()
+        for form in self.forms.values():
+            for path in form.names():
+                if focus is not None and form.row(path).isAncestorOf(focus):
+                    return path
+        return ""
+
+    def _tell_hidden(self, draft: Draft, changed: set[str], hidden: int) -> None:
+        every = [path for heading in GROUPS for path in draft.advanced(heading)]
+        differ = sum(path in changed for path in every)
+        self.summary.setText(f"{counted(len(every), 'field')}, {differ} changed")
+        self.nothing.setText("No advanced field has these words." if self.search.text() else "")
+        self.nothing.setVisible(bool(self.search.text()) and hidden == len(every))
+
+    def _fold_or_unfold(self, on: bool) -> None:
+        self.unfold.setIcon(icon("caret-down" if on else "caret-right"))
+        self._show_rows()
+
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """Changed and wrong fields under each heading of the contents."""
+        if self._draft is None:
+            return {}
+        changed = set(self._draft.changed())
+        parts: dict[str, Mapping[str, Field]] = {ESSENTIALS: self._draft.essential()}
+        parts |= {heading: self._draft.advanced(heading) for heading in GROUPS}
+        return {
+            heading: (sum(path in changed for path in fields), sum(path in self._errors for path in fields))
+            for heading, fields in parts.items()
+            if fields
+        }
 
     def _show_defaults(self, draft: Draft) -> None:
         """What is published and what was measured, in the words of the form, and a button for what is not set yet."""
-        fields = {path: field for heading in self.forms for path, field in draft.fields(heading).items()}
+        fields = {path: field for heading in GROUPS for path, field in draft.fields(heading).items()}
 
         def name_of(key: str) -> str:
             if key in draft.catalog:
@@ -98,15 +191,37 @@ class FormGroups(QScrollArea):
             offer.setVisible(kind in offered)
             offer.setToolTip(listed(offered.get(kind, {}), name_of))
 
-    def choose_columns(self) -> None:
-        """Two columns in a wide window, one in a narrow one."""
-        wide = self.window().width() >= WIDE_WINDOW and self.width() >= WIDE_FORM
-        for form in self.forms.values():
-            form.set_columns(2 if wide else 1)
+    def row(self, path: str) -> FieldRow:
+        """The row of a field; Advanced unfolds for it. Raises KeyError where the run has no such field."""
+        for again in (False, True):
+            for form in self.forms.values():
+                if path in form.names():
+                    return form.row(path)
+            if not again:
+                self.search.clear()
+                self.unfold.setChecked(True)
+        raise KeyError(path)
 
     def show_field(self, path: str) -> None:
         """Scroll to a field and put the cursor there."""
-        for form in self.forms.values():
-            if path in form.names():
-                self.ensureWidgetVisible(form.row(path))
-                form.row(path).widget.setFocus()
+        row = self.row(path)
+        self.ensureWidgetVisible(row)
+        row.widget.setFocus()
+
+    def show_heading(self, heading: str) -> None:
+        """Scroll to a heading of the contents."""
+        if heading == ESSENTIALS:
+            self.ensureWidgetVisible(self.essentials, 0, 0)
+            self.verticalScrollBar().setValue(0)
+            return
+        self.search.clear()
+        self.unfold.setChecked(True)
+        if (layout := self._inside.layout()) is not None:
+            layout.activate()
+        top = self._headings[heading].mapTo(self._inside, self._headings[heading].rect().topLeft()).y()
+        self.verticalScrollBar().setValue(top)
+
+
+def _holds(heading: str, path: str, field: Field, words: list[str]) -> bool:
+    text = " ".join((heading, path, title_of(path, field), *help_lines(field))).casefold()
+    return all(word in text for word in words)

@@ -12,15 +12,15 @@ from workbench.config import Preset, RunConfig
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.setup.config_files import ConfigFiles
-from workbench.ui.pages.setup.data_dialog import DataDialog
+from workbench.ui.pages.setup.contents import WIDTH as CONTENTS_WIDTH
+from workbench.ui.pages.setup.contents import Contents
 from workbench.ui.pages.setup.data_finder import DataFinder
-from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.draft import GROUPS, Draft
 from workbench.ui.pages.setup.groups import FormGroups
 from workbench.ui.pages.setup.plugins import PluginNotice
 from workbench.ui.pages.setup.preflight import PreflightCard, PreflightRunner
 from workbench.ui.pages.setup.preset_chooser import PresetChooser
 from workbench.ui.session import Session
-from workbench.ui.sweeps.dialog import SweepDialog
 from workbench.ui.tab_order import order_regions
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.form import title_of
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
     from workbench.running.launch import Preflight
 
-LEFT, RIGHT = 62, 38  # share of the width
-RIGHT_LEAST = 290  # px
+RIGHT = 300  # px of the preflight's column at 100% text
+RIGHT_LEAST = 240  # px in a narrow page
+NARROW = 1000  # px of the page under which the contents beside the form are left out
+NARROWEST = 760  # px of the page under which labels stand above their fields
 
 
 class SetupPage(QWidget):
@@ -49,6 +51,7 @@ class SetupPage(QWidget):
         self._looked_at: tuple[RunConfig, Preflight] | None = None
         self._refused: tuple[RunConfig, Problem] | None = None  # what Preflight found impossible, and why
         self._build()
+        self._fit_text()
         self._connect()
         self._add_actions()
         self._begin()
@@ -60,6 +63,7 @@ class SetupPage(QWidget):
         self.undo = icon_button("arrow-u-up-left", "Undo (Ctrl+Z)")
         self.redo = icon_button("arrow-u-up-right", "Redo (Ctrl+Shift+Z)")
         self.groups = FormGroups([str(each) for each in self.session.preferences.recent("data")])
+        self.contents = Contents()
         self.card = PreflightCard()
         self.runner = PreflightRunner(self.session, self)
         self.finder = DataFinder(self.session, self)
@@ -71,17 +75,20 @@ class SetupPage(QWidget):
         self.start = button("Start", "play", "primary")
         self.sweep = button("Sweep…", "grid-four")
         self.sweep.setToolTip("Run it with many values of some fields")
-        self.save = button("Save config…", "floppy-disk")
-        self.open = button("Open config…", "folder-open")
+        self.save = button("Save…", "floppy-disk")
+        self.open = button("Open…", "folder-open")
         self.copy = button("Copy command", "copy")
+        for words, control in (("Save config", self.save), ("Open config", self.open)):
+            control.setAccessibleName(words)
+            control.setToolTip(words)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 12, 16, 12)
         row.setSpacing(12)
-        row.addLayout(self._left(), LEFT)
-        right = QWidget()
-        right.setLayout(self._right())
-        right.setMinimumWidth(RIGHT_LEAST)
-        row.addWidget(right, RIGHT)
+        row.addWidget(self.contents)
+        row.addLayout(self._left(), 1)
+        self._beside = QWidget()
+        self._beside.setLayout(self._right())
+        row.addWidget(self._beside)
 
     def _left(self) -> QVBoxLayout:
         column, head = QVBoxLayout(), QHBoxLayout()
@@ -131,6 +138,8 @@ class SetupPage(QWidget):
 
     def _connect(self) -> None:
         self.chooser.edited.connect(self._take_preset)
+        self.contents.chosen.connect(self.groups.show_heading)
+        self.groups.rows_made.connect(self._order_tabs)
         self.groups.edited.connect(self._edit)
         self.groups.reset_asked.connect(self._reset)
         self.groups.offer_taken.connect(self._take_offer)
@@ -154,6 +163,7 @@ class SetupPage(QWidget):
         self.session.catalog_changed.connect(self._begin)
         self.session.config_offered.connect(self.take_config)
         self.session.runs_changed.connect(self._name_start)
+        self.session.theme.changed.connect(self._fit_text)
         self.session.run_ended.connect(self._run_ended)
 
     def _add_actions(self) -> None:
@@ -207,6 +217,8 @@ class SetupPage(QWidget):
         """Open the dialog that varies this run. Does nothing while something is wrong."""
         if self._ready is None or self.config is None:
             return
+        from workbench.ui.sweeps.dialog import SweepDialog  # late, as the other dialogs: the window stands before
+
         known = self._looked_at if self._looked_at is not None and self._looked_at[0] == self.config else None
         self.sweep_dialog = SweepDialog(self.session, self.config, known[1] if known else None, self)
         self.runner.found.connect(self.sweep_dialog.take_preflight)
@@ -229,6 +241,8 @@ class SetupPage(QWidget):
         self.session.run_in_thread("Looking at the data", work, partial(self._show_data, config))
 
     def _show_data(self, config: RunConfig, found: "Inspection") -> None:
+        from workbench.ui.pages.setup.data_dialog import DataDialog
+
         self.data_dialog = DataDialog(config.dataset.name, found, self)
         self.data_dialog.show()
 
@@ -302,8 +316,8 @@ class SetupPage(QWidget):
             errors = {refused.field: str(refused)}
         lacks = self.draft.missing()
         errors = errors | lacks
-        if self.groups.show_draft(self.draft, errors):
-            order_regions([self])
+        self.groups.show_draft(self.draft, errors)
+        self.contents.show_counts(self.groups.counts())
         self._show_preset()
         self.undo.setEnabled(self.draft.can_undo)
         self.redo.setEnabled(self.draft.can_redo)
@@ -320,14 +334,14 @@ class SetupPage(QWidget):
     def _show_preset(self) -> None:
         assert self.draft is not None
         self._preset = shown = self.chooser.show_base(self.draft.base)
-        changed = sum(self.draft.value(path) != self.draft.base_value(path) for path in self.draft.paths())
+        changed = len(self.draft.changed())
         count = f"{changed} changed. " if changed else ""
         self.summary.setText(count + (shown.summary if shown else "A config from a file or a run."))
 
     def _explain(self, errors: dict[str, str]) -> None:
         """Why Start is off: above it and in its tooltip."""
         assert self.draft is not None
-        fields = {path: field for heading in self.groups.forms for path, field in self.draft.fields(heading).items()}
+        fields = {path: field for heading in GROUPS for path, field in self.draft.fields(heading).items()}
         self._bad_paths = [path for path in fields if path in errors]
         reasons = [f"{title_of(path, fields[path])}: {errors[path]}" for path in self._bad_paths]
         reasons += [f"{path}: {sentence}" for path, sentence in errors.items() if path not in fields]
@@ -391,11 +405,21 @@ class SetupPage(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.groups.choose_columns()
+        self._fit_text()
+
+    def _order_tabs(self) -> None:
+        order_regions([self])
+
+    def _fit_text(self) -> None:
+        """Take the widths of the text size."""
+        self.contents.setFixedWidth(self.session.theme.side(CONTENTS_WIDTH))
+        narrow = self.width() < NARROW
+        self.contents.setVisible(not narrow)
+        self.groups.set_labels_above(self.width() < NARROWEST)
+        self._beside.setFixedWidth(self.session.theme.side(RIGHT_LEAST if narrow else RIGHT))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self.groups.choose_columns()
         if self.draft is not None and self.config is None and self.draft.forget_classes():
             self._refresh()  # files may have changed since the count that refused it
         self.runner.settle(self._ready)

@@ -6,6 +6,7 @@ import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
+from workbench.ui.pages.train.plot_grid import PlotGrid
 from workbench.ui.theme import OKABE_ITO
 from workbench.ui.widgets.plot import CurvePlot, Series
 
@@ -55,9 +56,8 @@ class AnatomyPanel(QWidget):
         self.plots = (self.bound, self.information, self.tightness, self.contrastive)
         self._of: dict[str, list[CurvePlot]] = {}
         grid = QGridLayout()
-        grid.setSpacing(8)
-        for place, plot in enumerate(self.plots):
-            grid.addWidget(plot, place // 2, place % 2)
+        self.grid = PlotGrid(self.plots, grid, self)
+        for plot in self.plots:
             plot.failed.connect(self.failed)
             for series in plot.series:
                 self._of.setdefault(series.name, []).append(plot)
@@ -73,7 +73,7 @@ class AnatomyPanel(QWidget):
         column.setSpacing(4)
         column.addLayout(grid, 1)
         column.addWidget(self.sentence)
-        self._lambda = np.empty(0)
+        self._lambda, self._lambda_steps = np.empty(0), np.empty(0)
         self._titles = {series.name: series.title for plot in self.plots for series in plot.series}
         self._seen = ""  # how embeddings and class vectors are compared, where not as they are
 
@@ -81,9 +81,14 @@ class AnatomyPanel(QWidget):
         """Empty every plot."""
         for plot in self.plots:
             plot.clear()
-        self._lambda = np.empty(0)
+        self._lambda, self._lambda_steps = np.empty(0), np.empty(0)
         self._show_seen(None)
         self.sentence.setText(WAITING)
+
+    @property
+    def lambdas(self) -> tuple[np.ndarray, np.ndarray]:
+        """Steps and values of λ, both [n]."""
+        return self._lambda_steps, self._lambda
 
     def add(self, points: Iterable[tuple[str, int, float]]) -> None:
         """Scalars (name, step, value) in the order written; names that no plot shows are passed over."""
@@ -104,6 +109,7 @@ class AnatomyPanel(QWidget):
             self._show_seen(float(values[-1]))
         if name == "anatomy/lambda":
             self._lambda = np.concatenate([self._lambda, values])
+            self._lambda_steps = np.concatenate([self._lambda_steps, steps])
         if name in ("anatomy/pce", "anatomy/lambda", "anatomy/entropy/within"):
             self._tell_bound()
 

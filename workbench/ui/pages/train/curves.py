@@ -7,6 +7,7 @@ import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from workbench.ui.pages.train.plot_grid import PlotGrid
 from workbench.ui.theme import OKABE_ITO, SERIES
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.workspace.rows import Evaluation, Run, recalls
@@ -47,13 +48,9 @@ class Curves(QWidget):
         self._of = {series.name: plot for plot in (self.probe, self.batch, self.rate) for series in plot.series}
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(8)
-        for place, plot in enumerate(self.plots):
-            grid.addWidget(plot, place // 2, place % 2)
+        self.grid = PlotGrid(self.plots, grid, self)
+        for plot in self.plots:
             plot.failed.connect(self.failed)
-        for line in range(2):
-            grid.setRowStretch(line, 1)
-            grid.setColumnStretch(line, 1)
 
     def clear(self) -> None:
         """Empty every plot."""

@@ -57,6 +57,10 @@ class EpochTable(QAbstractTableModel):
         self._best = last - scores[::-1].index(max(known)) if known else -1
         self.endResetModel()
 
+    def best(self) -> Evaluation | None:
+        """The best evaluation, as the table marks it."""
+        return self._rows[self._best] if self._rows and self._best >= 0 else None
+
     def evaluation(self, row: int) -> Evaluation:
         """The evaluation in a row."""
         return self._rows[row]

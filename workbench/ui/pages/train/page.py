@@ -1,7 +1,9 @@
 """The Train page: the shown run, live while it works and as it was afterwards."""
 
-from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtCore import QItemSelectionModel, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QHBoxLayout,
     QHeaderView,
     QSplitter,
     QStackedWidget,
@@ -18,14 +20,20 @@ from workbench.problem import Problem
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
+from workbench.ui.pages.train.findings import Findings
 from workbench.ui.pages.train.header import RunHeader, TroubleBanner
 from workbench.ui.pages.train.method import MethodPanel
+from workbench.ui.pages.train.reading import NEEDED, read_curves
 from workbench.ui.run_config import offer_settings
 from workbench.ui.session import Session
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.smoothing_slider import SmoothingSlider
+from workbench.workspace.rows import Evaluation
 
 ROW_PX = 24
+FINDINGS_PX = 236  # at 100% text
+WITH_FINDINGS = 940  # px of the page from which the sentences stand beside the plots
+READ_AFTER = 300  # ms after the last news
 TABLE_SHARE, CURVES_SHARE = 1, 4
 NOT_YET, NEVER = "No values yet", "This run has no values of this"  # in a plot without any
 
@@ -36,14 +44,18 @@ class TrainPage(QStackedWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
+        self._evaluations: list[Evaluation] = []
+        self._reading = QTimer(self, singleShot=True, interval=READ_AFTER)
+        self._reading.timeout.connect(self._read_curves)
         self._build()
         self._connect()
+        self._fit_text()
         self._show_run(session.run_id)
         session.follower.tell_again()  # the points that it told before this page was made
 
     def _build(self) -> None:
         self.hint = EmptyHint(
-            "No run is shown",
+            "No run selected",
             "The curves of a run stand here while it trains and afterwards. Choose one in the list, or set one up.",
             "Set up a run",
         )
@@ -78,7 +90,14 @@ class TrainPage(QStackedWidget):
         self.table.setMinimumHeight(3 * ROW_PX)
         split = QSplitter(Qt.Orientation.Vertical)
         split.setHandleWidth(8)
-        split.addWidget(self.views)
+        self.findings = Findings()
+        above = QWidget()
+        beside = QHBoxLayout(above)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.setSpacing(12)
+        beside.addWidget(self.views, 1)
+        beside.addWidget(self.findings)
+        split.addWidget(above)
         split.addWidget(self.table)
         split.setStretchFactor(0, CURVES_SHARE)
         split.setStretchFactor(1, TABLE_SHARE)
@@ -110,12 +129,33 @@ class TrainPage(QStackedWidget):
         self.anatomy.failed.connect(self.session.notify)
         self.table.doubleClicked.connect(self._show_epoch)
         self.session.run_changed.connect(self._show_run)
+        self.session.theme.changed.connect(self._fit_text)
         self.session.scalars_arrived.connect(self.curves.add)
         self.session.scalars_arrived.connect(self.anatomy.add)
+        self.session.scalars_arrived.connect(self._reading.start)
         self.session.charts_changed.connect(self._show_charts)
         self.method.step_chosen.connect(self._show_charts_of)
         self.session.runs_changed.connect(self._refresh)
         self.session.evaluations_changed.connect(self._show_evaluations)
+
+    def _fit_text(self) -> None:
+        """Take the width of the text size; a narrow page has no room for the sentences."""
+        self.findings.setFixedWidth(self.session.theme.side(FINDINGS_PX))
+        self.findings.setVisible(self.width() >= WITH_FINDINGS)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_text()
+
+    def _read_curves(self) -> None:
+        """Say what the curves of now show."""
+        every = {
+            name: curve for plot in (*self.curves.plots, *self.anatomy.plots) for name, curve in plot.curves.items()
+        }
+        known = {name: (every[name].steps, every[name].values) for name in NEEDED if name in every}
+        known["anatomy/lambda"] = self.anatomy.lambdas
+        scores = [(each.epoch, each.metrics["MAP@R"]) for each in self._evaluations if "MAP@R" in each.metrics]
+        self.findings.show_sentences(read_curves(known, scores))
 
     def _smooth(self, weight: float) -> None:
         for plot in (*self.curves.plots, *self.anatomy.plots):
@@ -145,9 +185,13 @@ class TrainPage(QStackedWidget):
             plot.say_when_empty(NOT_YET if run.live else NEVER)
 
     def _show_evaluations(self) -> None:
-        evaluations = self.session.evaluations()
+        evaluations = self._evaluations = self.session.evaluations()
         self.curves.show_evaluations(evaluations)
         self.model.show(evaluations)
+        best = self.model.best()
+        for grid in (self.curves.grid, self.anatomy.grid):
+            grid.show_best(*((None, None) if best is None else (best.epoch, best.step)))
+        self._reading.start()
         if evaluations:
             first = self.model.index(0, 0)
             self.table.selectionModel().setCurrentIndex(first, QItemSelectionModel.SelectionFlag.NoUpdate)

@@ -1,0 +1,221 @@
+"""Pictures of every page, tab and dialog of the window, for a person to look at.
+
+    python tests/pictures.py OUT [--data FOLDER] [--workspace FOLDER] [--only WORD ...] [--looks NAME ...]
+
+Trains a real run of Digits and, with `--data` (a folder of photographs, one folder per class), one of those, unless the
+workspace holds runs already. Then it opens the window once for each look (size, theme, text size, scale) in a process
+of its own and writes OUT/LOOK/NAME.png. Works without a display (Qt's offscreen platform) and on any other.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QDialog, QWidget
+
+    from workbench.ui.main_window import MainWindow
+
+PATIENCE = 60.0  # seconds that maps and previews get
+SETTLES = 0.4  # seconds after the last activity, for plots that are painted in turns
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How the window is shown."""
+
+    name: str
+    size: tuple[int, int] = (1440, 900)
+    theme: str = "light"
+    text: int = 100  # %
+    scale: str = "1"
+
+
+LOOKS = (
+    Look("light-1440"),
+    Look("dark-1440", theme="dark"),
+    Look("light-1280", (1280, 720)),
+    Look("dark-1280", (1280, 720), "dark"),
+    Look("text150-1440", text=150),
+    Look("text150-1280", (1280, 720), text=150),
+    Look("scale15-1440", scale="1.5"),
+)
+
+
+def train(workspace: Path, data: Path | None) -> None:
+    """Three seeds of Digits and one run of photographs by the command line."""
+    run = [sys.executable, "-m", "workbench", "run", "--quiet", "--workspace", str(workspace)]
+    subprocess.run([*run, "sample-digits", "--set", "seeds=2"], check=True)
+    if data is not None:
+        photographs = [f"dataset.{name}" for name in ("name=folder", f"folder={data}", "image_size=48")]
+        others = ["split.name=classes", "training.epochs=3", "name=Photographs", "seeds=1"]
+        sets = [part for each in (*photographs, *others) for part in ("--set", each)]
+        subprocess.run([*run, "sample-digits", *sets], check=True)
+
+
+class Photographer:
+    """Goes through one window."""
+
+    def __init__(self, window: "MainWindow", out: Path, only: list[str]) -> None:
+        self.window, self.out, self.only = window, out, only
+        out.mkdir(parents=True, exist_ok=True)
+
+    def wait(self, until: Callable[[], bool] = lambda: True, least: float = SETTLES) -> None:
+        """Run the event loop for `least` seconds, and on until the condition holds or patience ends."""
+        from PySide6.QtCore import QEventLoop, QTimer
+
+        begun = monotonic()
+        while (spent := monotonic() - begun) < least or (spent < PATIENCE and not until()):
+            loop = QEventLoop()
+            QTimer.singleShot(50, loop.quit)
+            loop.exec()
+
+    def take(self, name: str, widget: "QWidget | None" = None) -> None:
+        if not self.only or any(word in name for word in self.only):
+            (widget or self.window).grab().save(str(self.out / f"{name}.png"))
+
+    def page(self, name: str) -> None:
+        """The page, then each of its tabs."""
+        from PySide6.QtWidgets import QTabWidget
+
+        self.window.session.show_page(name)
+        self.wait(lambda: not self.window.session.activity.working)
+        self.take(name)
+        for tabs in self.window.pages.page(name).findChildren(QTabWidget):
+            for index in range(tabs.count()):
+                if tabs.isVisible() and tabs.isTabEnabled(index):
+                    tabs.setCurrentIndex(index)
+                    self.wait()
+                    self.take(f"{name}-{tabs.tabText(index).lower().replace(' ', '-')}")
+            if tabs.count():
+                tabs.setCurrentIndex(0)
+
+    def dialogs(self, page: str) -> None:
+        """Every command of the frame or this page that opens a dialog."""
+        self.window.session.show_page(page)
+        self.wait()
+        keys = [
+            key
+            for key in self.window.commands
+            if self._opens(key) and key.partition(".")[0] in ("edit", "run", "file", "help", page)
+        ]
+        for key in keys:
+            if key.partition(".")[0] == page or page == "train":
+                self._dialog(key)
+
+    def _opens(self, key: str) -> bool:
+        action = self.window.commands[key]
+        return action.isEnabled() and (action.text().endswith("…") or key == "help.about")
+
+    def _dialog(self, key: str) -> None:
+        from PySide6.QtCore import QTimer
+
+        closer = QTimer(interval=700)
+        closer.timeout.connect(lambda: self._close_dialogs(key))
+        closer.start()
+        self.window.commands[key].trigger()
+        self.wait(least=1.6)
+        closer.stop()
+        self._close_dialogs(key)
+
+    def _close_dialogs(self, key: str) -> None:
+        for dialog in shown_dialogs():
+            from PySide6.QtWidgets import QFileDialog
+
+            if not isinstance(dialog, QFileDialog):
+                self.take(f"dialog-{key.replace('.', '-')}", dialog)
+            dialog.reject()
+
+
+def shown_dialogs() -> "list[QDialog]":
+    from PySide6.QtWidgets import QApplication, QDialog
+
+    return [each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible()]
+
+
+def photograph(look: Look, workspace: Path, out: Path, only: list[str]) -> None:
+    """Open the window in this look and write its pictures."""
+    from PySide6.QtCore import Qt
+    from PySide6.QtWidgets import QApplication
+
+    from workbench.entries import catalog
+    from workbench.ui.main_window import MainWindow
+    from workbench.ui.session import Session
+    from workbench.workspace import Workspace
+
+    QApplication.setAttribute(Qt.ApplicationAttribute.AA_DontUseNativeDialogs)
+    app = QApplication(sys.argv[:1])
+    app.setStyle("Fusion")
+    session = Session(Workspace(workspace, create=True))
+    session.set_catalog(catalog.current())
+    session.theme.choose(look.theme)
+    session.theme.set_text_size(look.text)
+    window = MainWindow(session)
+    window.resize(*look.size)
+    window.show()
+    window.make_ready()
+    camera = Photographer(window, out / look.name, only)
+    camera.wait()
+    camera.take("setup-without-run")
+    session.show_page("train")
+    camera.wait()
+    camera.take("train-without-run")
+    runs = session.runs()
+    for number, run in enumerate(sorted(runs, key=lambda run: run.dataset_id or 0)):
+        session.show_run(run.id)
+        if number == 0:
+            for name in ("setup", "train", "map", "retrieval", "compare", "report"):
+                camera.page(name)
+        elif run.dataset != runs[-1].dataset:
+            camera.window.session.show_page("map")
+            camera.wait(lambda: not session.activity.working)
+            camera.take("map-photographs")
+            session.show_page("retrieval")
+            camera.wait()
+            camera.take("retrieval-photographs")
+            break
+    for name in ("train", "setup", "map", "retrieval", "compare", "report"):
+        camera.dialogs(name)
+    session.close()
+    window.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--data", type=Path, help="folder of photographs, one folder per class")
+    parser.add_argument("--workspace", type=Path, help="keeps its runs for the next time")
+    parser.add_argument("--only", nargs="*", default=[], help="words, one of which a picture's name holds")
+    parser.add_argument("--looks", nargs="*", default=[look.name for look in LOOKS], help="names of looks")
+    parser.add_argument("--look", help=argparse.SUPPRESS)  # of a process that this one started
+    options = parser.parse_args()
+    if options.look:
+        look = next(look for look in LOOKS if look.name == options.look)
+        photograph(look, options.workspace, options.out, options.only)
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        workspace = options.workspace or Path(scratch) / "workspace"
+        if not (workspace / "workspace.db").exists():
+            train(workspace, options.data)
+        for look in (look for look in LOOKS if look.name in options.looks):
+            env = os.environ | {
+                "QT_SCALE_FACTOR": look.scale,
+                "WORKBENCH_SETTINGS": str(Path(scratch) / f"{look.name}.ini"),
+                "PYTHONPATH": str(Path(__file__).parents[1]),
+            }
+            if not any(name in env for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY")):
+                env["QT_QPA_PLATFORM"] = "offscreen"
+            only = ["--only", *options.only] if options.only else []
+            command = [sys.executable, __file__, str(options.out), "--workspace", str(workspace), "--look", look.name]
+            subprocess.run([*command, *only], check=True, env=env)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""The Train page reads its curves: sentences, one crosshair, the best epoch, and one plot at full size."""
+
+import pytest
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from trained import trained_run
+
+from workbench.ui.pages.train import TrainPage
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture
+def page(qtbot, session, workspace, tmp_path):
+    session.show_run(trained_run(workspace, tmp_path / "pixels"))
+    made = TrainPage(session)
+    qtbot.addWidget(made)
+    made.resize(1200, 800)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def double_click(plot):
+    at = QPointF(plot.canvas.viewport().rect().center())
+    event = QMouseEvent(
+        QEvent.Type.MouseButtonDblClick, at, plot.canvas.mapToGlobal(at), Qt.MouseButton.LeftButton,
+        Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier,
+    )  # fmt: skip
+    QApplication.sendEvent(plot.canvas.viewport(), event)
+
+
+def test_the_sentences_are_those_of_the_curves(page, qtbot):
+    qtbot.waitUntil(lambda: "SPCE is 0.025 nats below CE at the end" in page.findings.text())
+    assert "MAP@R is " in page.findings.text()
+    assert page.findings.isVisible()
+    page.resize(700, 700)
+    assert not page.findings.isVisible()
+
+
+def test_one_crosshair_for_all_plots_of_steps(page):
+    probe, _, batch, _ = page.curves.plots
+    probe.canvas.pointed.emit(10.0)
+    assert "step 10" in probe.read_out.text()
+    assert batch.read_out.text() == "step 10  Loss 0.2"
+    assert batch.read_out.isVisible()
+    probe.canvas.pointed.emit(None)
+    assert not batch.read_out.isVisible()
+
+
+def test_a_double_click_shows_one_plot_alone_and_escape_all_of_them(page):
+    page.activateWindow()
+    double_click(page.curves.plots[2])
+    assert [plot.isVisible() for plot in page.curves.plots] == [False, False, True, False]
+    QTest.keyClick(page.curves.plots[2].canvas, Qt.Key.Key_Escape)
+    assert all(plot.isVisible() for plot in page.curves.plots)

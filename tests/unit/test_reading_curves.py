@@ -1,0 +1,85 @@
+"""Sentences about curves, on curves whose story is known."""
+
+import numpy as np
+import pytest
+
+from workbench.ui.pages.train.reading import read_curves
+
+STEPS = np.arange(10, 110, 10)
+
+
+def texts(curves, scores=()):
+    made = {name: (STEPS[: len(values)], np.asarray(values, float)) for name, values in curves.items()}
+    return [(sentence.kind, sentence.text) for sentence in read_curves(made, list(scores))]
+
+
+def test_nothing_is_said_without_numbers():
+    assert texts({}) == []
+    assert texts({"probe/ce": [1.0], "probe/spce": [2.0]}, [(0, 0.5)]) == []
+    assert texts({"probe/ce": [np.nan] * 5, "probe/spce": [1.0] * 5}) == []
+
+
+def test_curves_that_meet():
+    ce = [2.0, 1.0, 0.5, 0.5, 0.5]
+    spce = [2.5, 1.3, 0.6, 0.51, 0.505]
+    assert texts({"probe/ce": ce, "probe/spce": spce}) == [
+        ("note", "CE and SPCE meet: from step 40 on they differ by less than 0.02 nats.")
+    ]
+
+
+def test_curves_that_cross():
+    ce = [2.0, 1.0, 0.5, 0.2]
+    spce = [1.0, 0.9, 0.8, 0.7]
+    assert texts({"probe/ce": ce, "probe/spce": spce}) == [
+        ("note", "SPCE is 0.5 nats above CE at the end; the two cross at step 30.")
+    ]
+
+
+def test_curves_that_never_meet():
+    assert texts({"probe/ce": [2, 1, 0.5], "probe/spce": [1, 0.6, 0.25]}) == [
+        ("note", "SPCE is 0.25 nats below CE at the end and never meets it.")
+    ]
+
+
+def test_a_bound_that_holds():
+    assert texts({"anatomy/ce": [2, 1], "anatomy/pce": [-5, -1]}) == [
+        ("note", "The bound CE ≥ PCE holds at every measured point (2).")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lam", "why"),
+    [(1e-7, "λ falls to 1e-07 there"), (0.1, "λ is measured at the class vectors of that step")],
+)
+def test_a_bound_that_fails_and_why_it_may(lam, why):
+    ((kind, text),) = texts({"anatomy/ce": [2, 1, 0.5], "anatomy/pce": [-5, 3, np.nan], "anatomy/lambda": [1, lam, 1]})
+    assert kind == "warning"
+    assert text.startswith("The bound CE ≥ PCE fails at 1 of 2 points, first at step 20. ")
+    assert why in text
+
+
+def test_the_part_that_moves_most():
+    curves = {"anatomy/ce/tightness": [0, -1], "anatomy/ce/contrastive": [5, 1.5], "anatomy/snca/tightness": [0, 9]}
+    assert texts(curves) == [
+        ("note", "Of CE the contrastive part moves most: from 5 to 1.5 nats (tightness part from 0 to -1).")
+    ]
+    curves["anatomy/ce/tightness"] = [0, -8]
+    assert "the tightness part moves most: from 0 to -8" in texts(curves)[0][1]
+
+
+def test_an_estimate_above_the_entropy_of_the_labels_cannot_be_right():
+    ((kind, text),) = texts({"anatomy/information/generative": [1, 2, 40], "anatomy/entropy/labels": [2.3, 2.3, 2.3]})
+    assert kind == "warning"
+    assert "exceeds H(Y) = 2.3 nats at 1 of 3 points" in text
+
+
+@pytest.mark.parametrize(
+    ("scores", "text"),
+    [
+        ([(0, 0.2), (1, 0.5), (2, 0.6)], "MAP@R still rises at the last epoch (60.0 %): more epochs may help."),
+        ([(0, 0.2), (1, 0.6), (2, 0.5995)], "MAP@R is flat since epoch 1 (60.0 %)."),
+        ([(0, 0.2), (1, 0.6), (2, 0.5)], "MAP@R is best at epoch 1 (60.0 %) and 10.0 points lower at epoch 2."),
+    ],
+)
+def test_where_the_best_epoch_lies(scores, text):
+    assert [each[1] for each in texts({}, scores)] == [text]

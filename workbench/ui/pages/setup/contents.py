@@ -1,0 +1,57 @@
+"""The contents beside the form: a line for each heading, with how many of its fields are changed or wrong."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+
+from workbench.ui.pages.setup.groups import ESSENTIALS
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import label
+
+WIDTH = 168  # px at 100% text
+
+
+class Contents(QWidget):
+    """Says which heading is asked for."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Contents of the form")
+        self.lines: dict[str, QPushButton] = {}
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._column.addStretch(1)
+
+    def show_counts(self, counts: dict[str, tuple[int, int]]) -> None:
+        """Changed and wrong fields by heading, in the order of the form."""
+        if list(self.lines) != list(counts):
+            self._make_lines(list(counts))
+        for heading, (changed, wrong) in counts.items():
+            marks = [f"{changed} ●"] if changed else []
+            marks += [f"{wrong} ⚠"] if wrong else []
+            line = self.lines[heading]
+            line.setText("   ".join([heading, *marks]))
+            line.setAccessibleName(f"{heading}: {changed} changed, {wrong} wrong")
+            line.setToolTip(f"{changed} changed, {wrong} wrong")
+
+    def _make_lines(self, headings: list[str]) -> None:
+        while self._column.count() > 1:
+            item = self._column.takeAt(0)
+            if item is not None and (widget := item.widget()) is not None:
+                widget.deleteLater()
+        self.lines = {}
+        for heading in headings:
+            line = self.lines[heading] = button(heading, kind="contents")
+            line.clicked.connect(partial(self._choose, heading))
+            self._column.insertWidget(self._column.count() - 1, line)
+            if heading == ESSENTIALS:
+                caption = label("Advanced", "caption")
+                caption.setContentsMargins(8, 8, 0, 4)
+                self._column.insertWidget(self._column.count() - 1, caption, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _choose(self, heading: str, _checked: bool = False) -> None:
+        self.chosen.emit(heading)

@@ -1,0 +1,56 @@
+"""Plots of one run side by side: one crosshair for all, the best epoch in each, and one of them at full size."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from workbench.ui.widgets.plot import CurvePlot
+
+COLUMNS = 2
+
+
+class PlotGrid(QObject):
+    """Lays plots into a grid of two columns. A double-click fills the grid with one of them, Esc takes that back."""
+
+    def __init__(self, plots: Sequence[CurvePlot], grid: QGridLayout, owner: QWidget) -> None:
+        super().__init__(owner)
+        self._plots = list(plots)
+        grid.setSpacing(8)
+        for place, plot in enumerate(plots):
+            grid.addWidget(plot, place // COLUMNS, place % COLUMNS)
+            plot.canvas.pointed.connect(partial(self._point, plot))
+            plot.full_size_asked.connect(partial(self._toggle, plot))
+        for line in range(COLUMNS):
+            grid.setRowStretch(line, 1)
+            grid.setColumnStretch(line, 1)
+        self._back = QShortcut(QKeySequence(Qt.Key.Key_Escape), owner, self.show_all)
+        self._back.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self._back.setEnabled(False)
+
+    def show_all(self) -> None:
+        """Every plot again."""
+        self._back.setEnabled(False)
+        for plot in self._plots:
+            plot.setVisible(True)
+
+    def show_best(self, epoch: int | None, step: int | None) -> None:
+        """Mark the best epoch in every plot; None takes the mark away."""
+        for plot in self._plots:
+            plot.show_best(epoch if plot.x_title == "epoch" else step)
+
+    def _point(self, pointed: CurvePlot, step: float | None) -> None:
+        for plot in self._plots:
+            if plot is not pointed and plot.x_title == pointed.x_title:
+                plot.show_values(step)
+
+    def _toggle(self, wanted: CurvePlot) -> None:
+        if self._back.isEnabled():
+            self.show_all()
+            return
+        for plot in self._plots:
+            plot.setVisible(plot is wanted)
+        wanted.canvas.setFocus()
+        self._back.setEnabled(True)

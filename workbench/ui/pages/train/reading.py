@@ -1,0 +1,142 @@
+"""What the curves of a run show, in plain sentences computed from their numbers. No Qt: the card beside them asks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from workbench.ui.words import counted
+
+Curve = tuple[np.ndarray, np.ndarray]  # steps [n] rising, values [n]
+NEEDED = (
+    "probe/ce", "probe/spce", "anatomy/ce", "anatomy/pce", "anatomy/lambda", "anatomy/information/generative",
+    "anatomy/entropy/labels",
+    *(f"anatomy/{method}/{part}" for method in ("ce", "spce", "snca", "contrastive")
+      for part in ("tightness", "contrastive")),
+)  # fmt: skip
+ALIKE = 0.02  # nats: CE and SPCE this close are said to agree
+SMALL_LAMBDA = 1e-6  # the terms in 1 / lambda amplify noise below it
+FLAT = 0.001  # of MAP@R: epochs this close to the best are as good
+PARTS_OF = (("ce", "CE"), ("spce", "SPCE"), ("snca", "SNCA"), ("contrastive", "the contrastive loss"))
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One thing that the curves show."""
+
+    kind: Literal["note", "warning"]
+    text: str
+
+
+def read_curves(curves: Mapping[str, Curve], scores: list[tuple[int, float]]) -> list[Sentence]:
+    """All that can be said.
+
+    Args:
+        curves: by the names of NEEDED; missing ones are passed over.
+        scores: (epoch, MAP@R as a fraction) of every evaluation, in order.
+    """
+    said = [_ce_and_spce(curves), _bound(curves), _parts(curves), _information(curves), _best_epoch(scores)]
+    return [sentence for sentence in said if sentence is not None]
+
+
+def _ce_and_spce(curves: Mapping[str, Curve]) -> Sentence | None:
+    steps, ce, spce = _both(curves, "probe/ce", "probe/spce")
+    if len(steps) < 2:
+        return None
+    gap = spce - ce
+    last = float(gap[-1])
+    if abs(last) < ALIKE:
+        apart = np.flatnonzero(np.abs(gap) >= ALIKE)
+        since = int(steps[apart[-1] + 1] if len(apart) else steps[0])
+        return Sentence("note", f"CE and SPCE meet: from step {since:,} on they differ by less than {ALIKE:g} nats.")
+    side = np.sign(gap[np.abs(gap) >= ALIKE])
+    crossed = np.flatnonzero(np.diff(np.sign(gap))) + 1
+    where = f"SPCE is {abs(last):.3g} nats {'above' if last > 0 else 'below'} CE at the end"
+    if len(crossed) and len(set(side)) > 1:
+        return Sentence("note", f"{where}; the two cross at step {int(steps[crossed[-1]]):,}.")
+    return Sentence("note", f"{where} and never meets it.")
+
+
+def _bound(curves: Mapping[str, Curve]) -> Sentence | None:
+    steps, ce, pce = _both(curves, "anatomy/ce", "anatomy/pce")
+    if not len(steps):
+        return None
+    fails = np.flatnonzero(pce > ce)
+    if not len(fails):
+        return Sentence("note", f"The bound CE ≥ PCE holds at every measured point ({len(steps)}).")
+    at, lam = curves.get("anatomy/lambda", (np.empty(0), np.empty(0)))
+    there = lam[np.isin(at, steps[fails]) & np.isfinite(lam)]
+    if len(there) and there.min() < SMALL_LAMBDA:
+        why = f"λ falls to {there.min():.1g} there, and terms in 1/λ amplify the noise of the probe"
+    else:
+        why = "λ is measured at the class vectors of that step, and the bound assumes it for all"
+    return Sentence(
+        "warning",
+        f"The bound CE ≥ PCE fails at {len(fails)} of {counted(len(steps), 'point')}, first at step "
+        f"{int(steps[fails[0]]):,}. It may be because {why}.",
+    )
+
+
+def _parts(curves: Mapping[str, Curve]) -> Sentence | None:
+    for method, title in PARTS_OF:
+        moved = {part: _moved(curves.get(f"anatomy/{method}/{part}")) for part in ("tightness", "contrastive")}
+        tight, apart = moved["tightness"], moved["contrastive"]
+        if tight is None or apart is None:
+            continue
+        name, other = ("tightness", "contrastive")
+        if abs(apart[1] - apart[0]) > abs(tight[1] - tight[0]):
+            name, other, tight, apart = other, name, apart, tight
+        return Sentence(
+            "note",
+            f"Of {title} the {name} part moves most: from {tight[0]:.3g} to {tight[1]:.3g} nats "
+            f"({other} part from {apart[0]:.3g} to {apart[1]:.3g}).",
+        )
+    return None
+
+
+def _information(curves: Mapping[str, Curve]) -> Sentence | None:
+    steps, estimate, entropy = _both(curves, "anatomy/information/generative", "anatomy/entropy/labels")
+    over = np.flatnonzero(estimate > entropy)
+    if not len(over):
+        return None
+    return Sentence(
+        "warning",
+        f"The estimate H(Z) − H(Z|Y) exceeds H(Y) = {entropy[-1]:.3g} nats at {len(over)} of "
+        f"{counted(len(steps), 'point')}: no mutual information with the classes can, so it is wrong there.",
+    )
+
+
+def _best_epoch(scores: list[tuple[int, float]]) -> Sentence | None:
+    known = [(epoch, score) for epoch, score in scores if np.isfinite(score)]
+    if len(known) < 2:
+        return None
+    best_epoch, best = max(known, key=lambda each: (each[1], -each[0]))
+    last_epoch, last = known[-1]
+    if best_epoch == last_epoch:
+        return Sentence("note", f"MAP@R still rises at the last epoch ({100 * best:.1f} %): more epochs may help.")
+    if best - last <= FLAT:
+        return Sentence("note", f"MAP@R is flat since epoch {best_epoch} ({100 * best:.1f} %).")
+    return Sentence(
+        "warning" if best - last > 10 * FLAT else "note",
+        f"MAP@R is best at epoch {best_epoch} ({100 * best:.1f} %) and {100 * (best - last):.1f} points lower at epoch "
+        f"{last_epoch}.",
+    )
+
+
+def _both(curves: Mapping[str, Curve], first: str, second: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The steps at which both curves have a number, and their values there."""
+    nothing = (np.empty(0), np.empty(0))
+    (at, values), (other_at, others) = curves.get(first, nothing), curves.get(second, nothing)
+    steps, rows, other_rows = np.intersect1d(at, other_at, return_indices=True)
+    values, others = values[rows], others[other_rows]
+    good = np.isfinite(values) & np.isfinite(others)
+    return steps[good], values[good], others[good]
+
+
+def _moved(curve: Curve | None) -> tuple[float, float] | None:
+    """First and last number of a curve; None with fewer than two."""
+    if curve is None:
+        return None
+    numbers = curve[1][np.isfinite(curve[1])]
+    return (float(numbers[0]), float(numbers[-1])) if len(numbers) > 1 else None
