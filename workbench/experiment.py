@@ -142,6 +142,8 @@ def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
 
 def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str, Any]:
     """Facts that a report needs to repeat the run."""
+    from workbench.datasets.keeping import words_of
+    from workbench.dry_steps import weight_notes
     from workbench.training import device
 
     return {
@@ -161,7 +163,8 @@ def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str,
             "left_out": data.images.problems[:1000],
             "left_out_count": len(data.images.problems),
             "unlike_published": data.images.unlike_published,
-            "notes": data.notes,
+            "notes": [*data.notes, *weight_notes(engine)],
+            "kept": words_of(data.pixels),
         },
         "weights": _weights(engine),
         "plugins": _plugins(engine.config),
@@ -192,6 +195,10 @@ class Preflight:
     probe_images: int
     probe_every: int  # steps
     probe_share: float  # of the training time, 0 to 1: CE and SPCE on the probe, its start and end counted
+    kept: str = ""  # how the images are kept, in words
+    bound: str = ""  # what most of the time goes to: "feed", "network", "loss" or "probe"
+    seconds_for_feed: float = 0.0  # to make one batch
+    seconds_for_loss: float = 0.0  # of one batch, forward and backward
     note: str = ""
     sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]
     problems: list[tuple[str, str]] = field(default_factory=list)  # (path, reason) of images left out
@@ -214,7 +221,9 @@ def preflight(
         Cancelled: `cancelled` said so.
     """
     progress("Loading the engine", 0, 0)
-    from workbench.engine import Engine, load_data, time_probe, time_steps, training_classes
+    from workbench.datasets.keeping import words_of
+    from workbench.dry_steps import modes_differ, time_probe, time_steps, weight_notes
+    from workbench.engine import Engine, load_data, training_classes
     from workbench.training import device
 
     def tell(text: str, done: int, total: int) -> None:
@@ -234,7 +243,8 @@ def preflight(
     engine = Engine(config, data, Path(), Control(), lambda event: None)
     since = perf_counter()
     try:
-        per_step = time_steps(engine, DRY_STEPS, cancelled)
+        mismatch = modes_differ(engine)
+        times = time_steps(engine, DRY_STEPS, cancelled)
         per_look = time_probe(engine, cancelled)
     except (RuntimeError, MemoryError) as error:
         if not device.is_out_of_memory(error):
@@ -243,7 +253,7 @@ def preflight(
     tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
     steps, images = engine.sampler.steps_per_epoch, data.images
     every, total = config.evaluation.probe_every, engine.total
-    training, looking = per_step * total, per_look * looks(total, every)
+    training, looking = times.whole * total, per_look * looks(total, every)
     shown = np.random.default_rng(config.seed).permutation(data.split.train)[:5]
     return Preflight(
         images=len(images.paths),
@@ -257,20 +267,24 @@ def preflight(
         device=device.describe(engine.parts.device)["device"],
         parameters=sum(weight.numel() for weight in engine.parts.weights),
         steps_per_epoch=steps,
-        seconds_per_step=per_step,
+        seconds_per_step=times.whole,
         seconds_per_epoch=(training + looking) / config.training.epochs,
         seconds=(training + looking) * len(runs),
         memory_bytes=device.memory_in_use(engine.parts.device),
         probe_images=len(engine.probe.index),
         probe_every=every,
         probe_share=looking / (training + looking),
+        kept=words_of(data.pixels),
+        bound="probe" if looking > training else times.bound,
+        seconds_for_feed=times.feed,
+        seconds_for_loss=times.loss,
         note=" ".join(_sentence(each) for each in (several, data.split.note, chosen, shared) if each),
         sample_pictures=[
             np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
         ],
         problems=list(images.problems),
         unlike_published=list(images.unlike_published),
-        notes=data.notes,
+        notes=[*data.notes, *weight_notes(engine), *mismatch],
     )
 
 

@@ -1,7 +1,6 @@
 """Images kept as JPEG with their whole aspect, in one indexed file: large sets, and crops of whole images."""
 
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -68,7 +67,7 @@ class EncodedImages:
         """Bytes on disk."""
         return len(self._bytes)
 
-    def __getitem__(self, rows: "int | np.integer | Sequence[int] | np.ndarray") -> np.ndarray:
+    def __getitem__(self, rows: int | np.integer | np.ndarray) -> np.ndarray:
         if isinstance(rows, int | np.integer):
             return square(self.whole(int(rows)), self._size, self._channels)
         squares = np.empty((len(rows), *self.shape[1:]), np.uint8)

@@ -32,7 +32,9 @@ def choose(wanted: Literal["auto", "cpu", "cuda", "mps"]) -> torch.device:
 
 
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
-    """bf16 autocast on CUDA when precision is "auto" or "bf16"; nothing for "float32"."""
+    """bf16 autocast for "bf16", and on CUDA for "auto"; float16 for "fp16"; nothing for "float32"."""
+    if precision == "fp16":
+        return torch.autocast(device.type, torch.float16)
     if precision == "bf16" or (precision == "auto" and device.type == "cuda"):
         return torch.autocast(device.type, torch.bfloat16)
     return nullcontext()
