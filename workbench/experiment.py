@@ -363,13 +363,15 @@ def _shared(data: "Data", progress: Progress) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A run's best network as it is evaluated: squares of uint8 at `dataset.image_size`, scaled to 0..1."""
+    """A run's best network as it is evaluated: squares of uint8, scaled to 0..1."""
 
     model: "EmbeddingModel"  # on the CPU, in evaluation mode
     crop: "Callable[[Tensor], Tensor]"  # images [n, C, S, S] in 0..1 -> what the network is given
     dataset: Dataset
     step: int  # optimiser steps that made it
     epoch: int
+    side: int  # S, px
+    squeezed: bool  # whether a square holds all of an image, its sides no longer in proportion, or its centre
 
 
 def trained(workspace: Workspace, run_id: int) -> Trained:
@@ -397,7 +399,11 @@ def trained(workspace: Workspace, run_id: int) -> Trained:
         raise Problem(f"The checkpoint of run {run_id} does not fit its config ({reason}).") from None
     entry = registry.entry("augmentation", config.augmentation.name)
     augmentation = entry.build(entry.params(**config.augmentation.params))
-    return Trained(model.eval(), augmentation.evaluate, data, int(state["step"]), int(state["epoch"]))
+    whole = getattr(augmentation, "whole_evaluation", False)
+    side = augmentation.side(data.image_size) if whole else data.image_size
+    squeezed = whole or config.dataset.params.get("fit") == "stretch"
+    step, epoch = int(state["step"]), int(state["epoch"])
+    return Trained(model.eval(), augmentation.evaluate, data, step, epoch, side, squeezed)
 
 
 def device_of(config: RunConfig) -> str:
@@ -415,11 +421,12 @@ def embed_images(workspace: Workspace, run_id: int, images: list[np.ndarray]) ->
     """
     import torch
 
-    from workbench.datasets.images import square
+    from workbench.datasets.images import square, stretched
 
     found = trained(workspace, run_id)
-    data = found.dataset
-    pixels = np.stack([square(image, data.image_size, data.channels) for image in images])  # [m, S, S, C]
+    side, channels = found.side, found.dataset.channels
+    fitted = [stretched(image, side) if found.squeezed else image for image in images]
+    pixels = np.stack([square(image, side, channels) for image in fitted])  # [m, S, S, C]
     batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
     with torch.no_grad():
         embeddings: np.ndarray = found.model(found.crop(batch)).float().numpy()

@@ -1,6 +1,7 @@
 """Augmentation of whole batches on the device they are trained on."""
 
 from collections.abc import Callable
+from functools import cache
 from math import log, pi
 from typing import Literal
 
@@ -12,6 +13,7 @@ from workbench.params import NoParams, Params, param
 from workbench.registry import register
 
 LUMA = (0.299, 0.587, 0.114)
+TO_YIQ = (LUMA, (0.596, -0.274, -0.322), (0.211, -0.523, 0.312))
 TRIES = 10  # draws of a crop until one fits
 
 
@@ -170,9 +172,17 @@ class CropFlip:
         mean = images.mean((1, 2, 3), keepdim=True)
         changed = (images - mean) * contrast + mean * bright
         if images.shape[1] == 3:
-            grey = (changed * changed.new_tensor(LUMA).view(1, 3, 1, 1)).sum(1, keepdim=True)
+            luma = colour_turn(changed.device, changed.dtype)[0][0].view(1, 3, 1, 1)
+            grey = (changed * luma).sum(1, keepdim=True)
             changed = grey + (changed - grey) * draw(1 - most, 1 + most).view(-1, 1, 1, 1)
         return changed.clamp(0, 1)
+
+
+@cache
+def colour_turn(device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """The matrices from RGB to YIQ and back on the device, [3, 3] each: copied once, since a copy makes a GPU wait."""
+    to_yiq = torch.tensor(TO_YIQ, dtype=dtype)
+    return to_yiq.to(device), torch.linalg.inv(to_yiq).to(device)
 
 
 def mirrored(images: Tensor, which: Tensor) -> Tensor:
@@ -209,9 +219,9 @@ def resized_boxes(sizes: Tensor, smallest: float, aspect: float, generator: torc
 
 def turned(images: Tensor, share: Tensor) -> Tensor:
     """Hues of colour images [n, 3, H, W] turned by shares [n] of the circle, at the same luma (in the YIQ space)."""
-    to_yiq = images.new_tensor([LUMA, (0.596, -0.274, -0.322), (0.211, -0.523, 0.312)])
+    to_yiq, from_yiq = colour_turn(images.device, images.dtype)
     angle = 2 * pi * share
     zero, one = torch.zeros_like(angle), torch.ones_like(angle)
     turn = torch.stack([one, zero, zero, zero, angle.cos(), -angle.sin(), zero, angle.sin(), angle.cos()], 1)
-    whole = torch.linalg.inv(to_yiq) @ turn.view(-1, 3, 3) @ to_yiq
+    whole = from_yiq @ turn.view(-1, 3, 3) @ to_yiq
     return torch.einsum("nij,njhw->nihw", whole, images).clamp(0, 1)

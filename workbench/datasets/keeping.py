@@ -44,5 +44,5 @@ def words_of(images: np.ndarray | EncodedImages) -> str:
     """How images are kept, for Preflight and the report."""
     size = f"{images.nbytes / 1e9:.2f} GB" if images.nbytes >= 1e7 else f"{images.nbytes / 1e6:.2f} MB"
     if isinstance(images, EncodedImages):
-        return f"whole, as JPEG of quality {QUALITY} with a short side of {images.shape[1]} px at most, {size}"
-    return f"centre squares of pixels, {size}"
+        return f"whole JPEG of quality {QUALITY} ({size})"
+    return f"centre squares of pixels ({size})"
