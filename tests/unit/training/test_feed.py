@@ -140,7 +140,9 @@ def test_resized_boxes_show_the_wanted_area_within_the_image():
     boxes = resized_boxes(sizes, 0.16, 4 / 3, torch.Generator().manual_seed(0))
     high, wide = sizes.double().unbind(1)
     left, top, right, bottom = boxes.unbind(1)
-    assert bool((left >= 0).all() and (top >= 0).all() and (right <= wide + 1e-9).all() and (bottom <= high + 1e-9).all())
+    assert bool(
+        (left >= 0).all() and (top >= 0).all() and (right <= wide + 1e-9).all() and (bottom <= high + 1e-9).all()
+    )
     aspect, area = (right - left) / (bottom - top), (right - left) * (bottom - top) / (high * wide)
     assert 0.75 - 1e-9 <= aspect.min() < aspect.max() <= 4 / 3 + 1e-9
     usual = torch.arange(len(sizes)) % 4 != 3  # the last may be too long for any draw
