@@ -161,13 +161,13 @@ class Engine:
 
     def run(self) -> None:
         """Train to the end, a stop or an interruption. Raises Problem (with what is kept) or Cancelled."""
-        if not self._resumed:  # else both were told before the checkpoint was made
-            if self.config.evaluation.untrained:
-                self.evaluate(0)
-            self.probe.measure(0)
-        self.companion.begin()
         batches = self.feed.training(self.sampler, self.augmentation, self.config.seed, self.config.training.views)
         try:
+            if not self._resumed:  # else both were told before the checkpoint was made
+                if self.config.evaluation.untrained:
+                    self.evaluate(0)
+                self.probe.measure(0)
+            self.companion.begin()
             with labels_in_range():  # the feed's labels are places in `classes`
                 train(
                     self.parts, batches, epochs=self.config.training.epochs,

@@ -106,7 +106,7 @@ class Feed:
         threads: int | None = None,
     ) -> None:  # fmt: skip
         self._images, self._rows, self._device, self._squeezed = images, rows, device, squeezed
-        self._threads = threads or max(1, jobs.cores() - 1)
+        self.threads = threads or max(1, jobs.cores() - 1)
         self._copies = torch.cuda.Stream(device) if device.type == "cuda" else None
         self.labels = torch.from_numpy(np.ascontiguousarray(labels, np.int64)).to(device)
         self._resident: Tensor | None = None
@@ -191,7 +191,7 @@ class Feed:
     ) -> Generator[Tensor, None, None]:
         """Batches uint8 [n, C, H, W] on the device, made by threads a little ahead of who reads them."""
         most = max((len(index) for index in chosen), default=0)
-        waiting = max(AHEAD, -(-AHEAD * most // (TOGETHER * self._threads)))  # parts for each thread
+        waiting = max(AHEAD, -(-AHEAD * most // (TOGETHER * self.threads)))  # parts for each thread
         pinned = self._copies is not None
 
         def parts() -> Iterator[_Part]:
@@ -203,7 +203,7 @@ class Feed:
                     stop = min(start + TOGETHER, len(rows))
                     yield _Part(batch, rows[start:stop], cut and cut[start:stop], start, stop == len(rows))
 
-        with contextlib.closing(jobs.in_threads(self._fill, parts(), self._threads, waiting)) as filled:
+        with contextlib.closing(jobs.in_threads(self._fill, parts(), self.threads, waiting)) as filled:
             batches = (part.batch for part in filled if part.last)
             yield from batches if self._copies is None else self._copied(batches, self._copies)
 

@@ -89,7 +89,8 @@ def test_a_crop_is_what_the_box_shows(tmp_path, photographs):
 @pytest.mark.parametrize(
     ("wanted", "whole", "large", "kept"),
     [
-        ("auto", False, 1 << 30, np.ndarray), ("auto", False, 10, EncodedImages), ("auto", True, 1 << 30, EncodedImages),
+        ("auto", False, 1 << 30, np.ndarray), ("auto", False, 10, EncodedImages),
+        ("auto", True, 1 << 30, EncodedImages),
         ("pixels", False, 10, np.ndarray), ("encoded", False, 1 << 30, EncodedImages),
     ],
 )  # fmt: skip
@@ -169,8 +170,8 @@ def test_only_what_is_whole_is_gone_on_with(tmp_path, slow, noted_often, monkeyp
 
 
 def test_unfinished_files_are_removed_after_a_month_and_not_before(tmp_path, slow, noted_often, monkeypatch, in_memory):
-    with pytest.raises(Cancelled), monkeypatch.context() as changed:
-        changed.setattr("workbench.datasets.kept_images.TELL_EVERY", 0.0)
+    monkeypatch.setattr("workbench.datasets.kept_images.TELL_EVERY", 0.0)
+    with pytest.raises(Cancelled):
         keep(slow[0], tmp_path, "pixels", False, give_up_after(200))
     keep(in_memory([0]), tmp_path, "pixels", False, silent)
     left = list(tmp_path.glob(".*"))

@@ -97,7 +97,7 @@ def test_whole_images_are_squeezed_for_evaluation(monkeypatch, resident):
     found = feed.images(np.array([4, 9]))
     wide = images.sizes[[4, 9], 1]
     assert found.shape == (2, 3, 8, 8)
-    assert torch.allclose(found[:, 0, 0, -1] * 255, torch.from_numpy(wide + [4, 9]).float(), atol=1)
+    assert torch.allclose(found[:, 0, 0, -1] * 255, torch.from_numpy(wide + np.array([4, 9])).float(), atol=1)
 
 
 def test_a_feed_that_is_closed_ends_its_threads_and_what_waits_is_not_made():
