@@ -356,7 +356,7 @@ def install(environment, extras, inherited=()):
 
 def write_catalog(environment):
     """The list of losses, data sets and backbones that the window draws its forms from before torch is loaded."""
-    code = "from workbench import catalog; catalog.write_now()"
+    code = "from workbench.entries import catalog; catalog.write_now()"
     command = [str(environment.python), "-c", code]
     done = subprocess.run(command, cwd=environment.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:

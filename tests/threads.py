@@ -6,7 +6,7 @@ from time import monotonic
 
 from tests.waits import HANG
 
-WHOLE_PROCESS = ("starter",)  # of jobs.py: one for all jobs of the process
+WHOLE_PROCESS = ("starter",)  # of jobs/: one for all jobs of the process
 OF_LIBRARIES = (
     "_DummyThread",  # not started by Python: of Qt's pool or torch's backward pass
     "TMonitor",  # of tqdm: one for the process

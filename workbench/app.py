@@ -128,7 +128,8 @@ def open_workspace(folder: Path | None) -> "Workspace | None":
 
 def load_engine(progress: Progress) -> tuple[dict[str, dict[str, Any]], str]:
     """Load torch and the catalog behind the window, on a thread: (catalog, name of the device that trains)."""
-    from workbench import catalog, engine  # noqa: F401
+    from workbench.entries import catalog
+    from workbench.running import engine  # noqa: F401
     from workbench.training import device
 
     return catalog.current(), device.describe(device.choose("auto"))["device"]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.files.spreadsheet import csv_text
 from workbench.progress import Progress
-from workbench.spreadsheet import csv_text
 from workbench.workspace import Workspace
 from workbench.workspace.ranking import read_labels
 

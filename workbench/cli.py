@@ -11,14 +11,14 @@ from typing import Any
 import click
 
 from workbench import __version__
-from workbench import catalog as catalogs
-from workbench.changed_config import read_config
 from workbench.commands import compare, exchange, plugins, report, sweep
 from workbench.config import BadConfig, RunConfig, presets
 from workbench.control import Control
+from workbench.entries import catalog as catalogs
 from workbench.events import Ended
 from workbench.problem import Problem, RunTaken
-from workbench.terminal import ProgressLine
+from workbench.running.terminal import ProgressLine
+from workbench.settings.changed import read_config
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.rows import Run
 
@@ -117,7 +117,7 @@ def benchmark_methods(
     folder: Path | None, data: Path, benches: tuple[str, ...], methods: tuple[str, ...], seeds: int
 ) -> None:
     """Train every method with the same backbone and budget, and print R@1, MAP@R, NMI, time and memory as Markdown."""
-    from workbench import benchmark as comparison
+    from workbench.commands import benchmark as comparison
 
     chosen = list(methods) or sorted(catalogs.names(catalogs.current(), "loss"))
     with Workspace(folder or default_workspace(), create=True) as workspace:
@@ -165,7 +165,7 @@ def list_entries(what: str, folder: Path | None) -> None:
 @click.option("--quiet", is_flag=True, help="Print problems only.")
 def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
     """Check versions, device, Qt and, with --workspace, a workspace."""
-    from workbench.doctor import Finding, look
+    from workbench.commands.doctor import Finding, look
     from workbench.workspace.repair import repair as repair_workspace
 
     if repair:
@@ -187,29 +187,29 @@ plugins.add_to(cli)
 
 def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:
     """Do all runs of the config, one after another; returns the exit status."""
-    from workbench import protocols
+    from workbench.running import folds_and_seeds
 
     workspace.sweep_dead_runs()
-    if len(protocols.children(config)) == 1:
-        run_id = _unfinished(workspace, config) if resume else protocols.prepare(config, workspace)[0]
+    if len(folds_and_seeds.children(config)) == 1:
+        run_id = _unfinished(workspace, config) if resume else folds_and_seeds.prepare(config, workspace)[0]
         return _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet)
     if resume:
-        experiment, numbers = protocols.unfinished(workspace, config)
+        experiment, numbers = folds_and_seeds.unfinished(workspace, config)
     else:
-        numbers = protocols.prepare(config, workspace)
+        numbers = folds_and_seeds.prepare(config, workspace)
         experiment = workspace.run(numbers[0]).experiment_id or 0
     for run_id in numbers:
         status = _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet)
         if status:
             return status
-    protocols.conclude(workspace, experiment)
-    click.echo(protocols.told(next(each for each in experiments.every(workspace) if each.id == experiment)))
+    folds_and_seeds.conclude(workspace, experiment)
+    click.echo(folds_and_seeds.told(next(each for each in experiments.every(workspace) if each.id == experiment)))
     return 0
 
 
 def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bool, report: bool, quiet: bool) -> int:
     """Train on a worker thread with a progress line; returns the exit status."""
-    from workbench.experiment import make_job
+    from workbench.running.launch import make_job
 
     if resume:
         workspace.take_over(run_id)

@@ -8,14 +8,16 @@ from typing import Any, Literal
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_serializer, model_validator
 
-from workbench import catalog as catalogs
-from workbench import dimensions, files, preset_files
-from workbench.catalog import Catalog
-from workbench.facts import CHOSEN_AT_FIRST
+from workbench import files
+from workbench.entries import catalog as catalogs
+from workbench.entries import dimensions
+from workbench.entries.catalog import Catalog
+from workbench.entries.facts import CHOSEN_AT_FIRST
+from workbench.files.resources import resources
+from workbench.files.unreadable import refusing
 from workbench.params import Params, param
 from workbench.problem import Problem
-from workbench.resources_path import resources
-from workbench.unreadable import refusing
+from workbench.settings import preset_files
 
 LARGEST = 1 << 20  # bytes of a config
 KINDS = ("dataset", "split", "sampler", "augmentation", "backbone", "loss")
@@ -299,7 +301,7 @@ class RunConfig(BaseModel):
         return found
 
     def fact(self, known: Catalog, kind: str, of: str) -> Any:
-        """A fact (facts.py) of the chosen entry of that kind; None where it is unknown."""
+        """A fact (entries/facts.py) of the chosen entry of that kind; None where it is unknown."""
         return catalogs.fact(known, kind, self.choice(kind).name, of)
 
     def value(self, known: Catalog, kind: str, field: str) -> Any:

@@ -10,7 +10,7 @@ from traceback import extract_tb
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from workbench import plugins
-from workbench.facts import OF_KIND, Facts
+from workbench.entries.facts import OF_KIND, Facts
 from workbench.params import Params
 from workbench.problem import Problem
 
@@ -44,7 +44,7 @@ _LOADING = RLock()
 def register(
     kind: str, name: str, *, title: str, params: type[Params], source: str, **facts: Any
 ) -> Callable[[Factory], Factory]:
-    """Decorate a factory (class or function); `facts` are those of facts.py for this kind.
+    """Decorate a factory (class or function); `facts` are those of entries/facts.py for this kind.
 
     Raises:
         ValueError: the kind is none, or the name is taken.

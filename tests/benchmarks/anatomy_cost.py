@@ -17,12 +17,12 @@ from time import perf_counter, process_time
 
 import torch
 
-from workbench.changed_config import read_config
 from workbench.config import RunConfig
 from workbench.control import Control
-from workbench.engine import Engine, load_data
 from workbench.losses.anatomy import mutual_information, pce, tightness_contrastive
 from workbench.losses.anatomy_view import OF_PAIRS, PAIRS, anatomy
+from workbench.running.engine import Engine, load_data
+from workbench.settings.changed import read_config
 from workbench.training.probe import embed
 from workbench.training.trainer import train
 

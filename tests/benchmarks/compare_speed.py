@@ -20,9 +20,9 @@ import numpy as np
 from PySide6.QtWidgets import QApplication
 from window_stalls import TICK, Stalls, wait
 
-from workbench import catalog
 from workbench.app import SWITCH
 from workbench.config import RunConfig
+from workbench.entries import catalog
 from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.compare.curves_panel import METRIC
 from workbench.ui.session import Session

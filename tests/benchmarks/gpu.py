@@ -34,13 +34,13 @@ from workbench.datasets.encoded_images import EncodedImages
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import load
 from workbench.datasets.keeping import keep
-from workbench.engine import Data, Engine, load_data
 from workbench.evaluation.retrieval import retrieve
 from workbench.events import Scalar
 from workbench.losses import build_loss, list_losses
 from workbench.losses.batch import labels_in_range
 from workbench.problem import Problem
 from workbench.progress import quiet
+from workbench.running.engine import Data, Engine, load_data
 from workbench.training import device as devices
 from workbench.training.feed import Feed
 from workbench.training.meter import FEED_WAIT

@@ -15,7 +15,7 @@ import numpy as np
 from workbench.cli import read_config
 from workbench.config import RunConfig
 from workbench.control import Control
-from workbench.experiment import make_job, prepare_run
+from workbench.running.launch import make_job, prepare_run
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 

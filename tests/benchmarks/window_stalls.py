@@ -72,7 +72,7 @@ def main() -> None:
     garbage = Garbage(app)
     app.setStyle("Fusion")
     session = Session(Workspace(Path(tempfile.mkdtemp()) / "space", create=True))
-    from workbench import catalog
+    from workbench.entries import catalog
 
     session.set_catalog(catalog.current())
     window = MainWindow(session)

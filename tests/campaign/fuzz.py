@@ -19,20 +19,22 @@ import numpy as np
 from tests.campaign.corpus import corpus, readable
 from tests.campaign.mutations import NAMES, WORDS, Files, mutated
 from tests.campaign.outcome import Outcome
-from workbench import archives, protocols, registry
-from workbench import catalog as catalogs
-from workbench.changed_config import read_config
+from workbench import registry
 from workbench.config import RunConfig
 from workbench.control import Cancelled
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.inspection import inspect
 from workbench.datasets.pixels import decoded
 from workbench.datasets.split import Split
+from workbench.entries import catalog as catalogs
 from workbench.exchange.formats import export_run
 from workbench.exchange.importing import import_embeddings
+from workbench.files import archives
 from workbench.problem import Problem
 from workbench.reports.markdown import blocks_of
 from workbench.reports.templates import offered
+from workbench.running import folds_and_seeds
+from workbench.settings.changed import read_config
 from workbench.sweeps import space
 from workbench.sweeps.plan import planned
 from workbench.workspace import Workspace
@@ -165,7 +167,7 @@ def _table(place: Path) -> None:
 def _config(place: Path) -> None:
     changes = [(place / "set").read_bytes().decode("utf-8", "surrogateescape")] if (place / "set").is_file() else []
     config = read_config(str(place / "c.toml"), tuple(changes))
-    protocols.children(config)
+    folds_and_seeds.children(config)
     config.to_toml()
     RunConfig.recorded((place / "c.toml").read_text("utf-8"))
 

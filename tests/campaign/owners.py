@@ -16,12 +16,12 @@ import psutil
 from click.testing import CliRunner
 
 from tests.campaign.outcome import Outcome
-from workbench import experiment
 from workbench.cli import cli
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, Scalar, Status
 from workbench.problem import Problem
+from workbench.running import launch
 from workbench.workspace import Workspace, connection
 from workbench.workspace.connection import open_reader, sqlite3
 from workbench.workspace.recorder import Recorder
@@ -34,7 +34,7 @@ HERE = socket.gethostname()
 # A `--resume` of the command line whose training is one point and a wait for a line.
 RESUME = """
 import sys
-from workbench import experiment
+from workbench.running import launch
 from workbench.cli import main
 from workbench.events import Scalar, Status
 
@@ -216,12 +216,12 @@ def _held_at_the_end(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         if fails:
             raise Problem("The data set is empty.")
 
-    whole, wait = experiment.run, connection.WAIT
-    experiment.run, connection.WAIT = run, 0.1  # a tenth of a second instead of 10, for 1 second instead of 20
+    whole, wait = launch.run, connection.WAIT
+    launch.run, connection.WAIT = run, 0.1  # a tenth of a second instead of 10, for 1 second instead of 20
     try:
         said = CliRunner().invoke(cli, ["run", "sample-digits", "-w", str(folder), "--quiet"])
     finally:
-        experiment.run, connection.WAIT = whole, wait
+        launch.run, connection.WAIT = whole, wait
         for each in timer:
             each.join()
     if said.exception is not None and not isinstance(said.exception, SystemExit):

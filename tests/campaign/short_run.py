@@ -117,7 +117,7 @@ def differences(found: Held, whole: Held) -> list[str]:
 
 def faults(space: Path) -> list[str]:
     """What is wrong with a workspace at a start: its database, checkpoints and arrays. Opening it repairs nothing."""
-    if not (space / "workspace.db").exists():
+    if not _begun(space):
         return []
     try:
         with Workspace(space) as workspace:
@@ -125,6 +125,12 @@ def faults(space: Path) -> list[str]:
     except Problem as problem:
         return [str(problem)]
     return wrong
+
+
+def _begun(space: Path) -> bool:
+    """Whether there is a database with anything in it, or with runs beside it."""
+    database = space / "workspace.db"
+    return database.exists() and (database.stat().st_size > 0 or any((space / "runs").glob("*")))
 
 
 def _faults(workspace: Workspace) -> list[str]:

@@ -19,11 +19,11 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from workbench import catalog
+from workbench.entries import catalog
 
 LOADED = (
-    "torch", "workbench.engine", "workbench.cli", "workbench.sweeps.worker", "workbench.reports", "workbench.app",
-    "workbench.ui.main_window", "workbench.projection.maps", "workbench.exchange.formats",
+    "torch", "workbench.running.engine", "workbench.cli", "workbench.sweeps.worker", "workbench.reports",
+    "workbench.app", "workbench.ui.main_window", "workbench.projection.maps", "workbench.exchange.formats",
     "workbench.reports.html", "workbench.reports.pdf", "sklearn.datasets", "PIL.Image",
 )  # fmt: skip
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree")

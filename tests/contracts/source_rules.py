@@ -15,21 +15,7 @@ HEAVY = {"torch", "torchvision", "faiss", "umap", "pynndescent", "numba", "sklea
     "optuna",
 }
 SQLITE = {"sqlite3", "sqlite_utils", "pysqlite3"}
-GROUND = {
-    "params",
-    "dimensions",
-    "facts",
-    "plugins",
-    "registry",
-    "catalog",
-    "problem",
-    "events",
-    "progress",
-    "control",
-    "files",
-    "resources_path",
-    "spreadsheet",
-}
+GROUND = {"params", "plugins", "registry", "entries", "problem", "events", "charts", "progress", "control", "files"}
 EVERY_ROOM = {
     "datasets",
     "backbones",
@@ -56,6 +42,8 @@ FORBIDDEN: dict[str, set[str]] = {
     "ui": {"losses", "backbones", "training", "evaluation", "__main__", "app", "cli", "commands"},
     "jobs": EVERY_ROOM | START,
     "config": EVERY_ROOM - {"datasets"} | START,
+    "settings": EVERY_ROOM | START,
+    "running": {"ui", "projection", "reports", "exchange", "comparing", "sweeps"} | START,
 }
 NO_SQLITE = GROUND | {"losses", "backbones", "datasets", "evaluation", "training", "projection", "comparing"}
 STARTERS = {"subprocess", "multiprocessing", "concurrent", "_thread"}
@@ -204,7 +192,7 @@ def pages_that_know_each_other(source: Source) -> list[str]:
 
 
 def starts_work(source: Source) -> list[str]:
-    """Threads and processes outside jobs.py, and data loaders with workers anywhere."""
+    """Threads and processes outside jobs/, and data loaders with workers anywhere."""
     found = []
     for node in ast.walk(source.tree):
         if isinstance(node, ast.keyword) and node.arg == "num_workers":

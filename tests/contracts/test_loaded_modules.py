@@ -12,9 +12,11 @@ from source_rules import ROOT
 NAMES = [source.name for source in rules.read_package(ROOT / "workbench")]
 WINDOW = [name for name in NAMES if name == "workbench.app" or name.startswith("workbench.ui")]
 ENGINE = [name for name in NAMES if name not in WINDOW]
-START = ["workbench.__main__", "workbench.cli", "workbench.config", "workbench.catalog", "workbench.jobs"]
+START = ["workbench.__main__", "workbench.cli", "workbench.config", "workbench.entries.catalog", "workbench.jobs"]
 STORE = [name for name in NAMES if name.startswith("workbench.workspace")]
-TRAINING = [name for name in NAMES if name.split(".")[1:2] in (["training"], ["losses"], ["backbones"], ["engine"])]
+TRAINING = [name for name in NAMES if name.split(".")[1:2] in (["training"], ["losses"], ["backbones"])] + [
+    "workbench.running.engine"
+]
 ANALYSIS = [name for name in NAMES if name.startswith("workbench.projection")]
 
 PROBE = """

@@ -11,10 +11,11 @@ from workbench.losses.contract import Loss
 from workbench.params import NoParams
 from workbench.registry import register
 
-ROOMS = {"engine", "experiment", "config", "protocols", "benchmark", "training", "sweeps"}
+ROOMS = {"running", "config", "commands", "training", "sweeps"}
 # The same word for another thing: a key of stored data, how proposals are drawn, how the embedding's layer begins.
 OTHER_THINGS = {
-    ("engine", "random"), ("experiment", "classes"), ("config", "random"), ("sweeps", "random"),
+    ("running", "random"), ("running", "classes"), ("config", "random"), ("sweeps", "random"),
+    ("commands", "random"),
 }  # fmt: skip
 
 
@@ -56,7 +57,7 @@ def shipped():
     ],
 )
 def test_a_planted_name_is_found(text, shipped):
-    assert named(Source("workbench.protocols", text), *shipped)
+    assert named(Source("workbench.running.folds_and_seeds", text), *shipped)
 
 
 def test_no_method_is_named(shipped):

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tests.waits import HANG
-from workbench import catalog
+from workbench.entries import catalog
 from workbench.ui.main_window import MainWindow
 from workbench.ui.session import Session
 from workbench.workspace import Workspace

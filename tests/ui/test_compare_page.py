@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.groups import grouped
+from workbench.comparing.published_tables import EXPERIMENT_ROWS
 from workbench.config import Choice, RunConfig, TrainingParams
-from workbench.published_tables import EXPERIMENT_ROWS
 from workbench.ui import theme
 from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.compare.looks import looks, short_title

@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtCore import Qt
 from trained import trained_run
 
-from workbench import catalog
 from workbench.config import RunConfig
+from workbench.entries import catalog
 from workbench.problem import Problem
 from workbench.ui.main_window import MainWindow
 

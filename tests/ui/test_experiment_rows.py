@@ -5,8 +5,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from workbench import protocols
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
+from workbench.running import folds_and_seeds
 from workbench.ui.main_window import MainWindow
 from workbench.ui.models.run_list import FOLD_ROLE, RUN_ROLE
 from workbench.workspace import experiments
@@ -25,7 +25,7 @@ def config(**changes):
 @pytest.fixture
 def dock(qtbot, session, monkeypatch):
     monkeypatch.setattr("workbench.ui.page_stack.PageStack._make", lambda self, name: QWidget())
-    protocols.prepare(config(), session.workspace)
+    folds_and_seeds.prepare(config(), session.workspace)
     session.workspace.create_run(config(name="Alone", seeds=1))
     session.follower.look()
     session.theme.apply()

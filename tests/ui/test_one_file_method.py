@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from workbench import catalog as catalogs
 from workbench import plugins, registry
 from workbench.cli import cli
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
+from workbench.entries import catalog as catalogs
 from workbench.training import checkpoint
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup.draft import Draft

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from workbench import registry
-from workbench.catalog import defaults_told, measured_fields, published_fields
+from workbench.comparing.published_tables import tables
 from workbench.config import presets
+from workbench.entries.catalog import defaults_told, measured_fields, published_fields
 from workbench.losses.published import UNNAMED
-from workbench.published_tables import tables
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.widgets.form import tooltip
 

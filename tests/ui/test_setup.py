@@ -90,7 +90,7 @@ def looked(monkeypatch):
             raise seen.problem
         return SimpleNamespace(**FOUND)
 
-    monkeypatch.setattr("workbench.experiment.preflight", preflight)
+    monkeypatch.setattr("workbench.running.launch.preflight", preflight)
     monkeypatch.setattr(preflights, "SETTLES_AFTER", 50)
     return seen
 
@@ -265,7 +265,7 @@ def test_the_command_names_the_preset_or_a_file_with_the_changes(page, session):
 
 
 def test_a_config_is_saved_and_opened(page, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.catalog.current", lambda: CATALOG)
+    monkeypatch.setattr("workbench.entries.catalog.current", lambda: CATALOG)
     path = str(tmp_path / "mine.toml")
     monkeypatch.setattr("workbench.ui.pages.setup.config_files.QFileDialog.getSaveFileName", lambda *all: (path, ""))
     monkeypatch.setattr("workbench.ui.pages.setup.config_files.QFileDialog.getOpenFileName", lambda *all: (path, ""))
@@ -279,7 +279,7 @@ def test_a_config_is_saved_and_opened(page, tmp_path, monkeypatch):
 
 
 def test_a_bad_config_file_is_one_sentence_and_nothing_is_lost(page, session, qtbot, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.catalog.current", lambda: CATALOG)
+    monkeypatch.setattr("workbench.entries.catalog.current", lambda: CATALOG)
     path = tmp_path / "bad.toml"
     path.write_text("[training]\nepochs = 0\n", "utf-8")
     monkeypatch.setattr(

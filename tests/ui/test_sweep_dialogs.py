@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMainWindow, QPushButton
 
-from workbench import catalog
-from workbench.changed_config import changed, read_config
+from workbench.entries import catalog
+from workbench.settings.changed import changed, read_config
 from workbench.sweeps import starting
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read

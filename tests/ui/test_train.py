@@ -9,9 +9,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from workbench import catalog
 from workbench.config import RunConfig
 from workbench.control import Control
+from workbench.entries import catalog
 from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
 from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.epochs import EpochTable

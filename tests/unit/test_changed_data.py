@@ -6,7 +6,7 @@ from PIL import Image
 
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
-from workbench.experiment import make_job, prepare_run
+from workbench.running.launch import make_job, prepare_run
 from workbench.workspace import Workspace
 
 

@@ -3,11 +3,11 @@
 import pytest
 from click.testing import CliRunner
 
-from workbench import experiment
 from workbench.cli import cli, main, read_config
 from workbench.config import BadConfig
 from workbench.events import Status
 from workbench.problem import Problem
+from workbench.running import launch
 from workbench.workspace import Workspace
 from workbench.workspace.connection import Busy
 from workbench.workspace.recorder import Recorder
@@ -65,7 +65,7 @@ def trained(monkeypatch):
                 raise self.fails
 
     made = Trained()
-    monkeypatch.setattr(experiment, "run", made.run)
+    monkeypatch.setattr(launch, "run", made.run)
     return made
 
 

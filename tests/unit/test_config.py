@@ -2,11 +2,11 @@
 
 import pytest
 
-from workbench import preset_files
-from workbench.catalog import params_of
 from workbench.config import UNSAID, BadConfig, Choice, RunConfig, TrainingParams, presets
+from workbench.entries.catalog import params_of
+from workbench.files.resources import resources
 from workbench.problem import Problem
-from workbench.resources_path import resources
+from workbench.settings import preset_files
 
 CATALOG = {
     "dataset/digits": {"title": "Digits", "help": "", "source": "", "facts": {}, "params": {}},

@@ -9,15 +9,16 @@ import zipfile
 import numpy as np
 import pytest
 
-from workbench import archives, catalog, protocols
-from workbench.changed_config import read_config
 from workbench.config import BadConfig, RunConfig
 from workbench.datasets.pickled_arrays import NotPlain, read_pickled
 from workbench.datasets.published import skipped_numbers
+from workbench.entries import catalog
 from workbench.exchange.importing import import_embeddings
-from workbench.files import atomic_write, make_folder
+from workbench.files import archives, atomic_write, make_folder
 from workbench.problem import Problem
 from workbench.reports.templates import offered, templates
+from workbench.running import folds_and_seeds
+from workbench.settings.changed import read_config
 from workbench.sweeps import space
 from workbench.workspace import Workspace
 from workbench.workspace.workspace import add_artefact
@@ -35,7 +36,7 @@ def test_a_config_that_cannot_be_used_is_one_sentence(text):
 
 
 def test_a_fold_in_quotes_is_that_fold():
-    [child] = protocols.children(RunConfig.from_toml_text(FOLDS.format("'2'")))
+    [child] = folds_and_seeds.children(RunConfig.from_toml_text(FOLDS.format("'2'")))
     assert child.fold == 2
 
 

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from workbench.files.tensor_files import read_tensors
+from workbench.files.unreadable import refusing
 from workbench.params import Params, param
 from workbench.problem import Problem
-from workbench.tensor_files import read_tensors
-from workbench.unreadable import refusing
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet
 CLASSIFIERS = ("fc.", "last_linear.", "classifier.", "AuxLogits.", "aux1.", "aux2.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from workbench import catalog as catalogs
+from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 

@@ -6,8 +6,8 @@ import click
 
 from workbench import plugins as known_plugins
 from workbench.files import atomic_write
+from workbench.files.resources import resources
 from workbench.problem import Problem
-from workbench.resources_path import resources
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -22,7 +22,7 @@ def add_to(cli: click.Group) -> None:
     @plugins.command("list")
     def list_them() -> None:
         """Show the folders that were added, and what is loaded from them and from installed packages."""
-        from workbench.doctor import plugin_findings
+        from workbench.commands.doctor import plugin_findings
 
         for folder in known_plugins.folders():
             click.echo(f"{folder}\n    {known_plugins.WARNING}")

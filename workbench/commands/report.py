@@ -78,9 +78,9 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
 
 def _say_what_is_not_common(workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | int) -> None:
     """On the error output: a report of runs that cannot be compared is written all the same."""
-    from workbench import catalog
     from workbench.comparing.common import nothing_in_common
     from workbench.comparing.overview import overview
+    from workbench.entries import catalog
 
     runs = [workspace.run(number) for number in dict.fromkeys(numbers)]
     for sentence in nothing_in_common(workspace, overview(workspace, runs, catalog.current(), metric, at)):

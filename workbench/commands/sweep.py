@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from workbench import catalog as catalogs
-from workbench.changed_config import read_config
+from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
+from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
 from workbench.workspace import sweeps as stored
 
@@ -163,7 +163,7 @@ def planned_from(
     Raises:
         BadConfig: a wrong field or value. Problem: a config that cannot be read.
     """
-    from workbench.changed_config import changed
+    from workbench.settings.changed import changed
     from workbench.sweeps.plan import planned, sweep_presets
     from workbench.sweeps.space import read
 

@@ -5,11 +5,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from workbench.catalog import Catalog
 from workbench.comparing.settings import Difference, Settings, differing, settings_of, written
+from workbench.entries.catalog import Catalog
 from workbench.workspace.rows import Run
 
-TAIL = re.compile(r"(, (seed|fold) \d+)+$")  # as protocols.children names the runs of an experiment
+TAIL = re.compile(r"(, (seed|fold) \d+)+$")  # as folds_and_seeds.children names the runs of an experiment
 MOST_WORDS = 3  # settings in the title of a group
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.catalog import Catalog
 from workbench.comparing.common import epochs_named, runs_named
 from workbench.comparing.groups import Group, grouped
 from workbench.comparing.guards import guards
@@ -21,6 +20,7 @@ from workbench.comparing.measures import (
 from workbench.comparing.papers import GroupsBeside, papers_beside
 from workbench.comparing.settings import Difference, differing
 from workbench.comparing.training_curves import scalar_names
+from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace, experiments

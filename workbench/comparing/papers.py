@@ -5,8 +5,15 @@ from dataclasses import dataclass
 
 from workbench.comparing.groups import Group
 from workbench.comparing.measures import At, Measured, summarised
+from workbench.comparing.published_tables import (
+    EXPERIMENT_ROWS,
+    ExperimentRow,
+    Table,
+    beside,
+    classes_of,
+    experiment_rows,
+)
 from workbench.config import RunConfig
-from workbench.published_tables import EXPERIMENT_ROWS, ExperimentRow, Table, beside, classes_of, experiment_rows
 from workbench.workspace.rows import Experiment
 
 

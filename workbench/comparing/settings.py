@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from workbench.catalog import Catalog
 from workbench.config import KINDS, RunConfig
+from workbench.entries.catalog import Catalog
 
 REPEATED = ("name", "seed", "seeds", "split.fold")  # fields in which the runs of one group may differ
 Settings = dict[str, Any]  # dotted field -> value

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.place import find_place, with_folder
 from workbench.datasets.published import AGAIN, Counts, Line, PublishedParams, from_lines, skipped_numbers
+from workbench.files.archives import archives_named
+from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
-from workbench.unreadable import refusing
 
 COUNTS = Counts(classes=196, images=16_185)
 LIST = "cars_annos.mat"

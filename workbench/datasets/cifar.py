@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pickled_arrays import NotPlain, read_pickled
 from workbench.datasets.place import find_place
 from workbench.datasets.published import Counts, count_differences, lines_of
+from workbench.files.archives import archives_named
+from workbench.files.unreadable import refusing
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
-from workbench.unreadable import refusing
 
 SIDE = 32  # px
 LARGEST = 256 << 20  # bytes of one file; the largest published one has 155 MB

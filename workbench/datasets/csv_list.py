@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from workbench import archives, unreadable
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import load
 from workbench.datasets.place import DEEPEST, open_place
 from workbench.datasets.split import WORDS, official_halves
+from workbench.files import archives, unreadable
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.progress import Progress

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.place import find_place
 from workbench.datasets.published import (
@@ -15,6 +14,7 @@ from workbench.datasets.published import (
     whole_number,
     wrong,
 )  # fmt: skip
+from workbench.files.archives import archives_named
 from workbench.progress import Progress
 from workbench.registry import register
 

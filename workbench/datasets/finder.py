@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from workbench import archives
+from workbench.files import archives
 
 DEPTH = 3  # folders between a data folder and a marker
 

@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from workbench import archives
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import display_name, load, on_disk
 from workbench.datasets.place import open_place, without_wrapping
 from workbench.datasets.scan import Problems, find_images
 from workbench.datasets.split import WORDS, official_halves
+from workbench.files import archives
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.progress import Progress

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.place import find_place
 from workbench.datasets.published import Counts, count_differences
+from workbench.files.archives import archives_named
+from workbench.files.unreadable import refusing
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
-from workbench.unreadable import refusing
 
 IMAGES, LABELS = 2051, 2049  # magic numbers: unsigned bytes in three dimensions, and in one
 HALVES = {"train": "train", "test": "t10k"}

@@ -11,12 +11,14 @@ from typing import BinaryIO, Protocol, TypeVar
 
 import numpy as np
 
-from workbench import files, jobs, parts
+from workbench import files, jobs
 from workbench.datasets import unfinished
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import BadImage
 from workbench.datasets.pixel_blocks import damage, read_side, write_side
 from workbench.datasets.unfinished import Facts
+from workbench.files import parts
+from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.progress import Progress
 
@@ -105,7 +107,7 @@ def _cached(
     try:
         bad, stored = read_side(place)
         harm = "" if stored is None else damage(place, stored, progress)
-    except (OSError, ValueError, TypeError, EOFError):
+    except NO_ARRAY:
         return None, "it cannot be read" if place.exists() else ""
     if any(not 0 <= row < len(image_set.paths) for row in bad):
         return None, "its list of images left out is of another set"
@@ -113,10 +115,10 @@ def _cached(
         return None, harm
     try:
         reader = form.opened(place, len(image_set.paths) - len(bad))
-    except (OSError, EOFError):
-        return None, "it cannot be read"
     except ValueError as error:
         return None, str(error)
+    except NO_ARRAY:
+        return None, "it cannot be read"
     if stored is None:
         write_side(place, bad)  # a cache of an older Workbench
     return (image_set.without(bad), reader), ""

@@ -8,17 +8,17 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from workbench import archives
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import MOST_BYTES, BadImage, decode, load, on_disk
 from workbench.datasets.place import open_place
 from workbench.datasets.published import Counts, count_differences
 from workbench.datasets.scan import Problems, find_images
+from workbench.files import archives
+from workbench.files.unreadable import refusing
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
-from workbench.unreadable import refusing
 
 DEPTH = 3  # ALPHABET/characterNN/file.png
 PARTS = {  # by the name of the folder, or of the zip

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.unreadable import refusing
+from workbench.files.unreadable import refusing
 
 # What the published files of CIFAR name; anything else is refused.
 RECONSTRUCT = ("numpy.core.multiarray _reconstruct", "numpy._core.multiarray _reconstruct")

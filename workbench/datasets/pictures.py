@@ -7,6 +7,7 @@ import numpy as np
 from workbench.datasets.encoded_images import ENDING, EncodedImages
 from workbench.datasets.images import BadImage, load, on_disk
 from workbench.datasets.pixel_blocks import Blocks
+from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 
 LARGE = 256  # px: a picture without a file of its own is enlarged to about this, pixel by pixel
@@ -90,6 +91,6 @@ def _mapped(place: Path) -> np.ndarray | EncodedImages | None:
         if place.suffix == ENDING:
             return EncodedImages(place)
         pixels: np.ndarray = np.load(place, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError):
+    except NO_ARRAY:
         return None
     return pixels if pixels.ndim == 4 and pixels.dtype == np.uint8 else None

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from workbench import archives
-from workbench.catalog import cache_folder
+from workbench.entries.catalog import cache_folder
+from workbench.files import archives
 from workbench.problem import Problem
 from workbench.progress import Progress
 

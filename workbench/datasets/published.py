@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from workbench import unreadable
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import load, on_disk, stretched
 from workbench.datasets.scan import Problems
+from workbench.files import unreadable
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.progress import Progress

@@ -1,6 +1,5 @@
 """Stanford Online Products: photographs of 22,634 products, in the layout as published."""
 
-from workbench.archives import archives_named
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.place import find_place
 from workbench.datasets.published import (
@@ -13,6 +12,7 @@ from workbench.datasets.published import (
     whole_number,
     wrong,
 )  # fmt: skip
+from workbench.files.archives import archives_named
 from workbench.progress import Progress
 from workbench.registry import register
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from time import monotonic, time
 from typing import BinaryIO
 
-from workbench import files, parts
+from workbench import files
+from workbench.files import parts
 from workbench.problem import Problem
 
 NOTED = 4 << 20  # bytes between two notes of what is whole
@@ -93,7 +94,7 @@ class Unfinished:
             for line in journal:
                 try:
                     size = self._take(line)
-                except (ValueError, KeyError, TypeError, AttributeError):
+                except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
                     break
                 end, whole_lines = end + size, whole_lines + len(line)
         else:
@@ -111,8 +112,10 @@ class Unfinished:
         rows, size = int(said["rows"]), int(said["bytes"])
         bad = {int(row): str(reason) for row, reason in said["bad"].items()}
         facts = [tuple(int(number) for number in row) for row in said["facts"]]
-        if rows != self.rows + len(bad) + len(facts) or not all(self.rows <= row < rows for row in bad) or size < 0:
+        if rows != self.rows + len(bad) + len(facts) or not all(self.rows <= row < rows for row in bad):
             raise ValueError("rows that do not follow")
+        if not 0 <= size <= os.fstat(self.file.fileno()).st_size:
+            raise ValueError("more than there is")
         part = self.file.read(size)
         if len(part) != size or blake2b(part, digest_size=16).hexdigest() != said["hash"]:
             raise ValueError("not as written")

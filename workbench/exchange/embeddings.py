@@ -6,9 +6,9 @@ import numpy as np
 
 from workbench import files
 from workbench.exchange.source import Source
+from workbench.files.spreadsheet import csv_cell, csv_text
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.spreadsheet import csv_cell, csv_text
 
 BLOCK = 1000  # rows of text at once
 

@@ -9,9 +9,9 @@ from workbench import files
 from workbench.exchange import config, embeddings, scalars, tensorboard
 from workbench.exchange.packages import missing
 from workbench.exchange.source import BEST, Epoch, Source, source_of
-from workbench.experiment import checkpoints
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
+from workbench.running.launch import checkpoints
 from workbench.workspace import Workspace
 
 

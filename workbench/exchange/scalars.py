@@ -7,8 +7,8 @@ import numpy as np
 from workbench import files
 from workbench.exchange.packages import load
 from workbench.exchange.source import Source
+from workbench.files.spreadsheet import csv_text
 from workbench.progress import Progress
-from workbench.spreadsheet import csv_text
 
 COLUMNS = ["name", "step", "value"]
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from workbench import files, parts
+from workbench import files
+from workbench.files import parts
+from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.spreadsheet import csv_text
 from workbench.workspace import Workspace
 
 TABLE = "selection.csv"

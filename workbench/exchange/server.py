@@ -1,4 +1,4 @@
-"""The process that exports and imports: `python -m workbench.exchange.server`; serving.py tells how it speaks.
+"""The process that exports and imports: `python -m workbench.exchange.server`; jobs/serving.py tells how it speaks.
 
 torch.export holds the interpreter for hundreds of milliseconds at a time, and so do large tables: a window of the same
 process would feel it. Ops: export, import.
@@ -6,11 +6,11 @@ process would feel it. Ops: export, import.
 
 from pathlib import Path
 
-from workbench import serving
 from workbench.exchange.formats import export_run
 from workbench.exchange.importing import import_embeddings
+from workbench.jobs import serving
+from workbench.jobs.serving import Message, Ops, field
 from workbench.progress import Progress
-from workbench.serving import Message, Ops, field
 from workbench.workspace import Workspace
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from workbench.exchange.packages import load
+from workbench.files.spreadsheet import plain_cell
+from workbench.files.unreadable import lines_of, opened_text, refusing
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.spreadsheet import plain_cell
-from workbench.unreadable import lines_of, opened_text, refusing
 
 ENDINGS = (".npy", ".csv", ".tsv", ".parquet")
 KEPT = "Nothing was imported."

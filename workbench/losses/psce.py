@@ -9,7 +9,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
-from workbench.dimensions import nearest, refusal
+from workbench.entries.dimensions import nearest, refusal
+from workbench.files.unreadable import lines_of, refusing
 from workbench.losses.batch import checked, full_precision, on_sphere
 from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
@@ -18,7 +19,6 @@ from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
-from workbench.unreadable import lines_of, refusing
 
 
 class PSCEParams(Params):

@@ -1,4 +1,4 @@
-"""The analysis process of maps and clusters: `python -m workbench.projection.server`; serving.py tells how it speaks.
+"""The analysis process: `python -m workbench.projection.server`; jobs/serving.py tells how it speaks.
 
 Ops: project, project_epochs, project_arrays, nmi, warm.
 """
@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from workbench import files, serving
-from workbench.catalog import cache_folder
+from workbench import files
+from workbench.entries.catalog import cache_folder
+from workbench.files.unreadable import NO_ARRAY
+from workbench.jobs import serving
+from workbench.jobs.serving import Message, Ops, field
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.projection.maps import Map, make_map
 from workbench.projection.subset import MOST_POINTS
-from workbench.serving import Message, Ops, field
 
 
 def project(request: Message, progress: Progress) -> Message:
@@ -120,7 +122,7 @@ def _array(path: str) -> np.ndarray:
     """A memory-mapped .npy file. Raises Problem when it is not one."""
     try:
         table: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except NO_ARRAY as error:
         raise Problem(f"{path} cannot be read as an array.") from error
     return table
 

@@ -5,13 +5,7 @@ from math import isfinite
 
 import numpy as np
 
-from workbench import catalog as catalogs
-from workbench.config import KINDS, RunConfig
-from workbench.events import score_of
-from workbench.problem import Problem
-from workbench.projection.pca import fit_pca
-from workbench.projection.subset import AT_MOST, said_of
-from workbench.published_tables import (
+from workbench.comparing.published_tables import (
     EXPERIMENT_ROWS,
     ExperimentRow,
     Table,
@@ -20,9 +14,15 @@ from workbench.published_tables import (
     experiment_rows,
     own_values,
 )
+from workbench.config import KINDS, RunConfig
+from workbench.entries import catalog as catalogs
+from workbench.events import score_of
+from workbench.problem import Problem
+from workbench.projection.pca import fit_pca
+from workbench.projection.subset import AT_MOST, said_of
 from workbench.reports.provenance import command_of, facts_of
 from workbench.reports.words import data_in_sentence, in_sentence, moment, title_of
-from workbench.terminal import duration
+from workbench.running.terminal import duration
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.numbers import words_of
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
+from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
 from workbench.reports.content import Content, Curve, Map, QueryCard, percent
 from workbench.reports.drawing import COLUMN, FULL, Drawing, Host, legend_name
-from workbench.smoothing import BATCH_LOSS, exponential_mean
 
 NAMED = 20  # classes in a legend; more are told apart on screen
 TITLE_LETTERS = 68  # of a line above the map: as many as stand over its axes beside a legend

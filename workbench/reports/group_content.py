@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench import catalog as catalogs
 from workbench.comparing.groups import Group
 from workbench.comparing.measures import At
 from workbench.comparing.overview import Overview, overview
 from workbench.comparing.pairing import Comparison, compare
 from workbench.comparing.papers import GroupsBeside
+from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.workspace import Workspace

@@ -10,10 +10,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from PIL import Image
 
+from workbench.files.resources import resources
 from workbench.reports.blocks import Document
 from workbench.reports.content import percent
 from workbench.reports.drawing import Drawing
-from workbench.resources_path import resources
 
 LARGEST = 256  # px of an image in a card, as it opens
 SMALLEST = 64

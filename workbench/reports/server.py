@@ -1,4 +1,4 @@
-"""The process that draws reports: `python -m workbench.reports.server`; serving.py tells how it speaks.
+"""The process that draws reports: `python -m workbench.reports.server`; jobs/serving.py tells how it speaks.
 
 Drawing holds the interpreter for hundreds of milliseconds at a time, which a window of the same process would feel.
 Ops: preview, write. Both take: workspace, runs, sections, title, notes, metric, at.
@@ -7,9 +7,10 @@ Ops: preview, write. Both take: workspace, runs, sections, title, notes, metric,
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench import files, reports, serving
+from workbench import files, reports
+from workbench.jobs import serving
+from workbench.jobs.serving import Message, Ops, field
 from workbench.progress import Progress
-from workbench.serving import Message, Ops, field
 from workbench.workspace import Workspace
 
 if TYPE_CHECKING:

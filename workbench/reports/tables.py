@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from workbench.files.spreadsheet import csv_text
 from workbench.reports.content import Content
 from workbench.reports.document import Made
-from workbench.spreadsheet import csv_text
 from workbench.workspace import Workspace, checksums
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
+from workbench.files.resources import resources
 from workbench.problem import Problem
 from workbench.reports.sections import SECTIONS
-from workbench.resources_path import resources
 from workbench.workspace.report_templates import UNREAD
 
 MOST_LETTERS = 80  # of a template's own name

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from workbench.catalog import Catalog
+from workbench.entries.catalog import Catalog
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June",

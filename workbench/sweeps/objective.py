@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from workbench.catalog import Catalog
 from workbench.config import BadConfig, RunConfig
+from workbench.entries.catalog import Catalog
 from workbench.workspace import Workspace
 
 HELD_OUT = "validation/MAP@R"

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from workbench import protocols
-from workbench.catalog import Catalog
 from workbench.config import BadConfig, RunConfig
+from workbench.entries.catalog import Catalog
+from workbench.files.resources import resources
 from workbench.problem import Problem
-from workbench.resources_path import resources
+from workbench.running import folds_and_seeds
 from workbench.sweeps import objective, proposals
 from workbench.sweeps.proposals import HOWS, How
 from workbench.sweeps.space import Parameter, Setting, checked, configured, read
@@ -31,7 +31,7 @@ class Plan:
     @property
     def runs(self) -> int:
         """Runs in all."""
-        return self.trials * len(protocols.children(self.config))
+        return self.trials * len(folds_and_seeds.children(self.config))
 
     @property
     def reported(self) -> bool:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
-from workbench import protocols
 from workbench.config import RunConfig
+from workbench.running import folds_and_seeds
 from workbench.sweeps.objective import least_is_best
 from workbench.workspace.sweeps import OPEN, Sweep, Trial
 
@@ -52,7 +52,7 @@ def runs_in_all(sweep: Sweep, trials: Sequence[Trial]) -> int:
     proposed = len({each.point for each in trials})
     if proposed >= sweep.points:
         return len(trials)
-    return len(trials) + (sweep.points - proposed) * len(protocols.children(RunConfig.recorded(sweep.config)))
+    return len(trials) + (sweep.points - proposed) * len(folds_and_seeds.children(RunConfig.recorded(sweep.config)))
 
 
 def seconds_left(sweep: Sweep, trials: Sequence[Trial]) -> float | None:

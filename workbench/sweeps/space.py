@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench import catalog as catalogs
-from workbench.catalog import Catalog
-from workbench.changed_config import changed, toml_value
 from workbench.config import KINDS, BadConfig, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams, sections
+from workbench.entries import catalog as catalogs
+from workbench.entries.catalog import Catalog
 from workbench.params import Params
+from workbench.settings.changed import changed, toml_value
 
 Value = bool | int | float | str
 Setting = dict[str, Value]  # one value for each parameter, by dotted field

@@ -1,8 +1,9 @@
 """A sweep is put into the workspace, and a process that outlives the window works on it."""
 
-from workbench import jobs, protocols
+from workbench import jobs
 from workbench.config import RunConfig
 from workbench.problem import Problem
+from workbench.running import folds_and_seeds
 from workbench.sweeps.plan import Plan
 from workbench.sweeps.space import Setting, written
 from workbench.workspace import Workspace
@@ -31,7 +32,7 @@ def store(workspace: Workspace, plan: Plan) -> int:
 
 def point_of(config: RunConfig, setting: Setting) -> stored.Point:
     """A setting with the seeds and folds of the config."""
-    return stored.Point(setting, [(each.seed, each.fold) for each in protocols.children(config)])
+    return stored.Point(setting, [(each.seed, each.fold) for each in folds_and_seeds.children(config)])
 
 
 def resume(workspace: Workspace, sweep_id: int) -> None:

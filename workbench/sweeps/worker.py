@@ -5,12 +5,12 @@ from functools import partial
 from statistics import fmean
 from time import monotonic, sleep
 
-from workbench import catalog as catalogs
-from workbench import experiment, protocols
 from workbench.config import BadConfig, RunConfig
 from workbench.control import Control
+from workbench.entries import catalog as catalogs
 from workbench.events import Event
 from workbench.problem import Problem
+from workbench.running import folds_and_seeds, launch
 from workbench.sweeps import objective, proposals
 from workbench.sweeps.device_lock import DeviceLock
 from workbench.sweeps.space import Setting, checked, configured, read, short, short_field
@@ -61,7 +61,7 @@ class Worker:
         sweep = stored.one(self._workspace, self._id)
         if sweep.state != "active":
             raise Problem(f"Sweep {self._id} is {sweep.state}.", todo=f"`workbench sweep resume {self._id}` goes on.")
-        device = experiment.device_of(RunConfig.from_toml_text(sweep.config, known=self._known))
+        device = launch.device_of(RunConfig.from_toml_text(sweep.config, known=self._known))
         stored.take(self._workspace, self._id, device)
         lock = DeviceLock(device)
         try:
@@ -188,7 +188,7 @@ class Worker:
         self._made.discard(run_id)
         if goes_on:
             workspace.take_over(run_id)
-        job = experiment.make_job(workspace, run_id, control, self._listen, resume=goes_on)
+        job = launch.make_job(workspace, run_id, control, self._listen, resume=goes_on)
         job.start()
         try:
             while not job.join(POLL):
@@ -202,7 +202,7 @@ class Worker:
 def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:
     """What the trial's run is asked to do. Raises BadConfig when the setting's fields do not go together."""
     config = configured(RunConfig.from_toml_text(sweep.config, known=known), trial.setting, known)
-    for child in protocols.children(config):
+    for child in folds_and_seeds.children(config):
         if (child.seed, child.fold) == (trial.seed, trial.fold):
             return child.config
     raise BadConfig(_title(trial), {"split": "The setting changes the folds: leave them out of the sweep."})

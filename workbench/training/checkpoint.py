@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from workbench import files
+from workbench.files.tensor_files import read_tensors
+from workbench.files.unreadable import refusing
 from workbench.problem import Problem
-from workbench.tensor_files import read_tensors
-from workbench.unreadable import refusing
 
 LARGEST = 16 << 30  # bytes
 

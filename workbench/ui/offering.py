@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench import archives
-from workbench.catalog import Catalog
+from workbench.entries.catalog import Catalog
+from workbench.files import archives
 from workbench.problem import Problem
 
 if TYPE_CHECKING:

@@ -33,9 +33,9 @@ MakeJob = Callable[[Workspace, int, Control, Emit, bool], Startable]
 
 def experiment_job(workspace: Workspace, run_id: int, control: Control, listen: Emit, resume: bool) -> Startable:
     """The real job; torch is loaded on its thread only."""
-    from workbench import experiment
+    from workbench.running import launch
 
-    return experiment.make_job(workspace, run_id, control, listen, resume=resume)
+    return launch.make_job(workspace, run_id, control, listen, resume=resume)
 
 
 @dataclass(slots=True)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from workbench import catalog as catalogs
-from workbench import protocols
-from workbench.catalog import Catalog
 from workbench.control import Control
+from workbench.entries import catalog as catalogs
+from workbench.entries.catalog import Catalog
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.running import folds_and_seeds
 from workbench.ui.activity import Activity
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.live import Follower
@@ -231,7 +231,7 @@ class Session(QObject):
         Raises:
             Problem: when the workspace cannot be written.
         """
-        numbers = protocols.prepare(config, self.workspace)
+        numbers = folds_and_seeds.prepare(config, self.workspace)
         for run_id in numbers:
             self.queue.add(run_id)
         self.show_run(numbers[0])
@@ -372,7 +372,7 @@ class Session(QObject):
         self._trash_discarded(run_id)
         experiment = self.workspace.run(run_id).experiment_id
         if status == "done" and experiment is not None:
-            conclude = partial(protocols.conclude, self.workspace, experiment)
+            conclude = partial(folds_and_seeds.conclude, self.workspace, experiment)
             self.run_in_thread("Result of the experiment", lambda progress: conclude(), self._concluded)
 
     def _concluded(self, result: dict[str, Any] | None) -> None:

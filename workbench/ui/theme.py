@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
-from workbench.resources_path import resources
+from workbench.files.resources import resources
 from workbench.ui.preferences import Preferences
 
 BODY_PX, CAPTION_PX, SECTION_PX, TITLE_PX = 13, 11, 15, 20

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer
 
-from workbench.catalog import Catalog
+from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.garbage import Garbage

@@ -3,7 +3,7 @@
 from math import isfinite
 from pathlib import Path
 
-from workbench.archives import ENDINGS
+from workbench.files.archives import ENDINGS
 from workbench.workspace.numbers import words_of
 from workbench.workspace.rows import Run
 

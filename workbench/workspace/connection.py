@@ -240,9 +240,14 @@ def _look_before_opening(path: Path, create: bool) -> None:
         if create:
             raise Missing(path)
         raise Problem(f"{path.parent} is not a workspace: it holds no {path.name}.", todo="Choose or make another.")
-    killed_while_new = create and not _has_folders(path.parent / "runs")
-    if not has_size(path) and not killed_while_new:
-        raise Damaged(path)
+    if not has_size(path):
+        if _has_folders(path.parent / "runs"):
+            raise Damaged(path)
+        if not create:  # its making was cut short: nothing was in it
+            raise Problem(
+                f"{path.parent} is not a workspace yet: its {path.name} is empty.",
+                todo="Start a run there, or choose another.",
+            )
     if not os.access(path, os.R_OK):
         raise Problem(f"The workspace {path.parent} may not be read.", todo="Ask for the right to read it.")
     copy = write_ahead.set_aside(path)

@@ -5,7 +5,7 @@ import shutil
 import stat
 from pathlib import Path
 
-from workbench.catalog import cache_folder
+from workbench.entries.catalog import cache_folder
 from workbench.problem import Problem
 
 LARGEST = 2**63 - 1  # of a number that SQLite stores

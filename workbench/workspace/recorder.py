@@ -29,6 +29,7 @@ from workbench.events import (
     Waiting,
     score_of,
 )
+from workbench.files import parts
 from workbench.problem import Problem, RunTaken
 from workbench.workspace import checksums, ownership, sealing
 from workbench.workspace.connection import Busy, Connection, Gone, InPlace, new_id
@@ -76,6 +77,7 @@ class Recorder:
         self._folder = workspace.folder(run_id)
         with workspace.reading() as db:
             self._token = ownership.hold(db, run_id)
+        parts.remove_dead(self._folder)  # of a program that was killed before the run had an owner
         self._journal, self._in_place = Journal(self._folder), InPlace(workspace.database)
         self._scalars: list[tuple[str, int, float | None]] = []
         self._journaled = 0  # of them: a database that fails is tried again, the journal is not written twice

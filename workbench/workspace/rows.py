@@ -69,7 +69,7 @@ class Experiment:
     name: str
     config: str  # TOML
     created: str  # ISO 8601, UTC
-    result: dict[str, Any]  # of protocols.conclude; empty before all runs are done
+    result: dict[str, Any]  # of folds_and_seeds.conclude; empty before all runs are done
 
     @property
     def title(self) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench import files, parts
+from workbench import files
+from workbench.files import parts
 from workbench.workspace import reading
 from workbench.workspace.arrays import check_count, read_array
 from workbench.workspace.rows import Evaluation, Projection

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench import files, jobs, parts
+from workbench import files, jobs
 from workbench.charts import Chart, from_plain
+from workbench.files import parts
+from workbench.files.unreadable import refusing
 from workbench.problem import Problem
-from workbench.unreadable import refusing
 from workbench.workspace import arrays, checksums, ownership, reading, sealing
 from workbench.workspace.columns import Unreadable, parsed
 from workbench.workspace.connection import Connection, new_id, open_reader, open_writer, told, writing

@@ -13,7 +13,7 @@ OTHER = TrainingParams(lr=0.5)
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.catalog.current", dict)
+    monkeypatch.setattr("workbench.entries.catalog.current", dict)
     with Workspace(tmp_path / "space", create=True) as workspace:
         for seed in range(3):
             store(workspace, {0: np.full(8, 0.1), 1: np.linspace(0.4, 0.6, 8)}, seed=seed, name="A | B")

@@ -15,7 +15,7 @@ ONES = np.ones(6)
 
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.catalog.current", dict)
+    monkeypatch.setattr("workbench.entries.catalog.current", dict)
     with Workspace(tmp_path / "space", create=True) as made:
         yield made
 

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from listeners import give_up, silent
 
-from workbench import files, parts
+from workbench import files
 from workbench.control import Cancelled
 from workbench.datasets import kept_images as module
 from workbench.datasets.images import BadImage
 from workbench.datasets.pictures import Pictures
 from workbench.datasets.pixels import decoded
+from workbench.files import parts
 from workbench.problem import Problem
 
 

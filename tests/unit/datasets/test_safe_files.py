@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from listeners import silent
 
-from workbench import archives, files
+from workbench import files
+from workbench.files import archives
 from workbench.problem import Problem
 
 

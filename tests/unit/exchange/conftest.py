@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workbench import experiment
 from workbench.config import RunConfig, presets
 from workbench.control import Control
 from workbench.datasets.image_set import ImageSet
 from workbench.evaluation.retrieval import retrieve
 from workbench.events import Ended, Evaluated, Scalar, Status
+from workbench.running import launch
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -58,8 +58,8 @@ def trained_space(tmp_path_factory) -> Path:
     values = sample.model_dump()
     values["training"]["epochs"] = 1
     with Workspace(place, create=True) as workspace:
-        run_id = experiment.prepare_run(RunConfig.model_validate(values), workspace)
-        job = experiment.make_job(workspace, run_id, Control()).start()
+        run_id = launch.prepare_run(RunConfig.model_validate(values), workspace)
+        job = launch.make_job(workspace, run_id, Control()).start()
         job.join()
         assert workspace.run(run_id).status == "done"
     return place

@@ -13,8 +13,8 @@ from workbench.events import Scalar, Status
 from workbench.exchange import packages
 from workbench.exchange.formats import FORMATS, export_run, refusal
 from workbench.exchange.source import source_of
+from workbench.files.spreadsheet import csv_cell, csv_text, pasted, plain_cell
 from workbench.problem import Problem
-from workbench.spreadsheet import csv_cell, csv_text, pasted, plain_cell
 from workbench.workspace.recorder import Recorder
 
 CLASSES = ["=1+1", "<b>cat</b>", "@dog"]  # of the stored run

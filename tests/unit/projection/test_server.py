@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.waits import HANG
-from workbench import serving
 from workbench.config import RunConfig
 from workbench.events import Ended, Evaluated
+from workbench.jobs import serving
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -274,7 +274,7 @@ def test_an_unforeseen_error_is_told_as_a_defect(caplog):
 def test_what_a_library_prints_stays_out_of_the_answers(tmp_path):
     code = (
         "import os, sys\n"
-        "from workbench import serving\n"
+        "from workbench.jobs import serving\n"
         "def noisy(request, report):\n"
         "    print('printed'); os.write(1, b'written'); os.system('echo shell'); return {'read': sys.stdin.read()}\n"
         "serving.run({'warm': noisy})\n"

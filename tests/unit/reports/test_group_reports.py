@@ -30,7 +30,7 @@ FIRST, SECOND = (0.90, 0.92, 0.97), (0.50, 0.61, 0.70)
 
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.catalog.current", dict)
+    monkeypatch.setattr("workbench.entries.catalog.current", dict)
     with Workspace(tmp_path / "space", create=True) as made:
         yield made
 

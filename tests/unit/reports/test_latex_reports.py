@@ -95,7 +95,7 @@ def test_every_letter_compiles(tmp_path, engine):
 
 
 def test_a_comparison_compiles_with_its_figures(tmp_path, monkeypatch, engine):
-    monkeypatch.setattr("workbench.catalog.current", dict)
+    monkeypatch.setattr("workbench.entries.catalog.current", dict)
     notes = f"# Notes\n\n{EVIL}\n\n1. one\n   1. two\n\n9. nine\n\n```\n a\n\n b\n```\n"
     with Workspace(tmp_path / "space", create=True) as workspace:
         runs = [store(workspace, {1: np.linspace(0, 1, 8)}, seed=seed, name=EVIL) for seed in range(3)]
@@ -106,7 +106,7 @@ def test_a_comparison_compiles_with_its_figures(tmp_path, monkeypatch, engine):
 
 @pytest.mark.parametrize("name", ["Ελληνικά", "中文名称", "😀👩‍🔬", "_%&#$~^{}\\", "=1+1"])
 def test_a_run_and_its_classes_may_have_any_name(tmp_path, monkeypatch, engine, name):
-    monkeypatch.setattr("workbench.catalog.current", dict)
+    monkeypatch.setattr("workbench.entries.catalog.current", dict)
     labels = np.arange(12, dtype=np.int64) % 3
     paths, classes = [f"{name}/{row}.png" for row in range(12)], [f"{name} {number}" for number in range(3)]
     images = ImageSet("arrays", None, paths, labels, classes, 1, 8, lambda row: np.zeros((8, 8), np.uint8))

@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 from tests.unit.comparing.compared_runs import evaluated, images
-from workbench import catalog, protocols
 from workbench.comparing.overview import overview
+from workbench.comparing.published_tables import EXPERIMENT_ROWS, experiment_rows, tables
 from workbench.config import Choice, EmbeddingParams, RunConfig
+from workbench.entries import catalog
 from workbench.evaluation import retrieval_metrics
 from workbench.events import Ended
-from workbench.published_tables import EXPERIMENT_ROWS, experiment_rows, tables
 from workbench.reports.blocks import Table
 from workbench.reports.content import gather
 from workbench.reports.group_content import gather_groups
 from workbench.reports.group_sections import group_blocks
 from workbench.reports.run_sections import section_blocks
+from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -39,7 +40,7 @@ def vectors():
 
 def train(workspace, vectors):
     """Both folds, done, with these embeddings; their numbers."""
-    run_ids = protocols.prepare(CONFIG, workspace)
+    run_ids = folds_and_seeds.prepare(CONFIG, workspace)
     shown = images(N)
     for run_id, (fold, value) in zip(run_ids, FOLDS.items(), strict=True):
         recorder = Recorder(workspace, run_id)
@@ -61,7 +62,7 @@ def test_a_finished_experiment_has_a_row_for_each_way_of_putting_its_folds_toget
     before = overview(workspace, runs, catalog.current(), "MAP@R", "best").papers
     assert before
     assert not any(each.experiments or EXPERIMENT_ROWS in each.differences for each in before)
-    protocols.conclude(workspace, 1)
+    folds_and_seeds.conclude(workspace, 1)
     after = overview(workspace, runs, catalog.current(), "MAP@R", "best").papers
     assert {each.table.note for each in after} == {"concatenated", "separated"}
     whole = expected(vectors)
@@ -77,7 +78,7 @@ def test_a_finished_experiment_has_a_row_for_each_way_of_putting_its_folds_toget
 
 def test_the_reports_of_one_fold_and_of_all_have_the_rows(workspace, vectors):
     run_ids = train(workspace, vectors)
-    protocols.conclude(workspace, 1)
+    folds_and_seeds.conclude(workspace, 1)
     one = section_blocks("published", gather(workspace, run_ids[0], ("published",), ""))
     runs = [workspace.run(run_id) for run_id in run_ids]
     asked = ("group-published",)

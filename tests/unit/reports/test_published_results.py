@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from tests.unit.comparing.compared_runs import evaluated, images
-from workbench import published_tables, registry
+from workbench import registry
+from workbench.comparing import published_tables
+from workbench.comparing.published_tables import beside, own_values, tables
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig
 from workbench.events import Ended
-from workbench.published_tables import beside, own_values, tables
 from workbench.reports.content import gather
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder

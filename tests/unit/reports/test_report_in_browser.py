@@ -76,7 +76,7 @@ def test_a_script_that_somebody_puts_into_the_file_does_not_run(tmp_path):
 
 
 def test_a_comparison_opens_and_its_plots_zoom(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.catalog.current", dict)
+    monkeypatch.setattr("workbench.entries.catalog.current", dict)
     with Workspace(tmp_path / "space", create=True) as workspace:
         runs = [
             store(

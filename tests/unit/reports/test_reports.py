@@ -14,9 +14,9 @@ from tests.ui.trained import trained_run
 from workbench import files, reports
 from workbench.config import RunConfig
 from workbench.events import Ended, Scalar
+from workbench.files.spreadsheet import csv_cell
 from workbench.problem import Problem
 from workbench.reports.latex import escaped
-from workbench.spreadsheet import csv_cell
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 

@@ -9,9 +9,10 @@ import pytest
 
 from tests.unit.sweeps.fake_runs import FakeRuns
 from tests.waits import HANG
-from workbench import catalog, experiment
-from workbench.changed_config import changed, read_config
 from workbench.cli import main
+from workbench.entries import catalog
+from workbench.running import launch
+from workbench.settings.changed import changed, read_config
 from workbench.sweeps import device_lock, starting
 from workbench.sweeps.device_lock import DeviceLock, folder
 from workbench.sweeps.plan import planned
@@ -38,8 +39,8 @@ def place(tmp_path, monkeypatch):
 @pytest.fixture
 def runs(monkeypatch):
     made = FakeRuns()
-    monkeypatch.setattr(experiment, "make_job", made.make_job)
-    monkeypatch.setattr(experiment, "device_of", lambda config: "cpu")
+    monkeypatch.setattr(launch, "make_job", made.make_job)
+    monkeypatch.setattr(launch, "device_of", lambda config: "cpu")
     monkeypatch.setattr("workbench.sweeps.worker.POLL", 0.01)
     return made
 

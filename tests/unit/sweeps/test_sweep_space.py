@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench import catalog
-from workbench.changed_config import changed, read_config
 from workbench.config import BadConfig, Choice, presets
+from workbench.entries import catalog
+from workbench.settings.changed import changed, read_config
 from workbench.sweeps import objective
 from workbench.sweeps.plan import planned, preset_named, sweep_presets
 from workbench.sweeps.space import Parameter, checked, configured, fields, read, written

@@ -6,9 +6,10 @@ import pytest
 
 from tests.unit.sweeps.fake_runs import FakeRuns
 from tests.waits import HANG
-from workbench import catalog, experiment
-from workbench.changed_config import changed, read_config
+from workbench.entries import catalog
 from workbench.problem import Problem
+from workbench.running import launch
+from workbench.settings.changed import changed, read_config
 from workbench.sweeps import starting
 from workbench.sweeps.plan import planned
 from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
@@ -36,8 +37,8 @@ def config(known):
 @pytest.fixture
 def runs(monkeypatch):
     made = FakeRuns()
-    monkeypatch.setattr(experiment, "make_job", made.make_job)
-    monkeypatch.setattr(experiment, "device_of", lambda config: "cpu")
+    monkeypatch.setattr(launch, "make_job", made.make_job)
+    monkeypatch.setattr(launch, "device_of", lambda config: "cpu")
     monkeypatch.setattr("workbench.sweeps.worker.POLL", 0.01)
     return made
 
@@ -208,11 +209,11 @@ def test_time_left_is_what_the_runs_took(workspace, config, known, runs):
 
 
 def test_the_experiment_of_a_sweep_gets_no_result_of_one_config(workspace, config, known, runs):
-    from workbench import protocols
+    from workbench.running import folds_and_seeds
 
     number = sweep_of(workspace, config, known, "training.lr=0.01,0.03")
     Worker(workspace, number).run()
     experiment_id = sweeps.one(workspace, number).experiment_id
-    assert protocols.conclude(workspace, experiment_id) is None
+    assert folds_and_seeds.conclude(workspace, experiment_id) is None
     with pytest.raises(Problem, match="no unfinished experiment"):
-        protocols.unfinished(workspace, config)
+        folds_and_seeds.unfinished(workspace, config)

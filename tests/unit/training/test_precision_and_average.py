@@ -8,8 +8,8 @@ import torch
 
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
-from workbench.engine import Engine, load_data
 from workbench.events import Evaluated, Scalar
+from workbench.running.engine import Engine, load_data
 from workbench.training import checkpoint
 from workbench.training.trainer import train_step
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from workbench import dry_steps
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
-from workbench.dry_steps import StepTimes
-from workbench.engine import Engine, load_data
 from workbench.events import Scalar
-from workbench.experiment import looks, preflight
+from workbench.running import dry_steps
+from workbench.running.dry_steps import StepTimes
+from workbench.running.engine import Engine, load_data
+from workbench.running.launch import looks, preflight
 from workbench.training import probe
 
 
@@ -37,8 +37,8 @@ def test_a_run_looks_at_its_probe_as_often_as_is_told(tmp_path, epochs, every):
 
 def test_preflight_tells_the_probe_s_share_and_counts_it_in_the_time(monkeypatch):
     """A step of 10 ms, a look of 40 ms."""
-    monkeypatch.setattr("workbench.dry_steps.time_steps", lambda *_: StepTimes(0.0, 0.01, 0.0, True))
-    monkeypatch.setattr("workbench.dry_steps.time_probe", lambda *_: 0.04)
+    monkeypatch.setattr("workbench.running.dry_steps.time_steps", lambda *_: StepTimes(0.0, 0.01, 0.0, True))
+    monkeypatch.setattr("workbench.running.dry_steps.time_probe", lambda *_: 0.04)
     found = preflight(config(epochs=2, every=10))
     total = 2 * found.steps_per_epoch
     looking = 0.04 * looks(total, 10)

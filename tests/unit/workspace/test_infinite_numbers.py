@@ -27,7 +27,7 @@ VALUES = [0.5, inf, nan, -inf, 0.25]
 
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.catalog.current", dict)
+    monkeypatch.setattr("workbench.entries.catalog.current", dict)
     with Workspace(tmp_path / "w", create=True) as made:
         recorder = Recorder(made, made.create_run(RunConfig(name="exploded")))
         for step, value in enumerate(VALUES, 1):

@@ -7,12 +7,12 @@ import tracemalloc
 import pytest
 
 from tests.unit.workspace.test_workspace import Images, evaluated
-from workbench import experiment
 from workbench.cli import main
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, Scalar
 from workbench.problem import Problem
+from workbench.running import launch
 from workbench.workspace import Workspace, connection, journal
 from workbench.workspace import recorder as recording
 from workbench.workspace.connection import Gone
@@ -176,7 +176,7 @@ def test_a_run_of_the_command_line_says_that_its_database_is_gone(tmp_path, at_o
         workspace.database.unlink()
         emit(Scalar("batch/loss", 2, 0.25))
 
-    monkeypatch.setattr(experiment, "run", run)
+    monkeypatch.setattr(launch, "run", run)
     assert main(["run", "sample-digits", "--workspace", str(tmp_path)]) == 1
     assert "doctor --repair" in capsys.readouterr().err
     assert main(["doctor", "--repair", "--workspace", str(tmp_path)]) == 0

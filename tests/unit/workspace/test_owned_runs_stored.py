@@ -213,3 +213,12 @@ def test_a_last_word_that_cannot_be_recorded_is_in_the_journal_and_the_run_is_de
     assert workspace.run(1).status == "running"
     assert '"status": "failed"' in (workspace.folder(1) / "journal.jsonl").read_text()
     assert workspace.sweep_dead_runs() == [1], "this process lives, but works on it no more"
+
+
+def test_the_owner_of_a_run_removes_what_a_killed_program_left_unfinished_in_its_folder(workspace):
+    run_id = workspace.create_run(RunConfig())
+    left = workspace.folder(run_id) / ".experiment.json.1-0123abcd.part"
+    left.write_bytes(b"{")
+    recorder = Recorder(workspace, run_id)
+    assert not left.exists()
+    recorder(Ended("done"))

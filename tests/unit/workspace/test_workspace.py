@@ -270,7 +270,10 @@ def test_what_is_no_workspace_is_named(tmp_path):
     other.close()
     with pytest.raises(Problem, match="another program"):
         Workspace(tmp_path)
-    (tmp_path / DATABASE).write_bytes(b"")
+    (tmp_path / DATABASE).write_bytes(b"")  # as a program leaves it that was killed while it made the workspace
+    with pytest.raises(Problem, match="not a workspace yet"):
+        Workspace(tmp_path)
+    (tmp_path / "runs" / "1").mkdir(parents=True)
     with pytest.raises(Damaged):
         Workspace(tmp_path)
     (tmp_path / DATABASE).write_bytes(b"not a database at all, but long enough to be read as one" * 100)

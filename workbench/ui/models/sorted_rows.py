@@ -6,7 +6,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QPixmap
 
-from workbench.spreadsheet import pasted
+from workbench.files.spreadsheet import pasted
 
 Index = QModelIndex | QPersistentModelIndex
 NUMBER = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

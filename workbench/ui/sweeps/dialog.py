@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from workbench import protocols
-from workbench.changed_config import changed
 from workbench.config import BadConfig, RunConfig
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.running import folds_and_seeds
+from workbench.settings.changed import changed
 from workbench.sweeps import objective, starting
 from workbench.sweeps.plan import DEFAULT_TRIALS, Plan, SweepPreset, planned, sweep_presets
 from workbench.sweeps.proposals import HOWS
@@ -26,7 +26,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.words import counted, duration
 
 if TYPE_CHECKING:
-    from workbench.experiment import Preflight
+    from workbench.running.launch import Preflight
 
 WIDTH, HEIGHT = 680, 560  # px at 100% text
 SETTLES_AFTER = 250  # ms without an edit
@@ -305,13 +305,13 @@ class SweepDialog(QDialog):
         self.start.setToolTip("" if plan is not None else summary or "Something is wrong with the values.")
 
     def _cost(self, plan: Plan) -> str:
-        each = len(protocols.children(plan.config))
+        each = len(folds_and_seeds.children(plan.config))
         times = f" × {each} {'run' if each == 1 else 'runs'} of each" if each > 1 else ""
         runs = counted(plan.runs, "run")
         text = f"{counted(plan.trials, 'setting')}{times} = {runs}" if times else runs
         if self._preflight is None:
             return f"{text}. Their time is known once Preflight has looked at the run."
-        seconds = self._preflight.seconds / len(protocols.children(self._config)) * plan.runs
+        seconds = self._preflight.seconds / len(folds_and_seeds.children(self._config)) * plan.runs
         varied = any(each.field.startswith(("training.", "backbone.", "dataset.")) for each in plan.parameters)
         about = ", if all take as long as the run on Set up" if varied else ""
         return f"{text}, about {duration(seconds)} on {self._preflight.device}{about}, evaluations left out."

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from workbench import files
+from workbench.files.spreadsheet import csv_text, pasted
 from workbench.problem import Problem
-from workbench.spreadsheet import csv_text, pasted
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.buttons import icon_button

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
+from workbench.comparing.smoothing import exponential_mean
 from workbench.problem import Problem
-from workbench.smoothing import exponential_mean
 from workbench.ui import theme
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve

@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTableView, QVBoxLayout, QWidget
 
-from workbench.spreadsheet import csv_text, pasted
+from workbench.files.spreadsheet import csv_text, pasted
 from workbench.ui.widgets.curve import Curve
 
 Index = QModelIndex | QPersistentModelIndex

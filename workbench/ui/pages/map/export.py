@@ -10,8 +10,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QImageWriter, QPa
 from PySide6.QtSvg import QSvgGenerator
 
 from workbench import files
+from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
-from workbench.spreadsheet import csv_text
 from workbench.ui import theme
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.cloud import SHAPES_UP_TO

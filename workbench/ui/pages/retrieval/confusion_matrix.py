@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
 
 from workbench.failed_queries import ConfusedPair
-from workbench.spreadsheet import pasted
+from workbench.files.spreadsheet import pasted
 from workbench.ui import theme
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.heat import mixed

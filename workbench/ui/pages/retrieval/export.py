@@ -5,9 +5,9 @@ from pathlib import Path
 
 from workbench import failed_queries, files
 from workbench.failed_queries import FailedQueries
+from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.spreadsheet import csv_text
 from workbench.ui.models.query_table import Listing
 from workbench.ui.pages.retrieval.causes import TITLES
 from workbench.workspace import Workspace

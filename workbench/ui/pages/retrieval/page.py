@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
+from workbench.files.spreadsheet import pasted
 from workbench.problem import Problem
-from workbench.spreadsheet import pasted
 from workbench.ui.in_turns import InTurns
 from workbench.ui.models.query_table import QueryTable
 from workbench.ui.pages.retrieval import own_image

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )  # fmt: skip
 
 from workbench.charts import Chart, Marks
-from workbench.spreadsheet import pasted
+from workbench.files.spreadsheet import pasted
 from workbench.ui.pages.setup.preflight import pixmap
 from workbench.ui.widgets.chart_view import ChartView
 from workbench.ui.widgets.flow import FlowLayout

@@ -5,10 +5,10 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from workbench import catalog as catalogs
-from workbench import dimensions
-from workbench.catalog import Catalog
 from workbench.config import KINDS, RunConfig, sections
+from workbench.entries import catalog as catalogs
+from workbench.entries import dimensions
+from workbench.entries.catalog import Catalog
 
 Values = dict[str, Any]
 Field = dict[str, Any]

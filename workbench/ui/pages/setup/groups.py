@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from workbench.catalog import listed
+from workbench.entries.catalog import listed
 from workbench.ui.pages.setup.draft import GROUPS, Draft
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card

@@ -28,7 +28,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
-    from workbench.experiment import Preflight
+    from workbench.running.launch import Preflight
 
 LEFT, RIGHT = 62, 38  # share of the width
 RIGHT_LEAST = 290  # px
@@ -227,9 +227,9 @@ class SetupPage(QWidget):
             return
 
         def work(progress: Progress) -> "Inspection":
-            from workbench import experiment
+            from workbench.running import launch
 
-            return experiment.inspect_data(config, progress)
+            return launch.inspect_data(config, progress)
 
         self.session.run_in_thread("Looking at the data", work, partial(self._show_data, config))
 

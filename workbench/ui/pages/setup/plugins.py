@@ -4,9 +4,9 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox, QWidget
 
-from workbench import catalog as catalogs
 from workbench import plugins
-from workbench.catalog import Catalog
+from workbench.entries import catalog as catalogs
+from workbench.entries.catalog import Catalog
 from workbench.progress import Progress
 from workbench.ui.session import Session
 from workbench.ui.widgets.labels import label

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.comparing.smoothing import AT_FIRST
 from workbench.control import Control
-from workbench.experiment import checkpoints
 from workbench.problem import Problem
-from workbench.smoothing import AT_FIRST
+from workbench.running.launch import checkpoints
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable

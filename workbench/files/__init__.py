@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO
 
-from workbench import parts
+from workbench.files import parts
 from workbench.problem import Problem
 
 

@@ -5,10 +5,11 @@ import os
 import pytest
 from click.testing import CliRunner
 
-from workbench import catalog as catalogs
-from workbench import doctor, plugins, registry
+from workbench import plugins, registry
 from workbench.cli import cli
+from workbench.commands import doctor
 from workbench.commands.plugins import write_loss
+from workbench.entries import catalog as catalogs
 from workbench.losses import build_loss, list_losses
 from workbench.problem import Problem
 

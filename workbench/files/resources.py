@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-HERE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 
 
 def resources() -> Path:
     """The folder of resources. Raises FileNotFoundError when the installation is incomplete."""
-    for folder in (HERE / "resources", HERE.parent / "resources"):
+    for folder in (PACKAGE / "resources", PACKAGE.parent / "resources"):
         if (folder / "presets").is_dir():
             return folder
     raise FileNotFoundError("Workbench's resources are missing: install it again.")

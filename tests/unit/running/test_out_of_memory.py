@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from workbench import engine as engines
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
-from workbench.experiment import make_job, preflight, prepare_run
 from workbench.losses.contract import Loss
 from workbench.problem import Problem
+from workbench.running import engine as engines
+from workbench.running.launch import make_job, preflight, prepare_run
 from workbench.workspace import Workspace
 
 SMALL = RunConfig(

@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from workbench import benchmark, catalog
 from workbench.backbones.head import EmbeddingHead
-from workbench.benchmark import BENCHES, Bench, Row, compare, config_for, table
+from workbench.commands import benchmark
+from workbench.commands.benchmark import BENCHES, Bench, Row, compare, config_for, table
+from workbench.entries import catalog
 from workbench.workspace import Workspace
 
 METHODS = sorted(key.partition("/")[2] for key in catalog.current() if key.startswith("loss/"))

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from workbench import engine as engines
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.evaluation import retrieval_metrics
 from workbench.events import Evaluated
+from workbench.running import engine as engines
 
 
 def test_the_probe_of_a_long_tailed_half_sees_the_kept_images_only(monkeypatch, tmp_path):

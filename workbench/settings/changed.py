@@ -5,9 +5,9 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from workbench import catalog as catalogs
-from workbench.catalog import Catalog
 from workbench.config import KINDS, BadConfig, RunConfig, presets
+from workbench.entries import catalog as catalogs
+from workbench.entries.catalog import Catalog
 
 
 def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:

@@ -10,7 +10,8 @@ from typing import Any, Literal
 from platformdirs import user_cache_path
 from pydantic import Field, ValidationError, create_model
 
-from workbench import files, parts, plugins, registry
+from workbench import files, plugins, registry
+from workbench.files import parts
 from workbench.params import Params
 
 Catalog = dict[str, dict[str, Any]]
@@ -28,9 +29,9 @@ def cache_folder() -> Path:
 
 def path(cache: Path) -> Path:
     """Where the catalog of exactly these files lies; a new or changed leaf file or plug-in gives a new name."""
-    here = Path(__file__).parent
+    here = Path(registry.__file__).parent
     leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).rglob("*.py"))
-    described = [*leaves, *(here / each for each in ("registry.py", "facts.py", "params.py"))]
+    described = [*leaves, *(here / each for each in ("registry.py", "entries/facts.py", "params.py"))]
     stamps = [*((str(leaf), leaf.stat().st_size, leaf.stat().st_mtime_ns) for leaf in described), *plugins.stamps()]
     return cache / f"catalog-{sha256(repr(stamps).encode()).hexdigest()[:16]}.json"
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from workbench.archives import CheckedZip
+from workbench.files.archives import CheckedZip
+from workbench.files.unreadable import refusing
 from workbench.problem import Problem
-from workbench.unreadable import refusing
 
 MOST_STEPS = 5_000_000  # of a file's pickled part
 PICKLES = 5  # at the beginning of a file in the old format

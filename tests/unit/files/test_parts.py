@@ -7,12 +7,14 @@ import zipfile
 
 import pytest
 
-from workbench import archives, files, parts
+from workbench import files
+from workbench.files import archives, parts
 
 UNPACKS = """
 import sys
 from pathlib import Path
-from workbench import archives, files
+from workbench import files
+from workbench.files import archives
 def stop(text, done, total):
     print("writing", flush=True)
     sys.stdin.read()

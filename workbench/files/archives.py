@@ -13,10 +13,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any
 
-from workbench import files, parts
+from workbench import files
+from workbench.files import parts
+from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.unreadable import refusing
 
 LARGEST = 64 << 30  # bytes, unpacked
 MOST_FILES = 500_000  # what zipfile knows of so many takes 300 MB

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from workbench import catalog as catalogs
 from workbench.config import Choice, RunConfig
+from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace import experiments as stored

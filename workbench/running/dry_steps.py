@@ -11,7 +11,7 @@ import torch  # noqa: TID253 - only experiment.py imports this file, inside func
 from torch import Tensor  # noqa: TID253
 
 from workbench.backbones.pretrained import folded_layers
-from workbench.engine import Engine
+from workbench.running.engine import Engine
 from workbench.training import device
 from workbench.training.probe import batch_on, embed, mode_agreement
 from workbench.training.trainer import train_step

@@ -7,7 +7,7 @@ from math import isfinite, nan
 from typing import Any
 
 from workbench.config import RunConfig
-from workbench.resources_path import resources
+from workbench.files.resources import resources
 
 NAMES = {
     "resnet50": "ResNet-50", "resnet18": "ResNet-18", "resnet34": "ResNet-34", "resnet32": "ResNet-32",
@@ -82,7 +82,8 @@ def experiment_rows(table: Table, title: str, config: RunConfig, result: dict[st
     """The experiment's rows in a table of its protocol; none before all its folds are done, or without folds.
 
     Args:
-        title: of the experiment. config: of any of its runs. result: as `protocols.conclude` stores it, fractions.
+        title: of the experiment. config: of any of its runs.
+        result: as `folds_and_seeds.conclude` stores it, fractions.
     """
     together: list[dict[str, float]] = result.get("concatenated", [])
     if not together:

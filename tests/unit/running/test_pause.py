@@ -8,8 +8,8 @@ from tests.waits import HANG
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.control import Control, insist, wait_if_asked
 from workbench.events import Ended, Resumed, Status, Waiting
-from workbench.experiment import make_job, prepare_run
 from workbench.problem import Problem, RunTaken
+from workbench.running.launch import make_job, prepare_run
 from workbench.workspace import Workspace
 
 

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from workbench import protocols
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.split import ClassesParams, MLRCParams, classes, mlrc
 from workbench.evaluation import retrieval_metrics, retrieve
-from workbench.experiment import make_job
 from workbench.problem import Problem
+from workbench.running import folds_and_seeds
+from workbench.running.launch import make_job
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.repair import repair
 
@@ -96,13 +96,14 @@ def test_a_share_of_the_training_classes_can_be_held_out():
 
 
 def test_every_seed_runs_every_fold():
-    every = protocols.children(config(seed=3, seeds=2))
+    every = folds_and_seeds.children(config(seed=3, seeds=2))
     assert [(each.seed, each.fold) for each in every] == [(3, 1), (3, 2), (4, 1), (4, 2)]
     assert [each.config.name for each in every][1] == "mlrc, seed 3, fold 2"
     assert all(each.config.seeds == 1 for each in every)
     alone = config(name="n" * 200, split=Choice(name="mlrc", params={"fold": 2}))
-    assert [each.config for each in protocols.children(alone)] == [alone], "--resume finds it by its config"
-    assert [each.config.seed for each in protocols.children(config(split=Choice(name="random"), seeds=3))] == [0, 1, 2]
+    assert [each.config for each in folds_and_seeds.children(alone)] == [alone], "--resume finds it by its config"
+    seeds = folds_and_seeds.children(config(split=Choice(name="random"), seeds=3))
+    assert [each.config.seed for each in seeds] == [0, 1, 2]
 
 
 def train(workspace, run_id, *, resume=False, stop_after=None):
@@ -118,31 +119,31 @@ def train(workspace, run_id, *, resume=False, stop_after=None):
 
 def results(workspace):
     (experiment,) = experiments.every(workspace)
-    return protocols.conclude(workspace, experiment.id)
+    return folds_and_seeds.conclude(workspace, experiment.id)
 
 
 def test_an_experiment_that_ended_in_a_fold_goes_on_to_the_same_result(tmp_path):
     with Workspace(tmp_path / "whole", create=True) as whole:
-        for run_id in protocols.prepare(config(), whole):
+        for run_id in folds_and_seeds.prepare(config(), whole):
             assert results(whole) is None
             assert train(whole, run_id).status == "done"
         wanted = results(whole)
     with Workspace(tmp_path / "cut", create=True) as cut:
-        first, second = protocols.prepare(config(), cut)
+        first, second = folds_and_seeds.prepare(config(), cut)
         assert train(cut, first).status == "done"
         assert train(cut, second, stop_after=8).status == "stopped"
         assert results(cut) is None
-        assert protocols.unfinished(cut, config()) == (1, [second])
+        assert folds_and_seeds.unfinished(cut, config()) == (1, [second])
         cut.take_over(second)
         assert train(cut, second, resume=True).status == "done"
         assert results(cut) == wanted
         with pytest.raises(Problem, match="no unfinished experiment"):
-            protocols.unfinished(cut, config())
+            folds_and_seeds.unfinished(cut, config())
         (experiment,) = experiments.every(cut)
         assert experiment.result == wanted
-        assert "| concatenated | 1 |" in protocols.told(experiment)
+        assert "| concatenated | 1 |" in folds_and_seeds.told(experiment)
         runs = experiments.runs_of(cut, experiment.id)
-        best = [protocols.best_evaluation(cut, run) for run in runs]
+        best = [folds_and_seeds.best_evaluation(cut, run) for run in runs]
         assert wanted["separated"]["MAP@R"] == [each.metrics["MAP@R"] for each in best]
         parts = [cut.embeddings(each.id) for each in best]
         unit = [vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for _, _, vectors in parts]
@@ -156,15 +157,15 @@ def test_concatenated_embeddings_of_queries_search_the_gallery_alone(monkeypatch
     vectors = np.random.default_rng(0).normal(size=(24, 3)).astype(np.float32)
     asks = np.tile([True, False, False, False], 6)
     wanted = retrieve(vectors, labels, ids, is_query=asks, distance=distance)
-    monkeypatch.setattr(protocols, "read_r", lambda workspace, evaluation_id: wanted.r)
+    monkeypatch.setattr(folds_and_seeds, "read_r", lambda workspace, evaluation_id: wanted.r)
     workspace = SimpleNamespace(embeddings=lambda evaluation_id: (ids, labels, vectors))
-    found = protocols._concatenated(workspace, [SimpleNamespace(id=1, distance=distance), SimpleNamespace(id=2)])
-    assert found == pytest.approx({name: wanted.metrics[name] for name in protocols.TOLD}, abs=1e-6)
+    found = folds_and_seeds._concatenated(workspace, [SimpleNamespace(id=1, distance=distance), SimpleNamespace(id=2)])
+    assert found == pytest.approx({name: wanted.metrics[name] for name in folds_and_seeds.TOLD}, abs=1e-6)
 
 
 def test_the_best_epoch_is_chosen_on_the_classes_held_out(tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
-        run = train(workspace, protocols.prepare(config(), workspace)[0])
+        run = train(workspace, folds_and_seeds.prepare(config(), workspace)[0])
         scores = {each.epoch: each.metrics["validation/MAP@R"] for each in workspace.evaluations(run.id)}
         assert run.best_epoch == max(scores, key=scores.get)
         assert workspace.scalars(run.id, "validation/MAP@R")[1].tolist() == pytest.approx(list(scores.values()))
@@ -172,7 +173,7 @@ def test_the_best_epoch_is_chosen_on_the_classes_held_out(tmp_path):
 
 def test_a_rebuilt_database_ties_the_runs_together_again(tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
-        protocols.prepare(config(), workspace)
+        folds_and_seeds.prepare(config(), workspace)
     for name in ("workspace.db", "workspace.db-wal", "workspace.db-shm"):
         (tmp_path / "space" / name).unlink(missing_ok=True)
     repair(tmp_path / "space")

@@ -12,7 +12,7 @@ from workbench import registry
 from workbench.config import KINDS
 from workbench.events import Ended, Status
 from workbench.problem import Problem
-from workbench.terminal import ProgressLine
+from workbench.running.terminal import ProgressLine
 from workbench.workspace.connection import sqlite3
 from workbench.workspace.repair import missing
 from workbench.workspace.verification import verify

@@ -2,15 +2,15 @@
 
 import pytest
 
-from workbench import catalog
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
-from workbench.dimensions import nearest, refusal
+from workbench.entries import catalog
+from workbench.entries.dimensions import nearest, refusal
 from workbench.events import Noted
-from workbench.experiment import count_classes, make_job, preflight, prepare_run
 from workbench.losses import build_loss
 from workbench.losses.psce import DIMENSIONS
 from workbench.problem import Problem
+from workbench.running.launch import count_classes, make_job, preflight, prepare_run
 from workbench.workspace import Workspace
 
 
@@ -87,7 +87,7 @@ def test_classes_are_counted_without_building_anything(monkeypatch):
     def build(*_):
         raise AssertionError("a network was built")
 
-    monkeypatch.setattr("workbench.engine.Engine", build)
+    monkeypatch.setattr("workbench.running.engine.Engine", build)
     told = []
     assert count_classes(RunConfig(), lambda text, done, total: told.append(text)) == 10
     assert count_classes(RunConfig(split=Choice(name="classes")), lambda *_: None) == 5

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from workbench.config import Choice, EvaluationParams, RunConfig
-from workbench.experiment import preflight
+from workbench.running.launch import preflight
 
 
 @pytest.mark.parametrize("split", ["random", "classes", "mlrc"])

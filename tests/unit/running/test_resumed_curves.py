@@ -2,11 +2,11 @@
 
 import pytest
 
-from workbench import experiment
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.events import Waiting
 from workbench.problem import Problem
+from workbench.running import launch
 from workbench.training import checkpoint, trainer
 from workbench.training.meter import FEED_WAIT
 from workbench.workspace import Workspace
@@ -71,7 +71,7 @@ def left_alone(tmp_path_factory):
     def of(case):
         if case not in found:
             with Workspace(tmp_path_factory.mktemp(case) / "space", create=True) as workspace:
-                go(workspace, experiment.prepare_run(config(case), workspace))
+                go(workspace, launch.prepare_run(config(case), workspace))
                 found[case] = told(workspace)
         return found[case]
 
@@ -122,7 +122,7 @@ def config(case):
 def go(workspace, run_id, *, resume=False):
     recorder = Recorder(workspace, run_id)
     try:
-        experiment.run(workspace, run_id, Control(), recorder, recorder, resume=resume)
+        launch.run(workspace, run_id, Control(), recorder, recorder, resume=resume)
         recorder.flush()
     finally:
         recorder.close()
@@ -145,7 +145,7 @@ def told(workspace):
 @pytest.mark.parametrize("kill", [True, False], ids=["killed", "interrupted"])
 @pytest.mark.parametrize("step", [0, 5, 15, 37])
 def test_ended_at_a_step_and_gone_on_with_it_tells_the_same(step, kill, workspace, left_alone, ended_at):
-    run_id = experiment.prepare_run(config("ce"), workspace)
+    run_id = launch.prepare_run(config("ce"), workspace)
     ended_at(workspace, run_id, step, kill=kill)
     go(workspace, run_id, resume=True)
     assert told(workspace) == left_alone("ce")
@@ -155,7 +155,7 @@ def test_ended_at_a_step_and_gone_on_with_it_tells_the_same(step, kill, workspac
 
 @pytest.mark.parametrize("case", CASES)
 def test_ended_again_and_again_every_method_tells_the_same(case, workspace, left_alone, ended_at):
-    run_id = experiment.prepare_run(config(case), workspace)
+    run_id = launch.prepare_run(config(case), workspace)
     ended_at(workspace, run_id, 5, kill=False)
     ended_at(workspace, run_id, 26, kill=True, resume=True)
     ended_at(workspace, run_id, 37, kill=False, resume=True)
@@ -164,7 +164,7 @@ def test_ended_again_and_again_every_method_tells_the_same(case, workspace, left
 
 
 def test_early_stopping_ends_a_run_as_done_and_says_so(workspace):
-    run_id = experiment.prepare_run(config("patience"), workspace)
+    run_id = launch.prepare_run(config("patience"), workspace)
     go(workspace, run_id)
     assert [each.epoch for each in workspace.evaluations(run_id)] == [0, 1, 2, 3, 4]
     assert "Ended early, after epoch 4" in workspace.run(run_id).note
@@ -175,7 +175,7 @@ def test_early_stopping_ends_a_run_as_done_and_says_so(workspace):
 
 @pytest.mark.parametrize("harm", ["cut", "flipped", "gone"])
 def test_without_a_whole_last_checkpoint_it_goes_on_from_the_best_and_says_so(harm, workspace, left_alone, ended_at):
-    run_id = experiment.prepare_run(config("xbm"), workspace)
+    run_id = launch.prepare_run(config("xbm"), workspace)
     ended_at(workspace, run_id, 37, kill=False)
     last = workspace.folder(run_id) / "last.pt"
     whole = last.read_bytes()
@@ -190,9 +190,9 @@ def test_without_a_whole_last_checkpoint_it_goes_on_from_the_best_and_says_so(ha
 
 
 def test_without_any_whole_checkpoint_nothing_is_forgotten(workspace, ended_at):
-    run_id = experiment.prepare_run(config("ce"), workspace)
+    run_id = launch.prepare_run(config("ce"), workspace)
     ended_at(workspace, run_id, 37, kill=False)
-    for place in experiment.checkpoints(workspace, run_id):
+    for place in launch.checkpoints(workspace, run_id):
         place.write_bytes(b"cut")
     before = told(workspace)
     with pytest.raises(Problem, match=r"(?s)last\.pt is not a whole.*best\.pt is not a whole.*curves.*are kept"):
@@ -217,9 +217,9 @@ def test_a_checkpoint_that_the_disk_refused_is_written_when_the_person_goes_on(w
             control.resume()
 
     monkeypatch.setattr(checkpoint, "save", full_at_first)
-    run_id, control = experiment.prepare_run(config("ce"), workspace), Control(attended=True)
+    run_id, control = launch.prepare_run(config("ce"), workspace), Control(attended=True)
     recorder = Recorder(workspace, run_id, control)
-    experiment.run(workspace, run_id, control, emit, recorder)
+    launch.run(workspace, run_id, control, emit, recorder)
     recorder.flush()
     recorder.close()
     assert refused[0].exists()

@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
-import torch  # noqa: TID253 - only experiment.py imports this file, inside functions
+import torch  # noqa: TID253 - only running/launch.py imports this file, inside functions
 from torch import Tensor  # noqa: TID253
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn  # noqa: TID253
 
 from workbench import registry
 from workbench.backbones.model import EmbeddingModel, build_model
-from workbench.catalog import cache_folder
 from workbench.config import RunConfig
 from workbench.control import Control, insist, wait_if_asked
 from workbench.datasets.encoded_images import EncodedImages
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.keeping import keep
 from workbench.datasets.split import Split, notes
+from workbench.entries.catalog import cache_folder
 from workbench.evaluation.clusters import nmi
 from workbench.evaluation.geometry import class_shape
 from workbench.evaluation.linear_probe import linear_probe

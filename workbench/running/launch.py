@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench import __version__, files, protocols
-from workbench import catalog as catalogs
+from workbench import __version__, files
 from workbench.config import KINDS, RunConfig
 from workbench.control import Cancelled, Control, wait_if_asked
+from workbench.entries import catalog as catalogs
 from workbench.events import CHECKPOINTS, Emit, Event, Noted, Status
 from workbench.jobs import Job, repeating
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
+from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace
 from workbench.workspace.ownership import BEAT
 from workbench.workspace.recorder import Recorder
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
     from workbench.backbones.model import EmbeddingModel
     from workbench.datasets.inspection import Inspection
-    from workbench.engine import Data, Engine
     from workbench.registry import Entry
+    from workbench.running.engine import Data, Engine
 
 NAMED_VERSIONS = (
     "torch",
@@ -76,7 +77,7 @@ def run(
         Cancelled: the person discarded it.
     """
     emit(Status("Loading the engine"))
-    from workbench.engine import Engine, load_data, training_classes
+    from workbench.running.engine import Engine, load_data, training_classes
 
     config = RunConfig.from_toml_text(workspace.run(run_id).config)
     tell = _teller(control, emit)
@@ -143,7 +144,7 @@ def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
 def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str, Any]:
     """Facts that a report needs to repeat the run."""
     from workbench.datasets.keeping import words_of
-    from workbench.dry_steps import weight_notes
+    from workbench.running.dry_steps import weight_notes
     from workbench.training import device
 
     return {
@@ -222,8 +223,8 @@ def preflight(
     """
     progress("Loading the engine", 0, 0)
     from workbench.datasets.keeping import words_of
-    from workbench.dry_steps import modes_differ, time_probe, time_steps, weight_notes
-    from workbench.engine import Engine, load_data, training_classes
+    from workbench.running.dry_steps import modes_differ, time_probe, time_steps, weight_notes
+    from workbench.running.engine import Engine, load_data, training_classes
     from workbench.training import device
 
     def tell(text: str, done: int, total: int) -> None:
@@ -231,7 +232,7 @@ def preflight(
             raise Cancelled
         progress(text, done, total)
 
-    runs = protocols.children(config)
+    runs = folds_and_seeds.children(config)
     config = runs[0].config
     data = load_data(config, tell)
     classes = len(training_classes(data))
@@ -294,9 +295,9 @@ def count_classes(config: RunConfig, progress: Progress) -> int:
     Raises:
         Problem: data that cannot be used. Whatever `progress` raises.
     """
-    from workbench.engine import load_data, training_classes
+    from workbench.running.engine import load_data, training_classes
 
-    return len(training_classes(load_data(protocols.children(config)[0].config, progress)))
+    return len(training_classes(load_data(folds_and_seeds.children(config)[0].config, progress)))
 
 
 def _sentence(words: str) -> str:
@@ -315,9 +316,9 @@ def inspect_data(config: RunConfig, progress: Progress) -> "Inspection":
         Problem: data that cannot be used. Whatever `progress` raises.
     """
     from workbench.datasets.inspection import inspect
-    from workbench.engine import load_data
+    from workbench.running.engine import load_data
 
-    config = protocols.children(config)[0].config
+    config = folds_and_seeds.children(config)[0].config
     data = load_data(config, progress)
     return inspect(data.images, data.pixels, data.split, config.seed, progress)
 

@@ -1,0 +1,1 @@
+"""The settings of a run besides the config itself: fields changed by name, and presets."""
