@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -125,6 +126,7 @@ class Engine:
     ) -> None:  # fmt: skip
         self.config, self.data, self.folder, self.control, self.emit = config, data, folder, control, emit
         self._before_save, self._resumed = before_save, False
+        self._compiling_since: float | None = None  # by perf_counter, until the first step is done
         train_rows, test_rows = data.split.train, data.split.test
         self.classes = training_classes(data)
         labels = np.searchsorted(self.classes, data.images.labels[train_rows])
@@ -168,6 +170,7 @@ class Engine:
                     self.evaluate(0)
                 self.probe.measure(0)
             self.companion.begin()
+            self._compiling_since = perf_counter() if self.config.training.compile_backbone else None
             with labels_in_range():  # the feed's labels are places in `classes`
                 train(
                     self.parts, batches, epochs=self.config.training.epochs,
@@ -176,9 +179,11 @@ class Engine:
                     enough=self._enough,
                 )  # fmt: skip
         except (RuntimeError, MemoryError) as error:
-            if not device.is_out_of_memory(error):
-                raise
-            raise self._out_of_memory() from None
+            if device.is_out_of_memory(error):
+                raise self._out_of_memory() from None
+            if self.config.training.compile_backbone and type(error).__module__.startswith("torch._"):
+                raise device.not_compiled(error) from None
+            raise
         epoch = self.parts.step // self.sampler.steps_per_epoch
         if self.control.interrupted:
             self.save("last", epoch)
@@ -390,6 +395,10 @@ class Engine:
         return retrieve(found, labels, some, k=1, distance=distance, device=where).metrics["MAP@R"]
 
     def _after_step(self, step: int) -> None:
+        if self._compiling_since is not None:
+            seconds = perf_counter() - self._compiling_since
+            self.emit(Noted(f"The first step took {seconds:.0f} s, in which the backbone was compiled."))
+            self._compiling_since = None
         self.probe.after_step(step)
         self.companion.after_step(step)
 

@@ -58,6 +58,16 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
+def not_compiled(error: Exception) -> Problem:
+    """The sentence for what torch.compile raised."""
+    reason = str(error).strip().partition("\n")[0]
+    return Problem(
+        f"torch cannot compile this backbone here ({reason}).",
+        kept="The run is kept.",
+        todo='Turn "Compile backbone" off.',
+    )
+
+
 def describe(device: torch.device) -> dict[str, str]:
     """Facts about the machine for the report: device, versions, cores."""
     facts = {

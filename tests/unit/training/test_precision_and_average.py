@@ -8,7 +8,8 @@ import torch
 
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
-from workbench.events import Evaluated, Scalar
+from workbench.events import Evaluated, Noted, Scalar
+from workbench.problem import Problem
 from workbench.running.engine import Engine, load_data
 from workbench.training import checkpoint
 from workbench.training.trainer import train_step
@@ -88,3 +89,18 @@ def test_only_the_backbone_is_compiled_and_its_weights_keep_their_names(tmp_path
     plain, made = engine(tmp_path), engine(tmp_path, compile_backbone=True)
     assert asked == [made.parts.model.backbone]
     assert list(plain.parts.model.state_dict()) == list(made.parts.model.state_dict())
+
+
+def test_the_first_step_of_a_compiled_backbone_is_told_and_so_is_one_that_cannot_be_compiled(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda module, *_, **__: None)
+    events = []
+    engine(tmp_path, events.append, compile_backbone=True).run()
+    assert sum("The first step took" in event.text for event in events if isinstance(event, Noted)) == 1
+    made = engine(tmp_path, compile_backbone=True)
+
+    def fails(images):
+        raise torch._dynamo.exc.TorchDynamoException("no C++ compiler")
+
+    monkeypatch.setattr(made.parts.model.backbone, "forward", fails)
+    with pytest.raises(Problem, match=r"cannot compile this backbone here \(no C\+\+ compiler\)"):
+        made.run()
