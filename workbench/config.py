@@ -128,8 +128,22 @@ class TrainingParams(Params):
     )  # fmt: skip
     warmup_steps: int = param(0, ge=0, le=1_000_000, label="Warm-up", unit="steps", help="Steps of linear rise.")
     clip_norm: float = param(0.0, ge=0, le=1e6, label="Clip gradients", help="Longest gradient allowed; 0 is off.")
-    precision: Literal["auto", "float32", "bf16"] = param(
-        "auto", help="auto: bf16 autocast on CUDA, float32 elsewhere."
+    precision: Literal["auto", "float32", "bf16", "fp16"] = param(
+        "auto",
+        help="auto: bf16 autocast on CUDA, float32 elsewhere. fp16 scales the loss so that gradients stay above 0.",
+    )
+    weight_average: float = param(
+        0.0, ge=0, lt=1, label="Weight average", unit="decay",
+        help="Above 0, an exponential average of the weights is evaluated beside them: 0.999 spans about 1,000 steps.",
+    )  # fmt: skip
+    compile_backbone: bool = param(
+        False, label="Compile backbone",
+        help="torch.compile: faster steps on a GPU after a first one that takes a minute or more.",
+    )  # fmt: skip
+    keep_images: Literal["auto", "pixels", "encoded"] = param(
+        "auto",
+        help="pixels: centre squares in a memory map; encoded: whole images as JPEG; auto: pixels up to 32 GiB, "
+        "unless crops are taken of whole images.",
     )
     deterministic: bool = param(False, help="Ask torch for the same result on every run of a GPU; slower.")
 

@@ -71,6 +71,7 @@ FOUND = {
     "classes_disjoint": False, "image_size": 8, "device": "CPU", "parameters": 1234, "steps_per_epoch": 45,
     "seconds_per_step": 0.01, "seconds_per_epoch": 0.45, "seconds": 3.6, "memory_bytes": 2**29, "note": "",
     "probe_images": 2048, "probe_every": 50, "probe_share": 0.194,
+    "kept": "centre squares of pixels (0.12 MB)", "bound": "network",
     "sample_pictures": [np.zeros((8, 8, 3), np.uint8)] * 5, "problems": [("a/b.png", "is empty")],
     "notes": [("2 classes", "have one image each: nothing can match it (a, b)")],
     "unlike_published": [("digits", "was published with 1,800 images and has 1,797 here: 3 are missing")],
@@ -338,6 +339,8 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     for epochs in ("2", "3", "4"):
         typed(page, "training.epochs", epochs)
     qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
+    assert page.card.facts["Images"].text().endswith("; kept as centre squares of pixels (0.12 MB)")
+    assert page.card.facts["Speed"].text().endswith("; bound by the network")
     assert [config.training.epochs for config in looked.configs] == [4]
     assert page.card.facts["Split"].text() == "1,437 train, 360 test"
     assert page.card.facts["Probe"].text() == "2,048 images every 50 steps, about 19% of the training time"

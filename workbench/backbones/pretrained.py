@@ -15,6 +15,8 @@ from workbench.problem import Problem
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet
 CLASSIFIERS = ("fc.", "last_linear.", "classifier.", "AuxLogits.", "aux1.", "aux2.")
+FOLDED = "folded_batch_norm"  # mark of a layer
+NEAR = 1e-3  # to a variance of 1, from which some programs take the layer's epsilon
 NAMED = 4  # keys named in a message
 
 
@@ -47,7 +49,11 @@ class PretrainedParams(Params):
 
 
 def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
-    """Copy weights, the classifier left out. Raises Problem naming what is missing, unknown or of another shape."""
+    """Copy weights, the classifier left out; batch-norm that was folded into them is frozen.
+
+    Raises:
+        Problem: names what is missing, unknown or of another shape.
+    """
     own = {key: value for key, value in model.state_dict().items() if not key.startswith(CLASSIFIERS)}
     given = {key: value for key, value in state.items() if not key.startswith(CLASSIFIERS)}
     optional = {key for key in own if key.endswith("num_batches_tracked")}
@@ -63,6 +69,7 @@ def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
                 todo="Choose the backbone that the file belongs to, or another file.",
             )
     model.load_state_dict({**own, **given}, strict=False)
+    _freeze_folded(model)
 
 
 def read_state(path: Path) -> dict[str, Tensor]:
@@ -124,12 +131,38 @@ class GreyToColour(nn.Module):
 
 def freeze_batch_norm(model: nn.Module) -> None:
     """Keep every batch-norm's statistics, scale and shift as they are, also in training mode."""
-    for module in model.modules():
-        if isinstance(module, nn.BatchNorm2d):
-            module.eval()
-            module.train = lambda mode=True, module=module: module  # type: ignore[method-assign,misc]
-            for weight in module.parameters():
-                weight.requires_grad_(False)
+    for module in _batch_norms(model):
+        module.eval()
+        module.train = lambda mode=True, module=module: module  # type: ignore[method-assign,misc]
+        for weight in module.parameters():
+            weight.requires_grad_(False)
+
+
+def folded_layers(model: nn.Module) -> int:
+    """How many batch-norm layers were frozen because their statistics had been folded into the weights."""
+    return sum(getattr(module, FOLDED, False) for module in model.modules())
+
+
+def _freeze_folded(model: nn.Module) -> None:
+    """Freeze batch-norm whose statistics are all 0 and 1, though it shifts what comes through.
+
+    Such weights were trained with other statistics, which were then multiplied into them. In training mode they would
+    meet the statistics of batches and no longer give the features that they were trained to give.
+    """
+    layers = _batch_norms(model)
+    plain = all(
+        layer.running_mean is not None and layer.running_var is not None
+        and bool((layer.running_mean == 0).all()) and bool(((layer.running_var - 1).abs() < NEAR).all())
+        for layer in layers
+    )  # fmt: skip
+    if plain and any(layer.bias is not None and bool((layer.bias != 0).any()) for layer in layers):
+        freeze_batch_norm(model)
+        for layer in layers:
+            setattr(layer, FOLDED, True)
+
+
+def _batch_norms(model: nn.Module) -> list[nn.BatchNorm2d]:
+    return [module for module in model.modules() if isinstance(module, nn.BatchNorm2d)]
 
 
 def _not_weights(path: Path, why: str) -> Problem:

@@ -1,7 +1,9 @@
 """Augmentation of whole batches on the device they are trained on."""
 
 from collections.abc import Callable
+from functools import cache
 from math import log, pi
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -11,6 +13,8 @@ from workbench.params import NoParams, Params, param
 from workbench.registry import register
 
 LUMA = (0.299, 0.587, 0.114)
+TO_YIQ = (LUMA, (0.596, -0.274, -0.322), (0.211, -0.523, 0.312))
+TRIES = 10  # draws of a crop until one fits
 
 
 @register("augmentation", "none", title="None", params=NoParams, source="Workbench 2026", changes=False)
@@ -64,6 +68,16 @@ class CropFlipParams(Params):
     flip: bool = param(True, help="Mirror half of the images.")
     jitter: float = param(0.0, ge=0, le=1, help="Largest change of brightness, contrast and saturation, as a share.")
     hue: float = param(0.0, ge=0, le=0.5, help="Largest turn of the hues, as a share of the circle.")
+    fixed: bool = param(
+        False, label="Fixed size", help="Training crops differ in place alone: never enlarged, reduced or stretched."
+    )
+    crops_of: Literal["square", "whole"] = param(
+        "square", label="Crops of",
+        help="What training crops are taken from: the centre square, or the whole image, which is then kept as JPEG.",
+    )  # fmt: skip
+    evaluated: Literal["centre", "whole"] = param(
+        "centre", label="Evaluated on", help="The centre crop, or all of the image squeezed into a square of that side."
+    )
 
 
 @register(
@@ -75,6 +89,10 @@ class CropFlip:
 
     def __init__(self, params: CropFlipParams) -> None:
         self._params = params
+        self.whole_training = params.crops_of == "whole"
+        """Whether `__call__` gets crops of whole images, each cut out by one of `boxes`, instead of squares."""
+        self.whole_evaluation = params.evaluated == "whole"
+        """Whether `evaluate` gets whole images squeezed into a square of `side`."""
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
         n, channels, device = len(images), images.shape[1], images.device
@@ -82,30 +100,71 @@ class CropFlip:
         def draw(low: float, high: float) -> Tensor:
             return low + (high - low) * torch.rand(n, generator=generator, device=device)
 
+        if self.whole_training:
+            cropped = mirrored(images, draw(0, 1) < 0.5) if self._params.flip else images
+        elif self._params.fixed:
+            cropped = self._fixed(images, draw)
+        else:
+            cropped = self._resized(images, draw)
+        if self._params.jitter:
+            cropped = self._jittered(cropped, draw)
+        return turned(cropped, draw(-1, 1) * self._params.hue) if self._params.hue and channels == 3 else cropped
+
+    def boxes(self, sizes: Tensor, generator: torch.Generator) -> Tensor:
+        """What training crops show of whole images: left, top, right, bottom in px, float64 [n, 4].
+
+        Args:
+            sizes: [n, 2] height and width, px.
+            generator: of the CPU.
+        """
+        if not self._params.fixed:
+            return resized_boxes(sizes, self._params.smallest_area, self._params.aspect, generator)
+        sides = sizes.double().amin(1) * self._params.crop
+        high, wide = (sizes.double() - sides[:, None]).unbind(1)
+        left, top = torch.rand(2, len(sizes), generator=generator, dtype=torch.float64) * torch.stack([wide, high])
+        return torch.stack([left, top, left + sides, top + sides], 1)
+
+    def side(self, size: int) -> int:
+        """Side of the crops of images whose short side is `size`, px."""
+        return max(1, round(size * self._params.crop))
+
+    def _resized(self, images: Tensor, draw: Callable[[float, float], Tensor]) -> Tensor:
+        n, device = len(images), images.device
         area = draw(self._params.smallest_area, 1.0)
         most = log(self._params.aspect)
         aspect = torch.exp(draw(-most, most))
         wide, high = (area * aspect).sqrt().clamp(max=1), (area / aspect).sqrt().clamp(max=1)
         x, y = draw(-1, 1) * (1 - wide), draw(-1, 1) * (1 - high)
         mirror = torch.where(draw(0, 1) < 0.5, -1.0, 1.0) if self._params.flip else torch.ones(n, device=device)
-        side = self._side(images)
+        side = self.side(images.shape[-1])
         # Centres of pixels, where -1 and 1 are the outer edges of the image.
         places = (2 * torch.arange(side, device=device) + 1) / side - 1
         grid = torch.empty(n, side, side, 2, dtype=images.dtype, device=device)
         grid[..., 0] = (x[:, None] + (wide * mirror)[:, None] * places)[:, None, :]
         grid[..., 1] = (y[:, None] + high[:, None] * places)[:, :, None]
-        cropped = F.grid_sample(images, grid, mode="bilinear", padding_mode="border", align_corners=False)
-        if self._params.jitter:
-            cropped = self._jittered(cropped, draw)
-        return turned(cropped, draw(-1, 1) * self._params.hue) if self._params.hue and channels == 3 else cropped
+        return F.grid_sample(images, grid, mode="bilinear", padding_mode="border", align_corners=False)
+
+    def _fixed(self, images: Tensor, draw: Callable[[float, float], Tensor]) -> Tensor:
+        """Crops whose pixels are those of the image."""
+        side = self.side(images.shape[-1])
+        left, top = (
+            (draw(0, 1) * (length - side + 1)).long().clamp(max=length - side)
+            for length in (images.shape[-1], images.shape[-2])
+        )
+        along = torch.arange(side, device=images.device)
+        rows, columns = (top[:, None] + along)[:, :, None], (left[:, None] + along)[:, None, :]
+        cropped = images.permute(0, 2, 3, 1)[
+            torch.arange(len(images), device=images.device)[:, None, None], rows, columns
+        ]
+        cropped = cropped.permute(0, 3, 1, 2)
+        return mirrored(cropped, draw(0, 1) < 0.5) if self._params.flip else cropped
 
     def evaluate(self, images: Tensor) -> Tensor:
-        side = self._side(images)
+        if self.whole_evaluation:
+            return images
+        side = self.side(images.shape[-1])
         top = (images.shape[-1] - side) // 2
         return images[..., top : top + side, top : top + side]
-
-    def _side(self, images: Tensor) -> int:
-        return max(1, round(images.shape[-1] * self._params.crop))
 
     def _jittered(self, images: Tensor, draw: Callable[[float, float], Tensor]) -> Tensor:
         most = self._params.jitter
@@ -113,16 +172,56 @@ class CropFlip:
         mean = images.mean((1, 2, 3), keepdim=True)
         changed = (images - mean) * contrast + mean * bright
         if images.shape[1] == 3:
-            grey = (changed * changed.new_tensor(LUMA).view(1, 3, 1, 1)).sum(1, keepdim=True)
+            luma = colour_turn(changed.device, changed.dtype)[0][0].view(1, 3, 1, 1)
+            grey = (changed * luma).sum(1, keepdim=True)
             changed = grey + (changed - grey) * draw(1 - most, 1 + most).view(-1, 1, 1, 1)
         return changed.clamp(0, 1)
 
 
+@cache
+def colour_turn(device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """The matrices from RGB to YIQ and back on the device, [3, 3] each: copied once, since a copy makes a GPU wait."""
+    to_yiq = torch.tensor(TO_YIQ, dtype=dtype)
+    return to_yiq.to(device), torch.linalg.inv(to_yiq).to(device)
+
+
+def mirrored(images: Tensor, which: Tensor) -> Tensor:
+    """Images [n, C, H, W], those of `which` [n] bool with left and right exchanged."""
+    return torch.where(which[:, None, None, None], images.flip(-1), images)
+
+
+def resized_boxes(sizes: Tensor, smallest: float, aspect: float, generator: torch.Generator) -> Tensor:
+    """Random parts of images of `sizes` [n, 2] (height, width): left, top, right, bottom in px, float64 [n, 4].
+
+    Source: Szegedy et al. 2015 as torchvision's RandomResizedCrop does it: an area of `smallest` to 1 of the image's
+    and an aspect of 1 / `aspect` to `aspect`, drawn up to ten times until it fits, else the middle of the image.
+    """
+    high, wide = sizes.double().unbind(1)
+    share, turn, x, y = torch.rand(4, len(sizes), TRIES, generator=generator, dtype=torch.float64)
+    area = (smallest + (1 - smallest) * share) * (high * wide)[:, None]
+    ratio = torch.exp(log(aspect) * (2 * turn - 1))
+    widths, heights = (area * ratio).sqrt(), (area / ratio).sqrt()
+    fits = (widths <= wide[:, None]) & (heights <= high[:, None])
+    first = fits.int().argmax(1, keepdim=True)
+    whole_ratio = (wide / high).clamp(1 / aspect, aspect)
+    middle = torch.minimum(wide, high * whole_ratio), torch.minimum(high, wide / whole_ratio)
+    fitted = fits.any(1)
+    w, h = (
+        torch.where(fitted, drawn.gather(1, first)[:, 0], fallback)
+        for drawn, fallback in zip((widths, heights), middle, strict=True)
+    )
+    left, top = (
+        torch.where(fitted, place.gather(1, first)[:, 0], torch.full_like(high, 0.5)) * room
+        for place, room in ((x, wide - w), (y, high - h))
+    )
+    return torch.stack([left, top, left + w, top + h], 1)
+
+
 def turned(images: Tensor, share: Tensor) -> Tensor:
     """Hues of colour images [n, 3, H, W] turned by shares [n] of the circle, at the same luma (in the YIQ space)."""
-    to_yiq = images.new_tensor([LUMA, (0.596, -0.274, -0.322), (0.211, -0.523, 0.312)])
+    to_yiq, from_yiq = colour_turn(images.device, images.dtype)
     angle = 2 * pi * share
     zero, one = torch.zeros_like(angle), torch.ones_like(angle)
     turn = torch.stack([one, zero, zero, zero, angle.cos(), -angle.sin(), zero, angle.sin(), angle.cos()], 1)
-    whole = torch.linalg.inv(to_yiq) @ turn.view(-1, 3, 3) @ to_yiq
+    whole = from_yiq @ turn.view(-1, 3, 3) @ to_yiq
     return torch.einsum("nij,njhw->nihw", whole, images).clamp(0, 1)

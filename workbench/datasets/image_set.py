@@ -28,7 +28,7 @@ class ImageSet:
         class_names: K names.
         channels: 1 (grey) or 3 (colour), of the decoded images.
         image_size: side in px of the decoded square images.
-        read: `read(index)` gives uint8 [h, w] or [h, w, 3]; raises BadImage.
+        read: `read(index)` gives uint8 [h, w] or [h, w, 3], for several threads at once; raises BadImage.
         official: "train", "test", "query", "gallery" or "" (neither half) per sample, where there is an official split.
         problems: (path, reason) of what was left out.
         remarks: (what, what is worth knowing) of what was found; nothing is left out for it. See `notes`.

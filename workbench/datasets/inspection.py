@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 
 import numpy as np
 from PIL import Image
 
+from workbench.datasets.encoded_images import EncodedImages
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import on_disk
 from workbench.datasets.split import Split, notes
@@ -15,6 +17,7 @@ from workbench.progress import Progress
 SHOWN = 60  # images of the sample sheet
 MEASURED = 2000  # files whose size is read
 TELL_EVERY = 500  # images
+LAST = 512  # bytes of an encoded image that are compared first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,11 +46,13 @@ class Inspection:
         )
 
 
-def inspect(image_set: ImageSet, pixels: np.ndarray, split: Split, seed: int, progress: Progress) -> Inspection:
+def inspect(
+    image_set: ImageSet, pixels: np.ndarray | EncodedImages, split: Split, seed: int, progress: Progress
+) -> Inspection:
     """Look at every decoded image once; `progress` may raise to give up.
 
     Args:
-        image_set: the decoded set. pixels: uint8 [n, S, S, C] in its order. split: of its rows.
+        image_set: the decoded set. pixels: its images, as squares or encoded, in its order. split: of its rows.
         seed: of the sample sheet.
     """
     parts = {"train": split.train, "held out": split.validation, "test": split.test}
@@ -77,29 +82,40 @@ def inspect(image_set: ImageSet, pixels: np.ndarray, split: Split, seed: int, pr
     )
 
 
-def copies(pixels: np.ndarray, progress: Progress) -> list[list[int]]:
-    """Groups of rows of [n, S, S, C] that are equal byte for byte, largest first.
+def copies(images: np.ndarray | EncodedImages, progress: Progress) -> list[list[int]]:
+    """Groups of rows that are equal byte for byte, of squares [n, S, S, C] or of encoded images, largest first.
 
-    Only images whose middle lines are equal are read whole: a large cache need not come off the disk for this.
+    Only images whose middle lines, or last bytes, are equal are read whole: a large cache need not come off the disk
+    for this.
     """
-    every, middle = list(range(len(pixels))), pixels.shape[1] // 2
-    alike = _equal(every, lambda row: pixels[row, middle], "Looking for copies", progress)
+    every = list(range(len(images)))
+    alike = _equal(every, partial(_part, images), "Looking for copies", progress)
     suspects = sorted(row for rows in alike for row in rows)
-    found = _equal(suspects, lambda row: pixels[row], "Comparing images that look alike", progress)
+    found = _equal(suspects, partial(_all, images), "Comparing images that look alike", progress)
     return sorted(found, key=len, reverse=True)
 
 
-def _equal(rows: list[int], part: Callable[[int], np.ndarray], text: str, progress: Progress) -> list[list[int]]:
+def _part(images: np.ndarray | EncodedImages, row: int) -> bytes:
+    if isinstance(images, EncodedImages):
+        return images.encoded(row, LAST)
+    return bytes(images[row, images.shape[1] // 2].tobytes())
+
+
+def _all(images: np.ndarray | EncodedImages, row: int) -> bytes:
+    return images.encoded(row) if isinstance(images, EncodedImages) else bytes(images[row].tobytes())
+
+
+def _equal(rows: list[int], part: Callable[[int], bytes], text: str, progress: Progress) -> list[list[int]]:
     """Groups of two and more rows whose parts are equal, in the order of their first."""
     by_hash: dict[bytes, list[int]] = {}
     for done, row in enumerate(rows):
         if done % TELL_EVERY == 0:
             progress(text, done, len(rows))
-        by_hash.setdefault(blake2b(part(row).tobytes(), digest_size=16).digest(), []).append(row)
+        by_hash.setdefault(blake2b(part(row), digest_size=16).digest(), []).append(row)
     return [group for group in by_hash.values() if len(group) > 1]
 
 
-def shared_images(pixels: np.ndarray, split: Split, progress: Progress) -> tuple[int, int]:
+def shared_images(pixels: np.ndarray | EncodedImages, split: Split, progress: Progress) -> tuple[int, int]:
     """Test images whose exact copy is among the training images, and queries whose copy is in the gallery."""
     groups, trained = copies(pixels, progress), set(split.train.tolist())
     searched = set(split.test.tolist())

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.datasets.encoded_images import ENDING, EncodedImages
 from workbench.datasets.images import BadImage, load, on_disk
 from workbench.datasets.pixel_blocks import Blocks
 from workbench.files.unreadable import NO_ARRAY
@@ -17,7 +18,7 @@ class Pictures:
 
     Args:
         rows: sample id -> row of the pixel cache.
-        pixels: the cache (.npy, uint8 [n, S, S, C]); None when it is gone.
+        pixels: the cache (.npy, uint8 [n, S, S, C], or .jpegs); None when it is gone.
         originals: sample id -> file, named as ImageSet shows it; empty for data sets that live in one file.
         any_images: False for embeddings that were imported without images.
     """
@@ -38,7 +39,7 @@ class Pictures:
         """
         row = self._rows[sample_id]
         if self._pixels is not None and row < len(self._pixels) and self._whole(self._pixels, row):
-            found = self._pixels[row]
+            found: np.ndarray = self._pixels[row]
             return np.ascontiguousarray(np.broadcast_to(found, (*found.shape[:2], 3)))
         return self._original(sample_id)
 
@@ -56,11 +57,15 @@ class Pictures:
         shown = self._originals.get(sample_id)
         return None if shown is None else Path(on_disk("", str(shown)))
 
-    def _whole(self, pixels: np.ndarray, row: int) -> bool:
+    def _whole(self, pixels: np.ndarray | EncodedImages, row: int) -> bool:
         """Whether a row of the cache is as it was written."""
-        size = pixels[row].nbytes
-        start = getattr(pixels, "offset", 0) + row * size
-        return self._blocks is None or self._blocks.whole(start, start + size)
+        if isinstance(pixels, EncodedImages):
+            start, stop = pixels.span(row)
+        else:
+            size = pixels[row].nbytes
+            start = getattr(pixels, "offset", 0) + row * size
+            stop = start + size
+        return self._blocks is None or self._blocks.whole(start, stop)
 
     def _original(self, sample_id: int) -> np.ndarray:
         place = self.path(sample_id)
@@ -80,9 +85,11 @@ class Pictures:
             ) from None
 
 
-def _mapped(place: Path) -> np.ndarray | None:
+def _mapped(place: Path) -> np.ndarray | EncodedImages | None:
     """The cache; None when it is gone or is no such file."""
     try:
+        if place.suffix == ENDING:
+            return EncodedImages(place)
         pixels: np.ndarray = np.load(place, mmap_mode="r", allow_pickle=False)
     except NO_ARRAY:
         return None

@@ -18,7 +18,7 @@ from workbench.running import launch
 ALLOWED = 1e-4  # largest difference of an embedding's number between the network and what was exported
 PREPARE = """\
 image = ImageOps.exif_transpose(Image.open("image.png")).convert("{mode}")
-image = ImageOps.fit(image, ({size}, {size}), Image.Resampling.BICUBIC)
+image = {fit}({size}, {size}), Image.Resampling.BICUBIC)
 pixels = np.asarray(image, np.float32).reshape(1, {size}, {size}, {channels}).transpose(0, 3, 1, 2) / 255
 """
 EXAMPLE_TORCH = f"""\
@@ -48,8 +48,8 @@ Output "embeddings": float32 [n, {width}]; compared by {distance}.
 
 How an image becomes an input:
 1. Turn it as its EXIF says, put transparency on white, convert it to {colour}.
-2. Resize the short side to {size} pixels (bicubic), then take the centre square.
-3. Divide by 255. Mean and standard deviation are inside the network, and so is the centre crop.
+2. Resize {fit} (bicubic).
+3. Divide by 255. Mean and standard deviation are inside the network, and so is the crop, if there is one.
 
 {example} does this in ten lines, for an image without transparency.
 """
@@ -138,7 +138,7 @@ def _network(source: Source, progress: Progress) -> tuple[launch.Trained, Deploy
     progress("Loading the checkpoint", 0, 0)
     found = launch.trained(source.workspace, source.run.id)
     network = Deployed(found.model, found.crop).eval().requires_grad_(False)
-    shape = (2, found.dataset.channels, found.dataset.image_size, found.dataset.image_size)
+    shape = (2, found.dataset.channels, found.side, found.side)
     return found, network, torch.from_numpy(np.random.default_rng(0).random(shape, np.float32))
 
 
@@ -172,12 +172,15 @@ def _stored(
     grey = data.channels == 1
     said = NOTE.format(
         file=name, run=run.id, name=" ".join(run.name.split()), version=__version__, torch=torch.__version__,
-        epoch=found.epoch, step=found.step, channels=data.channels, size=data.image_size, width=width,
+        epoch=found.epoch, step=found.step, channels=data.channels, size=found.side, width=width,
+        fit=f"all of it to {found.side} x {found.side} pixels, whatever its aspect" if found.squeezed
+        else f"the short side to {found.side} pixels, then take the centre square",
         unfinished=f" The run had not ended: it was {run.status}." if run.live else "",
         distance="the angle (cosine)" if _distance(source) == "cosine" else "their distance (L2)",
         colour="grey" if grey else "RGB", example=script.name,
     )  # fmt: skip
-    filled = example.format(mode="L" if grey else "RGB", size=data.image_size, channels=data.channels)
+    fit = "image.resize(" if found.squeezed else "ImageOps.fit(image, "
+    filled = example.format(mode="L" if grey else "RGB", size=found.side, channels=data.channels, fit=fit)
     for path, content in ((network, whole), (note, said.encode()), (script, filled.encode())):
         with files.atomic_write(path) as file:
             file.write(content)

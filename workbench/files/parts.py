@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 POSIX = os.name == "posix"
+FAR = 1 << 40  # bytes
 NAME = re.compile(r"\.(?P<of>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.part", re.DOTALL)
 
 
@@ -94,6 +95,22 @@ def _remove_if_dead(part: Path, pid: int) -> None:
             os.close(opened)
         if not POSIX:
             part.unlink(missing_ok=True)  # Windows removes nothing that is open
+
+
+def lock(opened: int) -> bool:
+    """Lock an open file for as long as it is open; False where another program, or another handle, holds it."""
+    if sys.platform != "win32":
+        return _locked(opened)
+    import msvcrt
+
+    os.lseek(opened, FAR, os.SEEK_SET)  # Windows lets nobody read what is locked: a byte that no file has
+    try:
+        msvcrt.locking(opened, msvcrt.LK_NBLCK, 1)
+    except OSError:
+        return False
+    finally:
+        os.lseek(opened, 0, os.SEEK_SET)
+    return True
 
 
 if sys.platform == "win32":

@@ -7,8 +7,9 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -146,14 +147,34 @@ def repeating(name: str, every: float, work: Callable[[], None]) -> Iterator[Non
         thread.join()
 
 
-def in_threads(work: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
-    """What `work` gives for each item, in their order, made by as many threads as there are cores, four at most.
+def cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
-    For work that frees the interpreter. All threads have ended when the iterator has, however it does.
+
+def in_threads(
+    work: Callable[[A], B], items: Iterable[A], threads: int | None = None, ahead: int = 2
+) -> Generator[B, None, None]:
+    """What `work` gives for each item, in their order, made by several threads.
+
+    For work that frees the interpreter. All threads have ended when the iterator has, however it does: close it where
+    it is not read to its end.
+
+    Args:
+        items: drawn by the thread that reads the results, a little ahead of them.
+        threads: by default as many as there are cores, four at most.
+        ahead: results for each thread that may wait to be read.
     """
-    pool = ThreadPoolExecutor(min(4, os.cpu_count() or 1))
+    count = threads or min(4, cores())
+    pool = ThreadPoolExecutor(count)
+    waiting: deque[Future[B]] = deque()
     try:
-        yield from pool.map(work, items)
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > ahead * count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
 

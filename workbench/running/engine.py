@@ -10,13 +10,15 @@ from typing import Any, Literal, cast
 import numpy as np
 import torch  # noqa: TID253 - only running/launch.py imports this file, inside functions
 from torch import Tensor  # noqa: TID253
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn  # noqa: TID253
 
 from workbench import registry
 from workbench.backbones.model import EmbeddingModel, build_model
 from workbench.config import RunConfig
 from workbench.control import Control, insist, wait_if_asked
+from workbench.datasets.encoded_images import EncodedImages
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.pixels import decoded
+from workbench.datasets.keeping import keep
 from workbench.datasets.split import Split, notes
 from workbench.entries.catalog import cache_folder
 from workbench.evaluation.clusters import nmi
@@ -33,12 +35,11 @@ from workbench.losses.contract import Surroundings
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.training import checkpoint, device
-from workbench.training.feed import Feed
+from workbench.training.feed import Augmentation, Cropping, Feed, Images
 from workbench.training.optimisers import build_optimiser, build_schedule
-from workbench.training.probe import Probe, batch_on, embed
-from workbench.training.trainer import Parts, train, train_step
+from workbench.training.probe import Probe, embed
+from workbench.training.trainer import Parts, train
 
-TIMED = 128  # images of the probe that preflight embeds, at least
 VALIDATED = 2048  # training images on which a companion's checks are made where no class is held out
 CLASSIFIED = 4096  # embeddings at a time
 COMPANION = "projections"  # its key in a checkpoint, which is as old as the first companion
@@ -49,7 +50,7 @@ class Data:
     """A decoded data set with its two halves."""
 
     images: ImageSet
-    pixels: np.ndarray  # uint8 [n, H, W, C]
+    pixels: np.ndarray | EncodedImages  # squares uint8 [n, H, W, C], or whole images that give such
     cache: Path
     split: Split
 
@@ -64,9 +65,17 @@ def load_data(config: RunConfig, progress: Progress) -> Data:
     registry.discover("workbench.datasets")
     params = _params("dataset", config)
     found = registry.entry("dataset", config.dataset.name).build(params, progress=progress)
-    images, pixels, cache = decoded(found, cache_folder() / "pixels", progress)
+    augmentation = build_augmentation(config)
+    whole = any(getattr(augmentation, name, False) for name in ("whole_training", "whole_evaluation"))
+    images, pixels, cache = keep(found, cache_folder() / "pixels", config.training.keep_images, whole, progress)
     split = registry.entry("split", config.split.name).build(_params("split", config), images, config.seed)
     return Data(images, pixels, cache, split)
+
+
+def build_augmentation(config: RunConfig) -> Augmentation:
+    """What changes the training images of a config. Raises Problem for parameters that do not go together."""
+    entry = registry.entry("augmentation", config.augmentation.name)
+    return cast(Augmentation, entry.build(_params("augmentation", config)))
 
 
 def build_parts(config: RunConfig, data: Data, total_steps: int) -> Parts:
@@ -129,21 +138,25 @@ class Engine:
     ) -> None:  # fmt: skip
         self.config, self.data, self.folder, self.control, self.emit = config, data, folder, control, emit
         self._before_save, self._resumed = before_save, False
+        self._compiling_since: float | None = None  # by perf_counter, until the first step is done
         train_rows, test_rows = data.split.train, data.split.test
         self.classes = training_classes(data)
         labels = training_labels(data)
         self.sampler = build_sampler(config, labels)
-        self.augmentation = registry.entry("augmentation", config.augmentation.name).build(
-            _params("augmentation", config)
-        )
+        self.augmentation = build_augmentation(config)
         self.total = config.training.epochs * self.sampler.steps_per_epoch
         emit(Status("Building the model"))
         self.parts = build_parts(config, data, self.total)
-        self.feed = Feed(data.pixels, train_rows, labels, self.parts.device)
-        self.test_feed = Feed(data.pixels, test_rows, data.images.labels[test_rows], self.parts.device)
+        self.feed = self._feed(train_rows, labels)
+        self.test_feed = self._feed(test_rows, data.images.labels[test_rows])
         self.test_ids = data.images.sample_ids[test_rows]
         self.held_out = data.split.validation
         self.best, self.unimproved = -1.0, 0  # evaluations since the best
+        if config.training.weight_average:
+            decay = get_ema_multi_avg_fn(config.training.weight_average)
+            self.parts.average = AveragedModel(self.parts.model, multi_avg_fn=decay, use_buffers=True)
+        if config.training.compile_backbone:
+            cast(EmbeddingModel, self.parts.model).backbone.compile()
         settings = config.evaluation
         model, feed = self.parts.model, self.feed
         around = Surroundings(
@@ -160,13 +173,14 @@ class Engine:
 
     def run(self) -> None:
         """Train to the end, a stop or an interruption. Raises Problem (with what is kept) or Cancelled."""
-        if not self._resumed:  # else both were told before the checkpoint was made
-            if self.config.evaluation.untrained:
-                self.evaluate(0)
-            self.probe.measure(0)
-        self.companion.begin()
         batches = self.feed.training(self.sampler, self.augmentation, self.config.seed, self.config.training.views)
         try:
+            if not self._resumed:  # else both were told before the checkpoint was made
+                if self.config.evaluation.untrained:
+                    self.evaluate(0)
+                self.probe.measure(0)
+            self.companion.begin()
+            self._compiling_since = perf_counter() if self.config.training.compile_backbone else None
             with labels_in_range():  # the feed's labels are places in `classes`
                 train(
                     self.parts, batches, epochs=self.config.training.epochs,
@@ -175,9 +189,11 @@ class Engine:
                     enough=self._enough,
                 )  # fmt: skip
         except (RuntimeError, MemoryError) as error:
-            if not device.is_out_of_memory(error):
-                raise
-            raise self._out_of_memory() from None
+            if device.is_out_of_memory(error):
+                raise self._out_of_memory() from None
+            if self.config.training.compile_backbone and type(error).__module__.startswith("torch._"):
+                raise device.not_compiled(error) from None
+            raise
         epoch = self.parts.step // self.sampler.steps_per_epoch
         if self.control.interrupted:
             self.save("last", epoch)
@@ -204,6 +220,8 @@ class Engine:
         found.metrics.update(quality(embeddings, labels, self.test_ids, found))
         if settings.other_distance:
             found.metrics.update(self._by_the_other_distance(embeddings, labels))
+        if self.parts.average is not None:
+            found.metrics.update(self._averaged(labels))
         found.metrics.update(self._classified(embeddings, labels))
         if settings.nmi:
             self.emit(Status("Clustering"))
@@ -263,6 +281,10 @@ class Engine:
             "first_losses": parts.first_losses,
             "config": self.config.to_toml(),
         }
+        if parts.average is not None:
+            state["average"] = parts.average.state_dict()
+        if parts.scaler.is_enabled():
+            state["scaler"] = parts.scaler.state_dict()
 
         def write() -> None:
             self._before_save()
@@ -281,6 +303,10 @@ class Engine:
             parts.loss.load_state_dict(state["loss"])
             parts.optimiser.load_state_dict(state["optimiser"])
             self.companion.load_state_dict(state.get(COMPANION, {}))
+            if parts.average is not None:
+                parts.average.load_state_dict(state["average"])
+            if parts.scaler.is_enabled():
+                parts.scaler.load_state_dict(state["scaler"])
         except (KeyError, RuntimeError, ValueError) as error:
             reason = str(error).partition("\n")[0]
             raise Problem(f"{path} does not fit this run ({reason}).", kept="It was not changed.") from None
@@ -289,6 +315,12 @@ class Engine:
         self.best, self._resumed = float(state["best"]), True
         self.unimproved = int(state.get("unimproved", 0))  # not in checkpoints of older versions
         checkpoint.set_rng_state(state["random"])
+
+    def _feed(self, rows: np.ndarray, labels: np.ndarray) -> Feed:
+        """Images of some rows, with their labels, as the augmentation takes them."""
+        whole = getattr(self.augmentation, "whole_evaluation", False)
+        side = cast(Cropping, self.augmentation).side(self.data.images.image_size) if whole else 0
+        return Feed(cast(Images, self.data.pixels), rows, labels, self.parts.device, side)
 
     def _embed(
         self, feed: Feed, index: np.ndarray | None = None, by: Callable[[Tensor], Tensor] | None = None
@@ -303,7 +335,7 @@ class Engine:
         """MAP@R of the classes held out of the training half, searched among themselves."""
         rows = self.held_out
         assert rows is not None
-        feed = Feed(self.data.pixels, rows, self.data.images.labels[rows], self.parts.device)
+        feed = self._feed(rows, self.data.images.labels[rows])
         return retrieve(
             self._embed(feed), self.data.images.labels[rows], self.data.images.sample_ids[rows], k=1,
             distance=self.config.evaluation.distance, device=str(self.parts.device),
@@ -318,6 +350,20 @@ class Engine:
             is_query=self.data.split.is_query, between=self._stand_back,
         ).metrics  # fmt: skip
         return {f"{other}/{name}": metrics[name] for name in (*(f"recall@{k}" for k in settings.ks), "P@R", "MAP@R")}
+
+    def _averaged(self, labels: np.ndarray) -> dict[str, float]:
+        """Retrieval metrics of the averaged weights: "average/MAP@R"."""
+        average, settings = self.parts.average, self.config.evaluation
+        assert average is not None
+        embeddings = embed(average.module, self.test_feed, self.augmentation, between=self._stand_back).cpu().numpy()
+        metrics = retrieve(
+            embeddings, labels, self.test_ids, k=1, ks=settings.ks, distance=settings.distance,
+            device=str(self.parts.device), is_query=self.data.split.is_query, between=self._stand_back,
+        ).metrics  # fmt: skip
+        found = {f"average/{name}": metrics[name] for name in (*(f"recall@{k}" for k in settings.ks), "P@R", "MAP@R")}
+        for name, value in found.items():
+            self.emit(Scalar(f"test/{name}", self.parts.step, value))
+        return found
 
     @torch.no_grad()
     def _classified(self, embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
@@ -359,6 +405,10 @@ class Engine:
         return retrieve(found, labels, some, k=1, distance=distance, device=where).metrics["MAP@R"]
 
     def _after_step(self, step: int) -> None:
+        if self._compiling_since is not None:
+            seconds = perf_counter() - self._compiling_since
+            self.emit(Noted(f"The first step took {seconds:.0f} s, in which the backbone was compiled."))
+            self._compiling_since = None
         self.probe.after_step(step)
         self.companion.after_step(step)
 
@@ -397,36 +447,6 @@ class Engine:
             kept="The run and its checkpoints are kept.",
             todo=f"Try a batch of {max(2, batch // 2)}.",
         )
-
-
-def time_steps(engine: Engine, steps: int, cancelled: Callable[[], bool]) -> float:
-    """Median seconds per training step over a few dry steps; the weights are spoilt afterwards."""
-    batches = engine.feed.training(
-        engine.sampler, engine.augmentation, engine.config.seed, engine.config.training.views
-    )
-    taken: list[float] = []
-    parts = engine.parts
-    for images, labels in batches(1, 0):
-        since = perf_counter()
-        train_step(parts, images, labels, engine.companion.penalty).item()  # a GPU has finished then
-        taken.append(perf_counter() - since)
-        if len(taken) >= steps or cancelled():
-            break
-    return float(np.median(taken[1:] or taken))
-
-
-def time_probe(engine: Engine, cancelled: Callable[[], bool]) -> float:
-    """Seconds of one look at the probe, from embedding a part of it; 0 where there is none."""
-    index, parts = engine.probe.index, engine.parts
-    some = index[: max(TIMED, batch_on(parts.device))]
-    taken = 0.0
-    for _ in range(2):  # the first warms up
-        if not len(some) or cancelled():
-            break
-        since = perf_counter()
-        embed(parts.model, engine.feed, engine.augmentation, some).sum().item()  # a GPU has finished then
-        taken = perf_counter() - since
-    return taken * len(index) / max(1, len(some))
 
 
 def _params(kind: str, config: RunConfig) -> Any:

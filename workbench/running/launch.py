@@ -143,6 +143,8 @@ def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
 
 def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str, Any]:
     """Facts that a report needs to repeat the run."""
+    from workbench.datasets.keeping import words_of
+    from workbench.running.dry_steps import weight_notes
     from workbench.training import device
 
     return {
@@ -162,7 +164,8 @@ def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str,
             "left_out": data.images.problems[:1000],
             "left_out_count": len(data.images.problems),
             "unlike_published": data.images.unlike_published,
-            "notes": data.notes,
+            "notes": [*data.notes, *weight_notes(engine)],
+            "kept": words_of(data.pixels),
         },
         "weights": _weights(engine),
         "plugins": _plugins(engine.config),
@@ -193,6 +196,10 @@ class Preflight:
     probe_images: int
     probe_every: int  # steps
     probe_share: float  # of the training time, 0 to 1: CE and SPCE on the probe, its start and end counted
+    kept: str = ""  # how the images are kept, in words
+    bound: str = ""  # what most of the time goes to: "feed", "network", "loss" or "probe"
+    seconds_for_feed: float = 0.0  # to make one batch
+    seconds_for_loss: float = 0.0  # of one batch, forward and backward
     note: str = ""
     sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]
     problems: list[tuple[str, str]] = field(default_factory=list)  # (path, reason) of images left out
@@ -215,7 +222,9 @@ def preflight(
         Cancelled: `cancelled` said so.
     """
     progress("Loading the engine", 0, 0)
-    from workbench.running.engine import Engine, load_data, time_probe, time_steps, training_classes
+    from workbench.datasets.keeping import words_of
+    from workbench.running.dry_steps import modes_differ, time_probe, time_steps, weight_notes
+    from workbench.running.engine import Engine, load_data, training_classes
     from workbench.training import device
 
     def tell(text: str, done: int, total: int) -> None:
@@ -235,7 +244,8 @@ def preflight(
     engine = Engine(config, data, Path(), Control(), lambda event: None)
     since = perf_counter()
     try:
-        per_step = time_steps(engine, DRY_STEPS, cancelled)
+        mismatch = modes_differ(engine)
+        times = time_steps(engine, DRY_STEPS, cancelled)
         per_look = time_probe(engine, cancelled)
     except (RuntimeError, MemoryError) as error:
         if not device.is_out_of_memory(error):
@@ -244,7 +254,7 @@ def preflight(
     tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
     steps, images = engine.sampler.steps_per_epoch, data.images
     every, total = config.evaluation.probe_every, engine.total
-    training, looking = per_step * total, per_look * looks(total, every)
+    training, looking = times.whole * total, per_look * looks(total, every)
     shown = np.random.default_rng(config.seed).permutation(data.split.train)[:5]
     return Preflight(
         images=len(images.paths),
@@ -258,20 +268,24 @@ def preflight(
         device=device.describe(engine.parts.device)["device"],
         parameters=sum(weight.numel() for weight in engine.parts.weights),
         steps_per_epoch=steps,
-        seconds_per_step=per_step,
+        seconds_per_step=times.whole,
         seconds_per_epoch=(training + looking) / config.training.epochs,
         seconds=(training + looking) * len(runs),
         memory_bytes=device.memory_in_use(engine.parts.device),
         probe_images=len(engine.probe.index),
         probe_every=every,
         probe_share=looking / (training + looking),
+        kept=words_of(data.pixels),
+        bound="probe" if looking > training else times.bound,
+        seconds_for_feed=times.feed,
+        seconds_for_loss=times.loss,
         note=" ".join(_sentence(each) for each in (several, data.split.note, chosen, shared) if each),
         sample_pictures=[
             np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
         ],
         problems=list(images.problems),
         unlike_published=list(images.unlike_published),
-        notes=data.notes,
+        notes=[*data.notes, *weight_notes(engine), *mismatch],
     )
 
 
@@ -362,22 +376,25 @@ def _shared(data: "Data", progress: Progress) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A run's best network as it is evaluated: squares of uint8 at `dataset.image_size`, scaled to 0..1."""
+    """A run's best network as it is evaluated: squares of uint8, scaled to 0..1."""
 
     model: "EmbeddingModel"  # on the CPU, in evaluation mode
     crop: "Callable[[Tensor], Tensor]"  # images [n, C, S, S] in 0..1 -> what the network is given
     dataset: Dataset
     step: int  # optimiser steps that made it
     epoch: int
+    side: int  # S, px
+    squeezed: bool  # whether a square holds all of an image, its sides no longer in proportion, or its centre
 
     def embed(self, images: list[np.ndarray]) -> np.ndarray:
         """Embeddings [m, d] float32 of a person's own images, uint8 [h, w, 3] or [h, w] of any size."""
         import torch
 
-        from workbench.datasets.images import square
+        from workbench.datasets.images import square, stretched
 
-        size, channels = self.dataset.image_size, self.dataset.channels
-        pixels = np.stack([square(image, size, channels) for image in images])  # [m, S, S, C]
+        channels = self.dataset.channels
+        fitted = [stretched(image, self.side) if self.squeezed else image for image in images]
+        pixels = np.stack([square(image, self.side, channels) for image in fitted])  # [m, S, S, C]
         batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
         with torch.no_grad():
             return np.asarray(self.model(self.crop(batch)).float().numpy())
@@ -412,7 +429,11 @@ def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = No
         raise Problem(f"The checkpoint of run {run_id} does not fit its config ({reason}).") from None
     entry = registry.entry("augmentation", config.augmentation.name)
     augmentation = entry.build(entry.params(**config.augmentation.params))
-    return Trained(model.eval(), augmentation.evaluate, data, int(state["step"]), int(state["epoch"]))
+    whole = getattr(augmentation, "whole_evaluation", False)
+    side = augmentation.side(data.image_size) if whole else data.image_size
+    squeezed = whole or config.dataset.params.get("fit") == "stretch"
+    step, epoch = int(state["step"]), int(state["epoch"])
+    return Trained(model.eval(), augmentation.evaluate, data, step, epoch, side, squeezed)
 
 
 def device_of(config: RunConfig) -> str:

@@ -32,7 +32,9 @@ def choose(wanted: Literal["auto", "cpu", "cuda", "mps"]) -> torch.device:
 
 
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
-    """bf16 autocast on CUDA when precision is "auto" or "bf16"; nothing for "float32"."""
+    """bf16 autocast for "bf16", and on CUDA for "auto"; float16 for "fp16"; nothing for "float32"."""
+    if precision == "fp16":
+        return torch.autocast(device.type, torch.float16)
     if precision == "bf16" or (precision == "auto" and device.type == "cuda"):
         return torch.autocast(device.type, torch.bfloat16)
     return nullcontext()
@@ -53,6 +55,16 @@ def is_out_of_memory(error: BaseException) -> bool:
         return True
     return isinstance(error, RuntimeError) and any(
         words in str(error).lower() for words in ("out of memory", "can't allocate memory", "not enough memory")
+    )
+
+
+def not_compiled(error: Exception) -> Problem:
+    """The sentence for what torch.compile raised."""
+    reason = str(error).strip().partition("\n")[0]
+    return Problem(
+        f"torch cannot compile this backbone here ({reason}).",
+        kept="The run is kept.",
+        todo='Turn "Compile backbone" off.',
     )
 
 

@@ -1,15 +1,22 @@
-"""Batches from the pixel cache to the device: gathered, scaled and augmented together."""
+"""Batches for the device: small sets from its memory, others made ahead by threads, augmented together."""
 
-from collections.abc import Callable, Iterator
-from typing import Protocol
+import contextlib
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from workbench import jobs
 from workbench.training.device import CHANNELS_LAST
 
 RESIDENT = 2 << 30  # bytes; smaller data sets live on the device as uint8
+TOGETHER = 16  # images that one thread makes at a time
+AHEAD = 2  # batches
+CROPS = 1  # beside seed, epoch and place: crops are drawn apart from what follows
+Box = tuple[float, float, float, float]  # left, top, right, bottom in px
 
 
 class Sampler(Protocol):
@@ -19,74 +26,247 @@ class Sampler(Protocol):
     places: np.ndarray
     """[m] int64, of the training half: all that may be drawn, and nothing else may be learned from."""
 
-    def batches(self, epoch: int) -> list[np.ndarray]: ...
+    def batches(self, epoch: int) -> list[np.ndarray]:
+        """Places in the training half, [n] int64 for each batch of an epoch."""
 
 
 class Augmentation(Protocol):
-    """Changes a batch of images [n, C, H, W] in 0..1; `evaluate` is its deterministic twin."""
+    """Changes a batch of images [n, C, H, W] in 0..1; `evaluate` is its deterministic twin.
 
-    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor: ...
+    One that cuts its crops out of whole images has `whole_training` set, and then `boxes` and `side`; one that is
+    evaluated on whole images has `whole_evaluation` set, and `side`: as datasets/augment.py's CropFlip.
+    """
 
-    def evaluate(self, images: Tensor) -> Tensor: ...
+    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
+        """The images of a training batch, changed at random."""
+
+    def evaluate(self, images: Tensor) -> Tensor:
+        """The images of an evaluation."""
+
+
+class Cropping(Augmentation, Protocol):
+    """An augmentation that takes whole images."""
+
+    whole_training: bool
+    whole_evaluation: bool
+
+    def boxes(self, sizes: Tensor, generator: torch.Generator) -> Tensor:
+        """What each crop shows of an image of that height and width: [n, 4], left, top, right, bottom in px."""
+
+    def side(self, size: int) -> int:
+        """Side of the crops where the short side of images is `size`, px."""
+
+
+class Images(Protocol):
+    """Decoded images of a set: a memory map of squares, or encoded images."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """[n, S, S, C] of the squares."""
+
+    def __getitem__(self, rows: np.ndarray | int) -> np.ndarray:
+        """Squares [m, S, S, C] uint8 of some rows, or the one [S, S, C] of a row."""
+
+
+class WholeImages(Images, Protocol):
+    """Images with their whole aspect; used by several threads at once."""
+
+    sizes: np.ndarray
+    """[n, 2] int64: height and width, px."""
+
+    def crop(self, row: int, box: Box, side: int) -> np.ndarray:
+        """What a box shows of an image, uint8 [side, side, C]."""
+
+
+@dataclass(slots=True)
+class _Part:
+    """Some neighbouring images of a batch in the making."""
+
+    batch: Tensor  # uint8 [n, C, H, W], on the CPU
+    rows: np.ndarray
+    boxes: list[Box] | None  # None for squares
+    start: int
+    last: bool
 
 
 class Feed:
-    """Images of some rows of the pixel cache, as float batches on the device.
+    """Images of some rows of a data set, as float batches on the device.
 
     Args:
-        pixels: uint8 [n, H, W, C], usually a memory map.
+        images: uint8 [n, H, W, C], a memory map or encoded images.
         rows: [m] int64, the rows that belong to this half.
         labels: [m] int64.
         device: where batches go.
+        squeezed: px; above 0, evaluation gets whole images squeezed into squares of this side.
+        threads: that make batches which are not on the device; by default one for each core but one.
     """
 
-    def __init__(self, pixels: np.ndarray, rows: np.ndarray, labels: np.ndarray, device: torch.device) -> None:
-        self._pixels, self._rows, self._device = pixels, rows, device
+    def __init__(
+        self, images: Images, rows: np.ndarray, labels: np.ndarray, device: torch.device, squeezed: int = 0,
+        threads: int | None = None,
+    ) -> None:  # fmt: skip
+        self._images, self._rows, self._device, self._squeezed = images, rows, device, squeezed
+        self.threads = threads or max(1, jobs.cores() - 1)
+        self._copies = torch.cuda.Stream(device) if device.type == "cuda" else None
         self.labels = torch.from_numpy(np.ascontiguousarray(labels, np.int64)).to(device)
         self._resident: Tensor | None = None
-        if len(rows) * pixels[0].nbytes <= RESIDENT:
-            chosen = np.ascontiguousarray(pixels[rows].transpose(0, 3, 1, 2))
+        shape = images.shape[1:]
+        if squeezed:
+            shape = (squeezed, squeezed, shape[-1])
+        if len(rows) * int(np.prod(shape)) <= RESIDENT:
+            squares = self._squeezed_images(rows) if squeezed else images[rows]
+            chosen = np.ascontiguousarray(squares.transpose(0, 3, 1, 2))
             self._resident = torch.from_numpy(chosen).to(device)
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def images(self, index: np.ndarray) -> Tensor:
-        """Images [n, C, H, W] float in 0..1 of those places of this half."""
-        if self._resident is not None:
-            chosen = self._resident[torch.from_numpy(index).to(self._device)]
-        else:
-            gathered = np.ascontiguousarray(self._pixels[self._rows[index]].transpose(0, 3, 1, 2))
-            chosen = torch.from_numpy(gathered).to(self._device, non_blocking=True)
-        images = chosen.float().div_(255)
-        last = self._device.type in CHANNELS_LAST
-        return images.contiguous(memory_format=torch.channels_last) if last else images
+        """Images [n, C, H, W] float in 0..1 of those places of this half, as they are evaluated."""
+        with contextlib.closing(self.in_order(len(index), index)) as found:
+            return next(found)
+
+    def in_order(self, batch: int, index: np.ndarray | None = None) -> Generator[Tensor, None, None]:
+        """Batches as `images` gives them, in the order of this half or of some places in it."""
+        every = np.arange(len(self)) if index is None else index
+        with contextlib.closing(
+            self._evaluated([every[at : at + batch] for at in range(0, len(every), batch)])
+        ) as made:
+            for images in made:
+                yield self._scaled(images)
+
+    def made_ahead(self, augmentation: Augmentation) -> bool:
+        """Whether threads make training batches while the network works on the one before."""
+        return self._resident is None or getattr(augmentation, "whole_training", False)
 
     def training(
         self, sampler: Sampler, augmentation: Augmentation, seed: int, views: int = 1
-    ) -> Callable[[int, int], Iterator[tuple[Tensor, Tensor]]]:
+    ) -> Callable[[int, int], Generator[tuple[Tensor, Tensor], None, None]]:
         """`batches(epoch, skip)` for the Trainer; the same batch again for the same seed, epoch and place.
 
-        With v views a batch [n v, C, H, W] holds each image v times, each time augmented anew.
+        With v views a batch [n v, C, H, W] holds each image v times, each time augmented anew. Threads make batches
+        ahead until the generator is closed.
         """
         generator = torch.Generator(self._device)
 
-        def batches(epoch: int, skip: int) -> Iterator[tuple[Tensor, Tensor]]:
-            for place, index in enumerate(sampler.batches(epoch)):
-                if place < skip:
-                    continue
-                generator.manual_seed(_mix(seed, epoch, place))
-                index = np.tile(index, views)
-                yield augmentation(self.images(index), generator), self.labels[torch.from_numpy(index).to(self._device)]
+        def batches(epoch: int, skip: int) -> Generator[tuple[Tensor, Tensor], None, None]:
+            chosen = [np.tile(index, views) for index in sampler.batches(epoch)][skip:]
+            if getattr(augmentation, "whole_training", False):
+                made = self._cropped(chosen, cast(Cropping, augmentation), (seed, epoch, skip))
+            else:
+                made = self._evaluated(chosen)
+            with contextlib.closing(made):
+                for place, images in enumerate(made, start=skip):
+                    generator.manual_seed(_mix(seed, epoch, place))
+                    labels = self.labels[self._there(chosen[place - skip])]
+                    yield augmentation(self._scaled(images), generator), labels
 
         return batches
 
-    def in_order(self, batch: int, index: np.ndarray | None = None) -> Iterator[Tensor]:
-        """Images in order, for evaluation."""
-        every = np.arange(len(self)) if index is None else index
-        for start in range(0, len(every), batch):
-            yield self.images(every[start : start + batch])
+    def _evaluated(self, chosen: list[np.ndarray]) -> Generator[Tensor, None, None]:
+        """Batches uint8 [n, C, H, W] on the device as they are evaluated, of places of this half."""
+        if self._resident is not None:
+            for index in chosen:
+                yield self._resident[self._there(index)]
+        elif self._squeezed:
+            yield from self._made(chosen, self._squeezed, lambda place, rows: self._whole(rows))
+        else:
+            yield from self._made(chosen, self._images.shape[1], lambda place, rows: None)
+
+    def _cropped(
+        self, chosen: list[np.ndarray], augmentation: Cropping, start: tuple[int, int, int]
+    ) -> Generator[Tensor, None, None]:
+        """Batches of crops of whole images; `start` is the seed, the epoch, and the place of the first in it."""
+        generator, (seed, epoch, first) = torch.Generator(), start
+
+        def boxes(place: int, rows: np.ndarray) -> list[Box]:
+            generator.manual_seed(_mix(seed, epoch, first + place, CROPS))
+            sizes = torch.from_numpy(cast(WholeImages, self._images).sizes[rows])
+            return cast(list[Box], augmentation.boxes(sizes, generator).tolist())
+
+        yield from self._made(chosen, augmentation.side(self._images.shape[1]), boxes)
+
+    def _made(
+        self, chosen: list[np.ndarray], side: int, boxes: Callable[[int, np.ndarray], list[Box] | None]
+    ) -> Generator[Tensor, None, None]:
+        """Batches uint8 [n, C, H, W] on the device, made by threads a little ahead of who reads them."""
+        most = max((len(index) for index in chosen), default=0)
+        waiting = max(AHEAD, -(-AHEAD * most // (TOGETHER * self.threads)))  # parts for each thread
+        pinned = self._copies is not None
+
+        def parts() -> Iterator[_Part]:
+            for place, index in enumerate(chosen):
+                rows = self._rows[index]
+                shape = (len(rows), self._images.shape[-1], side, side)
+                batch, cut = torch.empty(shape, dtype=torch.uint8, pin_memory=pinned), boxes(place, rows)
+                for start in range(0, len(rows), TOGETHER):
+                    stop = min(start + TOGETHER, len(rows))
+                    yield _Part(batch, rows[start:stop], cut and cut[start:stop], start, stop == len(rows))
+
+        with contextlib.closing(jobs.in_threads(self._fill, parts(), self.threads, waiting)) as filled:
+            batches = (part.batch for part in filled if part.last)
+            yield from batches if self._copies is None else self._copied(batches, self._copies)
+
+    def _fill(self, part: _Part) -> _Part:
+        """Put the images of a part into its batch: on a thread beside others."""
+        target = part.batch.numpy()[part.start : part.start + len(part.rows)]
+        for place, row in enumerate(part.rows.tolist()):
+            if part.boxes is None:
+                image = self._images[row]
+            else:
+                image = cast(WholeImages, self._images).crop(row, part.boxes[place], target.shape[-1])
+            target[place] = image.transpose(2, 0, 1)
+        return part
+
+    def _copied(self, batches: Iterable[Tensor], stream: torch.cuda.Stream) -> Generator[Tensor, None, None]:
+        """Pinned batches on the GPU; each is copied while the network works on the one before."""
+        ready: tuple[Tensor, torch.cuda.Event] | None = None
+        for batch in batches:
+            with torch.cuda.stream(stream):
+                copied = batch.to(self._device, non_blocking=True)
+                following = copied, stream.record_event()
+            if ready is not None:
+                yield self._arrived(*ready)
+            ready = following
+        if ready is not None:
+            yield self._arrived(*ready)
+
+    def _arrived(self, batch: Tensor, copied: torch.cuda.Event) -> Tensor:
+        """A batch that the current stream may use from here on."""
+        current = torch.cuda.current_stream(self._device)
+        current.wait_event(copied)
+        batch.record_stream(current)
+        return batch
+
+    def _whole(self, rows: np.ndarray) -> list[Box]:
+        """All of each image."""
+        return [(0.0, 0.0, float(wide), float(high)) for high, wide in cast(WholeImages, self._images).sizes[rows]]
+
+    def _squeezed_images(self, rows: np.ndarray) -> np.ndarray:
+        """Whole images in squares [n, side, side, C] uint8."""
+        images, side = cast(WholeImages, self._images), self._squeezed
+        found = np.empty((len(rows), side, side, images.shape[-1]), np.uint8)
+        cut = jobs.in_threads(
+            lambda wanted: images.crop(int(wanted[0]), wanted[1], side),
+            zip(rows, self._whole(rows), strict=True), jobs.cores(), AHEAD,
+        )  # fmt: skip
+        for place, image in enumerate(cut):
+            found[place] = image
+        return found
+
+    def _scaled(self, batch: Tensor) -> Tensor:
+        """The batch as float in 0..1, in the order of memory that the device prefers."""
+        images = batch.float().div_(255)
+        last = self._device.type in CHANNELS_LAST
+        return images.contiguous(memory_format=torch.channels_last) if last else images
+
+    def _there(self, index: np.ndarray) -> Tensor:
+        """Places on the device, without waiting for a GPU."""
+        places = torch.from_numpy(index)
+        if self._copies is None:
+            return places.to(self._device)
+        return places.pin_memory().to(self._device, non_blocking=True)
 
 
-def _mix(seed: int, epoch: int, place: int) -> int:
-    return int(np.random.SeedSequence([seed, epoch, place]).generate_state(1, np.uint64)[0] >> 1)
+def _mix(*numbers: int) -> int:
+    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)

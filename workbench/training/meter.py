@@ -1,6 +1,7 @@
 """Numbers of the running loop: read from the device every few steps, watched for trouble, told as events."""
 
 import math
+from collections.abc import Iterable, Iterator
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 READ_EVERY = 10  # steps
 FIRST = 20  # steps whose median is the scale of an ordinary loss
+FEED_WAIT = "batch/feed_wait"  # seconds per step in which the network had no batch
+Batch = tuple[Tensor, Tensor]
 EXPLODED = 1000.0  # times that scale
 
 
@@ -35,11 +38,24 @@ class Meter:
         self._speed = 0.0
         self._seconds_per_step = 0.0
         self._images, self._steps = 0, 0
+        self._waited, self._waits = 0.0, 0  # seconds for so many batches, since they were told
         self.restart_clock()
 
     def restart_clock(self) -> None:
         """Begin to measure speed anew, after a pause or an evaluation."""
         self._images, self._steps, self._since = 0, 0, perf_counter()
+
+    def waiting(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """The same batches, each with the time that was waited for it."""
+        source = iter(batches)
+        while True:
+            since = perf_counter()
+            batch = next(source, None)
+            if batch is None:
+                return
+            self._waited += perf_counter() - since
+            self._waits += 1
+            yield batch
 
     def add(self, value: Tensor, images: int) -> None:
         self._unread.append(value)
@@ -58,6 +74,9 @@ class Meter:
     def _tell_rate(self) -> None:
         """At the same steps whether or not the run was paused or interrupted between them."""
         self._emit(Scalar("batch/lr", self._parts.step, self._parts.optimiser.param_groups[0]["lr"]))
+        if self._waits:
+            self._emit(Scalar(FEED_WAIT, self._parts.step, self._waited / self._waits))
+        self._waited, self._waits = 0.0, 0
 
     def read(self) -> None:
         """Take the numbers from the device and tell them."""

@@ -43,6 +43,21 @@ def embed(
     return torch.cat(found)
 
 
+@torch.no_grad()
+def mode_agreement(model: nn.Module, feed: Feed, augmentation: Augmentation) -> float:
+    """Mean cosine of what the model gives for the same images in training and in evaluation mode, -1 to 1.
+
+    The model, with its running statistics and its mode, is as before afterwards; torch's random state is not.
+    """
+    images = augmentation.evaluate(feed.images(np.arange(min(len(feed), BATCH_ON_CPU))))
+    training, state = model.training, {name: value.clone() for name, value in model.state_dict().items()}
+    found = [model.train(mode)(images).float() for mode in (True, False)]
+    model.load_state_dict(state)
+    model.train(training)
+    centred = [each - each.mean(0) for each in found]
+    return float(F.cosine_similarity(*centred).mean())
+
+
 class Probe:
     """Measures probe/ce, probe/spce and train/accuracy every few steps on the same images, and the loss's anatomy.
 

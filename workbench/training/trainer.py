@@ -1,18 +1,20 @@
 """The training loop, on one screen. It knows no Qt, no SQLite and no config file."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
+from torch.optim.swa_utils import AveragedModel
 
 from workbench.control import Control, wait_if_asked
 from workbench.events import Emit
 from workbench.losses.contract import Loss
 from workbench.training.device import autocast
-from workbench.training.meter import Meter
+from workbench.training.meter import Batch, Meter
 
 
 @dataclass(slots=True)
@@ -28,11 +30,15 @@ class Parts:
     clip_norm: float = 0.0
     head_steps: int = 0  # first steps in which `backbone` stays as it is
     backbone: list[Tensor] = field(default_factory=list)
+    average: AveragedModel | None = None  # of the model's weights over the steps
     step: int = 0
     first_losses: list[float] = field(default_factory=list)  # sizes of the first ones: the scale of an ordinary loss
     weights: list[Tensor] = field(init=False)
+    scaler: torch.amp.GradScaler = field(init=False)
+    """Of the loss for float16, whose smallest gradients would be 0; does nothing for other precisions."""
 
     def __post_init__(self) -> None:
+        self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.precision == "fp16")
         self.weights = [*self.model.parameters(), *self.loss.parameters()]
 
     def go_to(self, step: int) -> None:
@@ -45,7 +51,7 @@ class Parts:
 
 def train(
     parts: Parts,
-    batches: Callable[[int, int], Iterable[tuple[Tensor, Tensor]]],
+    batches: Callable[[int, int], Generator[Batch, None, None]],
     *,
     epochs: int,
     steps_per_epoch: int,
@@ -60,7 +66,8 @@ def train(
 
     Args:
         parts: what is trained; changed in place.
-        batches: `batches(epoch, skip)` yields (images, labels) on the device, without the first `skip` of the epoch.
+        batches: `batches(epoch, skip)` yields (images, labels) on the device, without the first `skip` of the epoch;
+            closed where it is not read to its end.
         epochs: passes in all, from 1.
         steps_per_epoch: length of `batches(epoch, 0)`.
         control: asked between steps; a pause waits here, a cancel raises Cancelled.
@@ -77,14 +84,15 @@ def train(
     for epoch in range(parts.step // steps_per_epoch + 1, epochs + 1):
         if enough():
             return
-        for images, labels in batches(epoch, parts.step - (epoch - 1) * steps_per_epoch):
-            stand_still(control, emit, meter)
-            if control.interrupted:
-                meter.read()
-                return
-            value = train_step(parts, images, labels, penalty)
-            meter.add(value, len(images))  # read every few steps: reading one number makes a GPU wait
-            after_step(parts.step)
+        with closing(batches(epoch, parts.step - (epoch - 1) * steps_per_epoch)) as made:
+            for images, labels in meter.waiting(made):
+                stand_still(control, emit, meter)
+                if control.interrupted:
+                    meter.read()
+                    return
+                value = train_step(parts, images, labels, penalty)
+                meter.add(value, len(images))  # read every few steps: reading one number makes a GPU wait
+                after_step(parts.step)
         meter.end_epoch()
         stand_still(control, emit, meter)
         after_epoch(epoch)
@@ -102,14 +110,18 @@ def train_step(parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[
         if (pull := penalty()) is not None:
             value = value + pull
     parts.optimiser.zero_grad(set_to_none=True)
-    value.backward()
+    parts.scaler.scale(value).backward()
+    parts.scaler.unscale_(parts.optimiser)
     if parts.step < parts.head_steps:
         for weight in parts.backbone:
             weight.grad = None  # the optimiser passes over it, weight decay and moments included
     if parts.clip_norm:
         nn.utils.clip_grad_norm_(parts.weights, parts.clip_norm)
-    parts.optimiser.step()
+    parts.scaler.step(parts.optimiser)
+    parts.scaler.update()
     parts.schedule.step()
+    if parts.average is not None:
+        parts.average.update_parameters(parts.model)
     parts.step += 1
     return value.detach()
 

@@ -6,7 +6,7 @@ import torch
 from workbench import registry
 from workbench.datasets.augment import LUMA, turned
 
-NAMES = ("none", "shift", "crop_flip")
+NAMES = ("none", "shift", "crop_flip", "strong")
 
 
 def augmentation(name, **fields):
@@ -173,3 +173,33 @@ def test_aspect_1_keeps_squares():
     )
     wide, high = found[:, 0, 0, -1] - found[:, 0, 0, 0], found[:, 1, -1, 0] - found[:, 1, 0, 0]
     torch.testing.assert_close(wide, high, atol=5e-3, rtol=0)
+
+
+def test_a_fixed_crop_has_the_pixels_of_the_image():
+    images = pictures(n=40, size=16)
+    found = augmentation("crop_flip", crop=0.75, fixed=True)(images, generator=seeded())
+    assert found.shape == (40, 3, 12, 12)
+    places = set()
+    for image, crop in zip(images, found, strict=True):
+        windows = image.unfold(1, 12, 1).unfold(2, 12, 1).permute(1, 2, 0, 3, 4)
+        same = [(windows == shown).all((2, 3, 4)).nonzero().tolist() for shown in (crop, crop.flip(-1))]
+        assert sum(map(len, same)) == 1
+        places.add((len(same[0]), *(same[0] + same[1])[0]))
+    assert len({place[0] for place in places}) == 2, "some are mirrored"
+    assert len({place[1:] for place in places}) > 10, "anywhere"
+
+
+@pytest.mark.parametrize(("share", "side"), [(0.887, 227), (0.875, 224)])
+def test_the_crop_of_256_px_has_the_side_of_the_papers(share, side):
+    assert augmentation("crop_flip", crop=share, fixed=True).side(256) == side
+
+
+@pytest.mark.parametrize("step", [{"operations": 2}, {"grey": 1.0}, {"blur": 1.0}, {"erased": 1.0}])
+def test_each_stronger_step_changes_the_crop(step):
+    images = pictures(size=32)
+    weak = augmentation("strong", operations=0)(images, generator=seeded())
+    found = augmentation("strong", **{"operations": 0} | step)(images, generator=seeded())
+    assert found.shape == weak.shape
+    assert not torch.equal(found, weak)
+    if "grey" in step:
+        assert torch.equal(found[:, 0], found[:, 1])

@@ -8,6 +8,7 @@ from workbench.events import Waiting
 from workbench.problem import Problem
 from workbench.running import launch
 from workbench.training import checkpoint, trainer
+from workbench.training.meter import FEED_WAIT
 from workbench.workspace import Workspace
 from workbench.workspace import recorder as recording
 from workbench.workspace.recorder import Recorder
@@ -47,6 +48,11 @@ CASES = {
         "sampler": Choice(name="classes_images", params={"images_per_class": 16}),
         "evaluation": OFTEN.model_copy(update={"every": 1}),
         "training": SHORT.model_copy(update={"epochs": 6, "patience": 3}),
+    },
+    "whole": {  # crops made ahead by threads, and the average of the weights
+        "loss": Choice(name="ce"),
+        "augmentation": Choice(name="crop_flip", params={"crops_of": "whole", "evaluated": "whole"}),
+        "training": SHORT.model_copy(update={"weight_average": 0.9}),
     },
     "ccp": {"loss": Choice(name="ccp", params=PROJECTED), **FEW_CLASSES},
     "samples": {"loss": Choice(name="ccp", params=PROJECTED | {"variant": "samples"}), "sampler": IN_CLASSES},
@@ -124,7 +130,8 @@ def go(workspace, run_id, *, resume=False):
 
 def told(workspace):
     """Everything that a run has recorded but times, as text: not-a-number is equal to itself."""
-    curves = {name: [each.tolist() for each in workspace.scalars(1, name)] for name in workspace.scalar_names(1)}
+    names = [name for name in workspace.scalar_names(1) if name != FEED_WAIT]
+    curves = {name: [each.tolist() for each in workspace.scalars(1, name)] for name in names}
     charts = {step: workspace.charts(1, step) for step in workspace.chart_steps(1)}
     evaluations = [
         (each.epoch, each.step, each.metrics, workspace.embeddings(each.id)[2].tobytes(), workspace.run(1).best_epoch)

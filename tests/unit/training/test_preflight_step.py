@@ -5,7 +5,8 @@ import torch
 
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
-from workbench.running.engine import Engine, load_data, time_steps
+from workbench.running.dry_steps import time_steps
+from workbench.running.engine import Engine, load_data
 
 
 def test_a_timed_step_is_a_step_of_the_run(tmp_path, monkeypatch):
@@ -16,7 +17,7 @@ def test_a_timed_step_is_a_step_of_the_run(tmp_path, monkeypatch):
     engine = Engine(config, load_data(config, lambda *_: None), tmp_path, Control(), lambda event: None)
     asked = []
     monkeypatch.setattr(engine.companion, "penalty", lambda: asked.append(None))
-    assert time_steps(engine, 3, lambda: False) > 0
+    assert time_steps(engine, 3, lambda: False).step > 0
     assert len(asked) == engine.parts.step == engine.parts.schedule.last_epoch == 3
     assert engine.parts.optimiser.param_groups[0]["lr"] == pytest.approx(0.4)
     gradients = [weight.grad for weight in engine.parts.weights if weight.grad is not None]

@@ -244,13 +244,14 @@ class PreflightCard(Card):
         side = f"{found.image_size}{THIN}×{THIN}{found.image_size}{THIN}px"
         per_step = short_time(found.seconds_per_step)
         texts = {
-            "Images": f"{found.images:,}, {side}",
+            "Images": f"{found.images:,}, {side}" + (f"; kept as {found.kept}" if found.kept else ""),
             "Classes": f"{found.classes:,}: {found.train_classes:,} train, {found.test_classes:,} test; {disjoint}",
             "Split": f"{found.train:,} train, {found.test:,} test",
             "Device": found.device,
             "Network": f"{found.parameters:,} weights",
             "Memory": f"{memory(found.memory_bytes)} in use after the dry steps" if found.memory_bytes else NO_VALUE,
-            "Speed": f"{per_step} per step, {found.steps_per_epoch:,} steps per epoch",
+            "Speed": f"{per_step} per step, {found.steps_per_epoch:,} steps per epoch"
+            + (f"; bound by the {found.bound}" if found.bound else ""),
             "Probe": _probe(found),
             "One epoch": duration(found.seconds_per_epoch),
             "Whole run": f"{duration(found.seconds)}, evaluations left out",

@@ -1,0 +1,460 @@
+"""What a GPU does with Workbench, in under nine minutes: `python tests/benchmarks/gpu.py [--parts trainer feed ...]`.
+
+Needs nothing but the repository: it makes its photographs itself. Prints rows for docs/benchmarks.md. A part that fails
+says so in its row, and the others still run. With --tiny everything is small, so that a CPU does it in a minute.
+"""
+
+import argparse
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import loss_cost
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from workbench import jobs
+from workbench.backbones.model import build_model
+from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Control
+from workbench.datasets.augment import CropFlip, CropFlipParams
+from workbench.datasets.encoded_images import EncodedImages
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.images import load
+from workbench.datasets.keeping import keep
+from workbench.evaluation.retrieval import retrieve
+from workbench.events import Scalar
+from workbench.losses import build_loss, list_losses
+from workbench.losses.batch import labels_in_range
+from workbench.problem import Problem
+from workbench.progress import quiet
+from workbench.running.engine import Data, Engine, load_data
+from workbench.training import device as devices
+from workbench.training.feed import Feed
+from workbench.training.meter import FEED_WAIT
+from workbench.training.optimisers import build_optimiser, build_schedule
+from workbench.training.trainer import Parts, train, train_step
+
+MODELS = {  # name: (backbone, parameters, side of the crops, steps)
+    "ResNet-50 at 224 px": ("resnet50", {}, 224, 40),
+    "ViT-S/16 at 224 px": ("timm", {"model": "vit_small_patch16_224"}, 224, 40),
+    "conv4 at 28 px": ("conv4", {}, 28, 100),
+}
+TINY_MODELS = {
+    "ResNet-18 at 32 px": ("resnet18", {}, 32, 2),
+    "ViT-Ti/16 at 32 px": ("timm", {"model": "vit_tiny_patch16_224"}, 32, 2),
+    "conv4 at 28 px": ("conv4", {}, 28, 2),
+}
+CROP = 0.875
+CLASSES = 100
+
+
+class Bench:
+    """Where and how large, and the rows so far."""
+
+    def __init__(self, args: argparse.Namespace, folder: Path) -> None:
+        self.device, self.tiny, self.folder = devices.choose(args.device), args.tiny, folder
+        self.precision = "bf16" if self.device.type == "cuda" else "float32"
+        self.batch, self.photographs = (8, 24) if self.tiny else (128, 2048)
+        self.rounds = 1 if self.tiny else 3
+        self.models = TINY_MODELS if self.tiny else MODELS
+        self.failed = False
+
+    def row(self, what: str, figure: str, target: str = "") -> None:
+        print(f"| {what} | `python tests/benchmarks/gpu.py` | {figure} | {target} |", flush=True)
+
+    def peak(self) -> str:
+        """The most of the GPU's memory that was taken since the last look."""
+        if self.device.type != "cuda":
+            return ""
+        taken = torch.cuda.max_memory_allocated(self.device)
+        torch.cuda.reset_peak_memory_stats(self.device)
+        return f", peak {taken / 2**20:,.0f} MiB"
+
+    def wait(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+    def seconds(self, work: Callable[[], object]) -> float:
+        self.wait()
+        since = perf_counter()
+        work()
+        self.wait()
+        return perf_counter() - since
+
+    def photographs_of(self, side: int) -> ImageSet:
+        """JPEGs of 500 x 375 px and the like, smooth with some noise, as large in bytes as photographs are."""
+        folder, rng = self.folder / "photographs", np.random.default_rng(0)
+        if not folder.is_dir():
+            folder.mkdir()
+            for number in range(self.photographs):
+                wide, high = (375, 500) if number % 3 == 0 else (500, 375)
+                small = rng.integers(0, 255, (high // 25, wide // 25, 3), np.uint8)
+                smooth = np.asarray(Image.fromarray(small).resize((wide, high), Image.Resampling.BICUBIC), np.int16)
+                noisy = (smooth + rng.normal(0, 8, smooth.shape)).clip(0, 255).astype(np.uint8)
+                Image.fromarray(noisy).save(folder / f"{number:05}.jpg", quality=92)
+        paths = sorted(path.name for path in folder.iterdir())
+        labels = np.arange(len(paths)) % CLASSES
+        names = [str(label) for label in range(CLASSES)]
+        return ImageSet("made", folder, paths, labels, names, 3, side, lambda row: load(folder / paths[row], 3, side))
+
+    def encoded(self, side: int) -> EncodedImages:
+        images = keep(self.photographs_of(side), self.folder / "cache", "encoded", True, quiet)[1]
+        assert isinstance(images, EncodedImages)
+        return images
+
+
+class Drawn:
+    """Random batches, the same for every reader."""
+
+    def __init__(self, images: int, batch: int, steps: int) -> None:
+        self.steps_per_epoch, self.places, self._batch = steps, np.arange(images), batch
+
+    def batches(self, epoch: int) -> list[np.ndarray]:
+        rng = np.random.default_rng(epoch)
+        return [rng.integers(0, len(self.places), self._batch) for _ in range(self.steps_per_epoch)]
+
+
+class Unchanged:
+    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
+        return images
+
+    def evaluate(self, images: Tensor) -> Tensor:
+        return images
+
+
+def parts_of(bench: Bench, backbone: str, params: dict[str, object], steps: int, precision: str) -> Parts:
+    torch.manual_seed(0)
+    model = build_model(backbone, params, EmbeddingParams(dim=128), 3).to(bench.device)
+    loss = build_loss("ce", num_classes=CLASSES, embedding_dim=128).to(bench.device)
+    if bench.device.type in devices.CHANNELS_LAST:
+        model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    settings = TrainingParams(optimiser="sgd", lr=0.01)
+    optimiser = build_optimiser(settings, model, loss)
+    return Parts(model, loss, optimiser, build_schedule(settings, optimiser, steps), bench.device, precision)
+
+
+def bare_loop(parts: Parts, images: Tensor, labels: Tensor, steps: int) -> None:
+    """What one writes by hand on batches that are there already."""
+    parts.model.train()
+    for step in range(steps):
+        with devices.autocast(parts.device, parts.precision):
+            value = parts.loss(parts.model(images), labels)
+        parts.optimiser.zero_grad(set_to_none=True)
+        value.backward()
+        parts.optimiser.step()
+        if step % 10 == 9:
+            value.item()
+
+
+def through_trainer(parts: Parts, feed: Feed, order: Drawn, augmentation, waits: list[float]) -> None:  # type: ignore[no-untyped-def]
+    def emit(event: object) -> None:
+        if isinstance(event, Scalar) and event.name == FEED_WAIT:
+            waits.append(event.value)
+
+    parts.go_to(0)
+    batches = feed.training(order, augmentation, seed=0)
+    train(parts, batches, epochs=1, steps_per_epoch=order.steps_per_epoch, control=Control(), emit=emit)
+
+
+def trainer(bench: Bench) -> None:
+    """The trainer on JPEG and on tensors of noise, against the bare loop on one batch that lies on the device."""
+    for title in bench.models:
+        speed_of(bench, title)
+
+
+def speed_of(bench: Bench, title: str) -> None:
+    """One row: the three loops of a model in turns."""
+    backbone, params, side, steps = bench.models[title]
+    parts = parts_of(bench, backbone, params, steps, bench.precision)
+    encoded = bench.encoded(round(side / CROP))
+    noise = np.random.default_rng(0).integers(0, 255, (256, side, side, 3), np.uint8)
+    rows = np.arange(len(encoded))
+    photographs = Feed(encoded, rows, rows % CLASSES, bench.device)
+    tensors = Feed(noise, np.arange(256), np.arange(256) % CLASSES, bench.device)
+    crops, waits = CropFlip(CropFlipParams(crops_of="whole", crop=CROP)), list[float]()
+    order, other = Drawn(len(encoded), bench.batch, steps), Drawn(256, bench.batch, steps)
+    images, wanted = tensors.images(np.arange(bench.batch)), tensors.labels[: bench.batch]
+    loops: dict[str, Callable[[], None]] = {
+        "bare": lambda: bare_loop(parts, images, wanted, steps),
+        "tensors": lambda: through_trainer(parts, tensors, other, Unchanged(), []),
+        "JPEG": lambda: through_trainer(parts, photographs, order, crops, waits),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in loops}
+    for turn in range(bench.rounds + 1):  # the first warms up
+        for name, loop in loops.items():
+            seconds = bench.seconds(loop)
+            if turn:
+                taken[name].append(bench.batch * steps / seconds)
+    speed = {name: median(speeds) for name, speeds in taken.items()}
+    bench.row(
+        f"{title}, batch {bench.batch}, {bench.precision}: trainer with JPEG ({photographs.threads} threads)",
+        f"{speed['JPEG']:,.0f} img/s, {speed['JPEG'] / speed['tensors']:.3f} of noise from the device's memory "
+        f"({speed['tensors']:,.0f}); that is {speed['tensors'] / speed['bare']:.3f} of the bare loop "
+        f"({speed['bare']:,.0f}); wait for a batch {1000 * median(waits):.2f} ms a step{bench.peak()}",
+        "0.95 of noise with 12 cores",
+    )
+
+
+def waiting(bench: Bench) -> None:
+    """Operations of a step that make the CPU wait for the GPU."""
+    title, (backbone, params, side, _) = next(iter(bench.models.items()))
+    parts = parts_of(bench, backbone, params, 8, bench.precision)
+    encoded = bench.encoded(round(side / CROP))
+    rows = np.arange(len(encoded))
+    feed = Feed(encoded, rows, rows % CLASSES, bench.device)
+    crops = CropFlip(CropFlipParams(crops_of="whole", crop=CROP, jitter=0.2, hue=0.1))
+    found: list[str] = []
+    with contextlib.closing(feed.training(Drawn(len(encoded), bench.batch, 8), crops, seed=0)(1, 0)) as batches:
+        for step, (images, labels) in enumerate(batches):
+            with synchronisations(bench, found if step > 2 else []):
+                train_step(parts, images, labels, lambda: None)
+    places = sorted(set(found))
+    bench.row(f"{title}: implicit synchronisations in 5 steps", f"{len(found)} {'; '.join(places[:3])}".strip(), "0")
+
+
+@contextlib.contextmanager
+def synchronisations(bench: Bench, found: list[str]) -> Iterator[None]:
+    """Add to `found` where the block waits for the GPU without having asked for it."""
+    if bench.device.type != "cuda":
+        yield
+        return
+    torch.cuda.set_sync_debug_mode("warn")
+    try:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            yield
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    found += [f"{Path(each.filename).name}:{each.lineno}" for each in told if "synchroniz" in str(each.message)]
+
+
+def feed(bench: Bench) -> None:
+    """Decoding and the feed, by threads."""
+    side = 256 if not bench.tiny else 36
+    images = bench.photographs_of(side)
+    cores = jobs.cores()
+    for threads in dict.fromkeys((1, 2, cores)):
+        with limited(threads), tempfile.TemporaryDirectory() as cache:
+            seconds = bench.seconds(lambda cache=cache: keep(images, Path(cache), "encoded", True, quiet))
+        bench.row(
+            f"Decoding and encoding 500 x 375 px at {side} px, threads: {threads}",
+            f"{len(images.paths) / seconds:,.0f} img/s",
+        )
+    encoded = bench.encoded(side)
+    crops = CropFlip(CropFlipParams(crops_of="whole", crop=CROP))
+    rows, steps = np.arange(len(encoded)), 2 if bench.tiny else 24
+    for threads in dict.fromkeys((1, 2, max(1, cores - 1))):
+        source = Feed(encoded, rows, rows, bench.device, threads=threads)
+        batches = source.training(Drawn(len(encoded), bench.batch, steps), crops, seed=0)
+        seconds = bench.seconds(lambda batches=batches: sum(1 for _ in batches(1, 0)))
+        bench.row(
+            f"Feed alone, crops of whole images, threads: {threads}", f"{bench.batch * steps / seconds:,.0f} img/s"
+        )
+
+
+@contextlib.contextmanager
+def limited(threads: int) -> Iterator[None]:
+    """Decode by so many threads."""
+    real = jobs.cores
+    jobs.cores = lambda: threads
+    try:
+        yield
+    finally:
+        jobs.cores = real
+
+
+def losses(bench: Bench) -> None:
+    """Every loss, forward and backward, against its peer or alone."""
+    loss_cost.tsc.repelling = loss_cost.uniform
+    loss_cost.LONGEST = 0.2 if bench.tiny else 1.0
+    sizes = [(8, 16, 10)] if bench.tiny else [(n, 512, classes) for n in (128, 512) for classes in (100, 11_318)]
+    args = argparse.Namespace(device=str(bench.device), rounds=1 if bench.tiny else 7)
+    for name in list_losses():
+        told, worst = [], 0.0
+        for n, dim, classes in sizes:
+            try:
+                if name in loss_cost.BARE or name in loss_cost.PML:
+                    against = loss_cost.comparisons(name, less=False)[0]
+                    ours, theirs = loss_cost.measured(name, against, (n, dim, classes), args)
+                    worst = max(worst, ours / theirs)
+                else:
+                    loss = loss_cost.built(name, classes, dim, {}).to(bench.device).train()
+                    batch = loss_cost.batch_of(n, dim, classes, 4, str(bench.device))
+                    [ours] = loss_cost.in_turns([loss], [batch], args.rounds, 2)
+                told.append(f"{ours:.2f}")
+            except Problem as problem:
+                told.append(problem.what)
+        of = f"; at most {worst:.2f} of its peer" if worst else ""
+        shown = ", ".join(f"{n} x {classes:,}" for n, _, classes in sizes)
+        bench.row(f"Loss {name}, ms at n x K of {shown}", f"{', '.join(told)}{of}", "1.1 of its peer")
+
+
+def metrics(bench: Bench) -> None:
+    """All metrics, exact."""
+    sizes = [(600, 16, 50)] if bench.tiny else [(60_502, 512, 11_316), (1_000_000, 128, 20_000)]
+    for n, dim, classes in sizes:
+        rng = np.random.default_rng(0)
+        labels = rng.permutation(np.arange(n) % classes)
+        vectors = (0.5 * rng.normal(size=(classes, dim)).astype(np.float32))[labels]
+        vectors += rng.normal(size=(n, dim)).astype(np.float32)
+
+        def measure(count: int, vectors: np.ndarray = vectors, labels: np.ndarray = labels) -> dict[str, float]:
+            return retrieve(vectors[:count], labels[:count], np.arange(count), k=10, device=str(bench.device)).metrics
+
+        measure(min(n, 2000))
+        bench.peak()
+        found: list[dict[str, float]] = []
+        seconds = bench.seconds(lambda found=found, n=n, measure=measure: found.append(measure(n)))
+        target = "1.5 s" if dim == 512 else ""
+        figure = f"{seconds:.2f} s, MAP@R {found[0]['MAP@R']:.4f}{bench.peak()}"
+        bench.row(f"All metrics and 10 neighbours, exact, {n:,} x {dim}, {classes:,} classes", figure, target)
+
+
+def agreement(bench: Bench) -> None:
+    """float32 on the device against the CPU: embeddings, loss and gradients."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    for title, (backbone, params, side, _) in bench.models.items():
+        found = []
+        for device in (torch.device("cpu"), bench.device):
+            here = argparse.Namespace(device=device)
+            parts = parts_of(here, backbone, params, 4, "float32")  # type: ignore[arg-type]
+            images = torch.from_numpy(np.random.default_rng(0).random((16, 3, side, side), np.float32)).to(device)
+            labels = torch.arange(16, device=device) % 4
+            parts.model.eval()
+            embeddings = parts.model(images)
+            value = parts.loss(embeddings, labels)
+            value.backward()
+            gradient = torch.cat([w.grad.flatten() for w in parts.model.parameters() if w.grad is not None])
+            found.append([embeddings.detach().cpu(), value.detach().cpu(), gradient.cpu()])
+        differences = [
+            float((one - other).norm() / one.norm().clamp_min(1e-12)) for one, other in zip(*found, strict=True)
+        ]
+        told = ", ".join(
+            f"{name} {size:.1e}" for name, size in zip(("embeddings", "loss", "gradient"), differences, strict=True)
+        )
+        bench.row(f"{title}, float32 against the CPU, relative", told, "1e-4")
+
+
+def config_of(bench: Bench, **training: object) -> RunConfig:
+    return RunConfig(
+        device=bench.device.type, backbone=Choice(name="conv4", params={"width": 16}),
+        embedding=EmbeddingParams(dim=16), augmentation=Choice(name="shift"),
+        evaluation=EvaluationParams(probe_size=64, probe_every=10, untrained=False),
+        training=TrainingParams(**{"epochs": 2, "precision": "float32", "deterministic": True, **training}),
+    )  # fmt: skip
+
+
+def resume(bench: Bench) -> None:
+    """A run that is interrupted and gone on with tells what one tells that is left alone."""
+    data = load_data(config_of(bench), quiet)
+    left_alone, again = losses_of_a_run(bench, data, 0), losses_of_a_run(bench, data, 20)
+    if left_alone.keys() != again.keys():
+        raise RuntimeError(f"{len(left_alone)} steps were told, and {len(again)} after the interruption")
+    worst = max(abs(left_alone[step] - again[step]) for step in left_alone)
+    bench.row("A run interrupted at step 20 and gone on with: largest difference of a step's loss", f"{worst:.1e}", "0")
+
+
+def losses_of_a_run(bench: Bench, data: Data, interrupted: int) -> dict[int, float]:
+    """The loss by step of a short run; above 0, it is interrupted at that step and gone on with."""
+    folder, events, control = Path(tempfile.mkdtemp(dir=bench.folder)), list[object](), Control()
+
+    def listen(event: object) -> None:
+        events.append(event)
+        if isinstance(event, Scalar) and event.name == "batch/loss" and event.step == interrupted:
+            control.interrupt()
+
+    Engine(config_of(bench), data, folder, control, listen).run()
+    if interrupted:
+        engine = Engine(config_of(bench), data, folder, Control(), events.append)
+        engine.resume(folder / "last.pt")
+        engine.run()
+    return {event.step: event.value for event in events if isinstance(event, Scalar) and event.name == "batch/loss"}
+
+
+def memory(bench: Bench) -> None:
+    """A batch that does not fit is told as a sentence, and a smaller one runs afterwards."""
+    config = config_of(bench, epochs=1)
+    engine = Engine(config, load_data(config, quiet), bench.folder, Control(), lambda event: None)
+    real = engine.parts.model.forward
+
+    def greedy(images: Tensor) -> Tensor:
+        if bench.device.type == "cuda":
+            torch.empty(1 << 50, dtype=torch.uint8, device=bench.device)
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    engine.parts.model.forward = greedy  # type: ignore[method-assign]
+    try:
+        engine.run()
+        told = "nothing was told"
+    except Problem as problem:
+        told = problem.what
+    except RuntimeError as error:
+        told = f"not told as a sentence: {error}"
+    engine.parts.model.forward = real  # type: ignore[method-assign]
+    engine.run()
+    bench.row("A batch that does not fit", f"{told} The next run of the same engine ended.")
+
+
+def window(bench: Bench) -> None:
+    """Stalls of the window's event loop while a run trains on the device."""
+    command = [
+        sys.executable,
+        str(Path(__file__).with_name("window_stalls.py")),
+        "--seconds",
+        "2" if bench.tiny else "20",
+    ]
+    said = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "QT_QPA_PLATFORM": "offscreen"}, timeout=240
+    )
+    figures = re.findall(r"(?m)^.*(?:median|longest|p99).*$", said.stdout)
+    if said.returncode or not figures:
+        raise RuntimeError((said.stderr or said.stdout).strip().splitlines()[-1])
+    bench.row("Stalls of the window's event loop while Digits trains", " ".join(figures[0].split()), "50 ms")
+
+
+PARTS: dict[str, Callable[[Bench], None]] = {
+    each.__name__: each for each in (trainer, waiting, feed, losses, metrics, agreement, resume, memory, window)
+}
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda", "mps"))
+    parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=list(PARTS))
+    parser.add_argument("--tiny", action="store_true")
+    args = parser.parse_args(words)
+    begun = perf_counter()
+    with tempfile.TemporaryDirectory() as folder, labels_in_range():
+        bench = Bench(args, Path(folder))
+        facts = devices.describe(bench.device)
+        print(f"{facts['device']}, {facts['cores']} cores, torch {facts['torch']}, {bench.precision}\n")
+        print("| what | command | figure | target |\n|---|---|---|---|")
+        for name in args.parts:
+            since = perf_counter()
+            try:
+                PARTS[name](bench)
+            except Exception as error:  # noqa: BLE001 - one part's failure is a row, not the end of the others
+                bench.failed = True
+                bench.row(f"{name}", f"failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}")
+            print(f"{name}: {perf_counter() - since:.1f} s", file=sys.stderr, flush=True)
+            if bench.device.type == "cuda":
+                torch.cuda.empty_cache()
+    print(f"\n{perf_counter() - begun:.0f} s in all")
+    return int(bench.failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""The same batch for the same seed, epoch and place: with any number of threads, after a skip, from any place."""
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from workbench import jobs
+from workbench.datasets.augment import CropFlip, CropFlipParams, resized_boxes
+from workbench.training import feed as module
+from workbench.training.feed import Feed
+
+CPU = torch.device("cpu")
+
+
+class Drawn:
+    steps_per_epoch, places = 5, np.arange(100)
+
+    def batches(self, epoch):
+        return np.array_split(np.random.default_rng(epoch).permutation(100), 5)
+
+
+class Ramps:
+    """Whole images of several sizes, each a ramp of its own: what encoded images are to a feed."""
+
+    shape = (100, 12, 12, 3)
+
+    def __init__(self):
+        rng = np.random.default_rng(1)
+        self.sizes = rng.integers(12, 40, (100, 2))
+        self.threads = set()
+
+    def __getitem__(self, rows):
+        if isinstance(rows, np.ndarray):
+            return np.stack([self[int(row)] for row in rows])
+        self.threads.add(threading.get_ident())
+        return np.full((12, 12, 3), rows, np.uint8)
+
+    def crop(self, row, box, side):
+        self.threads.add(threading.get_ident())
+        left, top, right, bottom = box
+        assert 0 <= left < right <= self.sizes[row, 1]
+        assert 0 <= top < bottom <= self.sizes[row, 0]
+        across = np.linspace(left, right, side)[None, :, None]
+        return np.broadcast_to(across + top + row, (side, side, 3)).astype(np.uint8)
+
+
+def batches(feed, augmentation, epoch, skip=0, views=1):
+    return list(feed.training(Drawn(), augmentation, seed=3, views=views)(epoch, skip))
+
+
+def same(ones, others):
+    return len(ones) == len(others) and all(
+        torch.equal(one, other) for pair in zip(ones, others, strict=True) for one, other in zip(*pair, strict=True)
+    )
+
+
+@pytest.mark.parametrize("params", [{}, {"fixed": True}, {"jitter": 0.2, "hue": 0.1}], ids=["resized", "fixed", "hue"])
+@pytest.mark.parametrize("views", [1, 2])
+def test_any_number_of_threads_gives_the_same_batches(params, views):
+    augmentation = CropFlip(CropFlipParams(crops_of="whole", crop=0.75, **params))
+    images, rows = Ramps(), np.arange(100)[::-1].copy()
+    feeds = [Feed(images, rows, rows, CPU, threads=threads) for threads in (1, 2, 5)]
+    first = batches(feeds[0], augmentation, 2, views=views)
+    assert first[0][0].shape == (20 * views, 3, 9, 9)
+    assert same(first, batches(feeds[1], augmentation, 2, views=views))
+    assert same(first, batches(feeds[2], augmentation, 2, views=views))
+    assert same(first[3:], batches(feeds[1], augmentation, 2, skip=3, views=views)), "gone on with in the epoch"
+    assert not same(first, batches(feeds[1], augmentation, 1, views=views))
+    assert len(images.threads) > 1
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_batches_made_by_threads_are_those_from_the_device_s_memory(monkeypatch, channels):
+    pixels = np.random.default_rng(0).integers(0, 255, (120, 12, 12, channels), np.uint8)
+    rows, augmentation = np.arange(100) + 7, CropFlip(CropFlipParams())
+    resident = Feed(pixels, rows, rows, CPU)
+    monkeypatch.setattr(module, "RESIDENT", 0)
+    streamed = Feed(pixels, rows, rows, CPU, threads=2)
+    assert not resident.made_ahead(augmentation)
+    assert streamed.made_ahead(augmentation)
+    assert same(batches(resident, augmentation, 1), batches(streamed, augmentation, 1))
+    assert all(map(torch.equal, resident.in_order(33), streamed.in_order(33)))
+    index = np.array([5, 2, 2])
+    assert torch.equal(resident.images(index), streamed.images(index))
+    strides = {images.stride() for feed in (resident, streamed) for images in feed.in_order(100)}
+    assert channels == 1 or len(strides) == 1, "the same order in memory: the same numbers behind a convolution"
+
+
+@pytest.mark.parametrize("resident", [True, False])
+def test_whole_images_are_squeezed_for_evaluation(monkeypatch, resident):
+    if not resident:
+        monkeypatch.setattr(module, "RESIDENT", 0)
+    images = Ramps()
+    feed = Feed(images, np.arange(100), np.arange(100), CPU, squeezed=8)
+    found = feed.images(np.array([4, 9]))
+    wide = images.sizes[[4, 9], 1]
+    assert found.shape == (2, 3, 8, 8)
+    assert torch.allclose(found[:, 0, 0, -1] * 255, torch.from_numpy(wide + np.array([4, 9])).float(), atol=1)
+
+
+def test_a_feed_that_is_closed_ends_its_threads_and_what_waits_is_not_made():
+    images = Ramps()
+    made = []
+    crop = images.crop
+    images.crop = lambda *given: made.append(given) or crop(*given)
+    augmentation = CropFlip(CropFlipParams(crops_of="whole"))
+    feed = Feed(images, np.arange(100), np.arange(100), CPU, threads=2)
+    reading = feed.training(Drawn(), augmentation, seed=0)(1, 0)
+    next(reading)
+    reading.close()
+    assert len(made) <= 20 * (1 + module.AHEAD) + 2 * 3 * module.TOGETHER
+
+
+def test_a_result_that_fails_is_raised_where_it_is_read():
+    images = Ramps()
+    images.crop = lambda *given: 1 / 0
+    feed = Feed(images, np.arange(100), np.arange(100), CPU, threads=2)
+    with pytest.raises(ZeroDivisionError):
+        batches(feed, CropFlip(CropFlipParams(crops_of="whole")), 1)
+
+
+def test_threads_draw_their_items_only_a_little_ahead():
+    drawn = []
+
+    def items():
+        for number in range(100):
+            drawn.append(number)
+            yield number
+
+    results = jobs.in_threads(lambda number: number * 2, items(), threads=2, ahead=3)
+    assert next(results) == 0
+    assert len(drawn) == 7
+    assert list(results) == [2 * number for number in range(1, 100)]
+
+
+def test_resized_boxes_show_the_wanted_area_within_the_image():
+    sizes = torch.tensor([[256, 341], [400, 256], [256, 256], [100, 900]]).repeat(500, 1)
+    boxes = resized_boxes(sizes, 0.16, 4 / 3, torch.Generator().manual_seed(0))
+    high, wide = sizes.double().unbind(1)
+    left, top, right, bottom = boxes.unbind(1)
+    assert bool(
+        (left >= 0).all() and (top >= 0).all() and (right <= wide + 1e-9).all() and (bottom <= high + 1e-9).all()
+    )
+    aspect, area = (right - left) / (bottom - top), (right - left) * (bottom - top) / (high * wide)
+    assert 0.75 - 1e-9 <= aspect.min() < aspect.max() <= 4 / 3 + 1e-9
+    usual = torch.arange(len(sizes)) % 4 != 3  # the last may be too long for any draw
+    assert area[usual].min() >= 0.16 - 1e-9
+    assert area[usual].max() > 0.9
+    assert (left / (wide - (right - left)))[usual].std() > 0.2, "anywhere"

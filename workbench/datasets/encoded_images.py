@@ -1,0 +1,145 @@
+"""Images kept as JPEG with their whole aspect, in one indexed file: large sets, and crops of whole images."""
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from PIL import Image
+
+from workbench import jobs
+from workbench.datasets.images import BadImage, decode, square
+from workbench.datasets.unfinished import Facts
+
+QUALITY = 90  # of JPEG, colours at half the resolution: 2.4 bits per pixel of photographs, ImageNet at 256 px in 34 GB
+BITS = 4  # per pixel, of what may be needed
+LONGEST = 32  # times the short side: the ends of a longer image are cut off, equally
+HEAD = 64  # bytes: what it is, then S and C
+WORDS = b"Workbench images 1"
+ENDING = ".jpegs"
+Box = tuple[float, float, float, float]  # left, top, right, bottom in px
+
+
+class EncodedImages:
+    """The images of such a file; safe to use from several threads.
+
+    `images[row]` is the centre square [S, S, C] uint8 as the pixel cache has it, `images[rows]` [n, S, S, C].
+
+    Args:
+        place: the file.
+
+    Raises:
+        OSError, ValueError: no such file, or none of these.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self._bytes = np.memmap(place, np.uint8, "r")
+        head = self._bytes[:HEAD].tobytes()
+        words = head.removeprefix(WORDS).split()
+        if len(self._bytes) < HEAD + 8 or not head.startswith(WORDS) or len(words) < 2:
+            raise ValueError("it holds no encoded images")
+        self._size, self._channels = int(words[0]), int(words[1])
+        count = int(self._bytes[-8:].view("<i8")[0])
+        start = len(self._bytes) - 8 - 24 * count
+        if count < 0 or start < HEAD:
+            raise ValueError("its index is cut short")
+        index = self._bytes[start : start + 24 * count].view("<i8").reshape(count, 3)
+        if (index < 1).any() or (index[:, 0] > start).any():
+            raise ValueError("its index is damaged")
+        self._ends = HEAD + np.cumsum(index[:, 0])
+        if count and self._ends[-1] != start:
+            raise ValueError("its index is damaged")
+        self._starts = self._ends - index[:, 0]
+        self.sizes: np.ndarray = np.ascontiguousarray(index[:, 1:])
+        """[n, 2] int64: height and width, px."""
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Of the squares: (n, S, S, C)."""
+        return len(self), self._size, self._size, self._channels
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on disk."""
+        return len(self._bytes)
+
+    def __getitem__(self, rows: int | np.integer | np.ndarray) -> np.ndarray:
+        if isinstance(rows, int | np.integer):
+            return square(self.whole(int(rows)), self._size, self._channels)
+        squares = np.empty((len(rows), *self.shape[1:]), np.uint8)
+        for place, image in enumerate(jobs.in_threads(lambda row: self[int(row)], rows, jobs.cores(), ahead=4)):
+            squares[place] = image
+        return squares
+
+    def span(self, row: int) -> tuple[int, int]:
+        """First byte of an image in the file, and the one behind its last."""
+        return int(self._starts[row]), int(self._ends[row])
+
+    def encoded(self, row: int, last: int | None = None) -> bytes:
+        """One image as it stands in the file, JPEG; or its last bytes alone."""
+        start, end = self.span(row)
+        return self._bytes[start if last is None else max(start, end - last) : end].tobytes()
+
+    def whole(self, row: int) -> np.ndarray:
+        """One whole image, uint8 [h, w, 3], or [h, w] for one channel. Raises ValueError where it is damaged."""
+        try:
+            return decode(io.BytesIO(self.encoded(row)), self._channels)
+        except BadImage as reason:
+            raise ValueError(f"image {row} of the cache {reason}") from None
+
+    def crop(self, row: int, box: Box, side: int) -> np.ndarray:
+        """What the box shows of one image, smoothly resized: uint8 [side, side, C]."""
+        picture = Image.fromarray(self.whole(row)).resize((side, side), Image.Resampling.BILINEAR, box=box)
+        return np.asarray(picture).reshape(side, side, self._channels)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """JPEG of quality 90: the short side at most S px, the whole of the image up to 32 times as long as wide."""
+
+    size: int
+    channels: int
+    ending: str = ENDING
+
+    @property
+    def name(self) -> str:
+        return f"{self.size}w{self.channels}q{QUALITY}"
+
+    def room(self, count: int) -> int:
+        return count * self.size**2 * BITS // 8
+
+    def head(self, count: int) -> bytes:
+        return (WORDS + b" %d %d " % (self.size, self.channels)).ljust(HEAD - 1) + b"\n"
+
+    def kept(self, image: np.ndarray) -> tuple[bytes, Facts]:
+        small = _smaller(image, self.size)
+        wanted = "L" if self.channels == 1 else "RGB"
+        file = io.BytesIO()
+        (small if small.mode == wanted else small.convert(wanted)).save(file, "JPEG", quality=QUALITY)
+        return file.getvalue(), (file.tell(), small.height, small.width)
+
+    def finish(self, file: BinaryIO, facts: list[Facts]) -> None:
+        file.write(np.array(facts, "<i8").tobytes() + np.array([len(facts)], "<i8").tobytes())
+
+    def opened(self, place: Path, count: int) -> EncodedImages:
+        images = EncodedImages(place)
+        if images.shape != (count, self.size, self.size, self.channels):
+            raise ValueError(f"it holds images {list(images.shape)}")
+        return images
+
+
+def _smaller(image: np.ndarray, size: int) -> Image.Image:
+    """The image with a short side of at most `size` px, and a long one of at most 32 times that."""
+    picture = Image.fromarray(image.reshape(image.shape[:2]) if image.shape[2:] == (1,) else image)
+    short = min(picture.size)
+    wide, high = (min(side, LONGEST * short) for side in picture.size)
+    left, top = (picture.width - wide) / 2, (picture.height - high) / 2
+    scale = min(1.0, size / short)
+    to = max(1, round(wide * scale)), max(1, round(high * scale))
+    if to == picture.size:
+        return picture
+    return picture.resize(to, Image.Resampling.BICUBIC, box=(left, top, left + wide, top + high))

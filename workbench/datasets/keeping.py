@@ -1,0 +1,48 @@
+"""How the images of a set are kept: as squares of pixels, or as JPEG with their whole aspect."""
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from workbench.datasets.encoded_images import QUALITY, Encoded, EncodedImages
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.kept_images import kept_images
+from workbench.datasets.pixels import Squares
+from workbench.problem import Problem
+from workbench.progress import Progress
+
+LARGE = 32 << 30  # bytes of pixels, above which "auto" keeps JPEG
+Wanted = Literal["auto", "pixels", "encoded"]
+
+
+def keep(
+    image_set: ImageSet, cache: Path, wanted: Wanted, whole: bool, progress: Progress
+) -> tuple[ImageSet, np.ndarray | EncodedImages, Path]:
+    """Every image of the set, decoded now or found in the cache, in the form that is wanted; see `kept_images`.
+
+    Args:
+        wanted: "auto" keeps pixels, unless whole images are needed or the pixels take more than 32 GiB.
+        whole: whether whole images are needed.
+
+    Raises:
+        Problem: squares of pixels are wanted where whole images are needed, or as `kept_images`.
+    """
+    if whole and wanted == "pixels":
+        raise Problem(
+            "Squares of pixels do not hold whole images, of which the augmentation takes its crops.",
+            kept="Nothing was started.",
+            todo='Set "Keep images" to auto or encoded, or take crops of the square.',
+        )
+    squares = Squares(image_set.image_size, image_set.channels)
+    if wanted == "encoded" or whole or (wanted == "auto" and squares.room(len(image_set.paths)) > LARGE):
+        return kept_images(image_set, cache, Encoded(image_set.image_size, image_set.channels), progress)
+    return kept_images(image_set, cache, squares, progress)
+
+
+def words_of(images: np.ndarray | EncodedImages) -> str:
+    """How images are kept, for Preflight and the report."""
+    size = f"{images.nbytes / 1e9:.2f} GB" if images.nbytes >= 1e7 else f"{images.nbytes / 1e6:.2f} MB"
+    if isinstance(images, EncodedImages):
+        return f"whole JPEG of quality {QUALITY} ({size})"
+    return f"centre squares of pixels ({size})"

@@ -1,0 +1,194 @@
+"""Images decoded once and kept in one file of the cache: which file, whether it is whole, and how it is made."""
+
+import contextlib
+import shutil
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event
+from time import monotonic
+from typing import BinaryIO, Protocol, TypeVar
+
+import numpy as np
+
+from workbench import files, jobs
+from workbench.datasets import unfinished
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.images import BadImage
+from workbench.datasets.pixel_blocks import damage, read_side, write_side
+from workbench.datasets.unfinished import Facts
+from workbench.files import parts
+from workbench.files.unreadable import NO_ARRAY
+from workbench.problem import Problem
+from workbench.progress import Progress
+
+TELL_EVERY = 0.1  # seconds
+FILES_AT_ONCE = 8  # that one thread takes: one alone costs a tenth of the speed of two threads
+AT_ONCE = 64  # images of a set without files, which take microseconds each
+Reader = TypeVar("Reader", covariant=True)
+
+
+class Form(Protocol[Reader]):
+    """How images are kept in a file."""
+
+    @property
+    def name(self) -> str:
+        """Part of the file's name: what else than the images decides its content."""
+
+    @property
+    def ending(self) -> str:
+        """Of the file's name, with the dot."""
+
+    def room(self, count: int) -> int:
+        """Bytes that so many images need, about."""
+
+    def head(self, count: int) -> bytes:
+        """The first bytes of a file of so many images; as long for any number."""
+
+    def kept(self, image: np.ndarray) -> tuple[bytes, Facts]:
+        """One image [h, w] or [h, w, 3] uint8 as it stands in the file, and what the end of the file says of it."""
+
+    def finish(self, file: BinaryIO, facts: list[Facts]) -> None:
+        """Write what stands behind the images, and the head anew for those that are there."""
+
+    def opened(self, place: Path, count: int) -> Reader:
+        """The images of a file. Raises ValueError, with what is there instead, and OSError."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One image as it goes into the file, or why it does not."""
+
+    payload: bytes = b""
+    facts: Facts = ()
+    bad: str = ""
+
+
+def kept_images(
+    image_set: ImageSet, cache: Path, form: Form[Reader], progress: Progress
+) -> tuple[ImageSet, Reader, Path]:
+    """Every image of the set in that form, decoded now by all cores or found in the cache.
+
+    Args:
+        image_set: what to decode.
+        cache: folder of such files; made when missing.
+        form: how they are kept.
+        progress: told ten times a second; may raise Cancelled. What was decoded by then is gone on with next time.
+
+    Returns:
+        The set without the images that cannot be read (each is in `problems` with its reason), their reader, and the
+        file.
+
+    Raises:
+        Problem: no image can be read, or the cache cannot be written.
+    """
+    key = "-".join(part for part in (image_set.fingerprint, form.name, image_set.stamp) if part)
+    place = cache / f"{key}{form.ending}"
+    found, harm = _cached(image_set, place, form, progress)
+    if found is None:
+        if harm:
+            progress(f"The cache of images is damaged ({harm}); decoding again, nothing is lost", 0, 0)
+        _make_room(image_set, cache, form)
+        bad = _decode(image_set, place, form, progress)
+        with contextlib.suppress(FileNotFoundError):  # told below
+            write_side(place, bad)
+        found, _ = _cached(image_set, place, form, progress)
+        if found is None:
+            raise Problem(f"The cache {place} was changed while it was written.", todo="Try again.")
+    if harm:
+        said = f"was damaged ({harm}) and was decoded again from the images; nothing is lost"
+        found = replace(found[0], remarks=[*found[0].remarks, ("the cache of decoded images", said)]), found[1]
+    return *found, place
+
+
+def _cached(
+    image_set: ImageSet, place: Path, form: Form[Reader], progress: Progress
+) -> tuple[tuple[ImageSet, Reader] | None, str]:
+    """The cache, or None when it is missing or is not exactly what it should be; and how it is damaged, in words."""
+    try:
+        bad, stored = read_side(place)
+        harm = "" if stored is None else damage(place, stored, progress)
+    except NO_ARRAY:
+        return None, "it cannot be read" if place.exists() else ""
+    if any(not 0 <= row < len(image_set.paths) for row in bad):
+        return None, "its list of images left out is of another set"
+    if harm:
+        return None, harm
+    try:
+        reader = form.opened(place, len(image_set.paths) - len(bad))
+    except ValueError as error:
+        return None, str(error)
+    except NO_ARRAY:
+        return None, "it cannot be read"
+    if stored is None:
+        write_side(place, bad)  # a cache of an older Workbench
+    return (image_set.without(bad), reader), ""
+
+
+def _make_room(image_set: ImageSet, cache: Path, form: Form[Reader]) -> None:
+    """The cache folder, without what killed programs left there. Raises Problem when the disk is too full."""
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        parts.remove_dead(cache)
+        unfinished.remove_forgotten(cache)
+        free = shutil.disk_usage(cache).free
+    except OSError as error:
+        raise files.explain(error, cache) from error
+    needed = form.room(len(image_set.paths))
+    if needed > free:
+        raise Problem(
+            f"The decoded images need {needed / 1e9:.2f} GB in {cache}, where {free / 1e9:.2f} GB are free.",
+            kept="Nothing was written.",
+            todo="Free some space, or choose a smaller image size.",
+        )
+
+
+def _decode(image_set: ImageSet, place: Path, form: Form[Reader], progress: Progress) -> dict[int, str]:
+    """Write every readable image; returns the rows that are not, with their reasons."""
+    count = len(image_set.paths)
+    told = float("-inf")
+    with unfinished.going_on(place, form.head(count)) as going:
+        with contextlib.closing(_read(image_set, form, going.rows)) as images:
+            for row in range(going.rows, count):
+                if monotonic() - told >= TELL_EVERY:
+                    progress("Decoding images", row, count)
+                    told = monotonic()
+                image = next(images)
+                if image.bad:
+                    going.leave_out(image.bad)
+                else:
+                    going.add(image.payload, image.facts)
+        if not going.facts:
+            row, said = next(iter(going.bad.items()))
+            raise Problem(
+                f"None of the {count:,} images can be read; {image_set.paths[row]} {said}.",
+                todo="Choose another data set.",
+            )
+        form.finish(going.file, going.facts)
+    progress("Decoding images", count, count)
+    return going.bad
+
+
+def _read(image_set: ImageSet, form: Form[Reader], start: int) -> Generator[_Read, None, None]:
+    """Images from a row on, in their order, read by all cores; whoever is on one when this is closed ends with it."""
+    given_up = Event()
+    at_once = AT_ONCE if image_set.root is None else FILES_AT_ONCE
+
+    def some(first: int) -> list[_Read]:
+        rows = range(first, min(first + at_once, len(image_set.paths)))
+        return [_Read() if given_up.is_set() else _one(image_set, form, row) for row in rows]
+
+    ranges = range(start, len(image_set.paths), at_once)
+    with contextlib.closing(jobs.in_threads(some, ranges, jobs.cores(), ahead=4)) as found:
+        try:
+            for images in found:
+                yield from images
+        finally:
+            given_up.set()
+
+
+def _one(image_set: ImageSet, form: Form[Reader], row: int) -> _Read:
+    try:
+        return _Read(*form.kept(image_set.read(row)))
+    except BadImage as reason:
+        return _Read(bad=str(reason))

@@ -1,0 +1,207 @@
+"""A large file written row by row: what a cancelled or killed program had finished of it is gone on with.
+
+`.NAME.unfinished` grows beside its place, `.NAME.unfinished.rows` says which rows are in it, with a hash of each part.
+The second is locked by whoever writes them, so that two programs never write one file.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from time import monotonic, time
+from typing import BinaryIO
+
+from workbench import files
+from workbench.files import parts
+from workbench.problem import Problem
+
+NOTED = 4 << 20  # bytes between two notes of what is whole
+NOTED_EVERY = 2.0  # seconds
+FORGOTTEN = 30 * 86_400.0  # seconds after which nobody comes back for it
+Facts = tuple[int, ...]
+
+
+class Unfinished:
+    """Rows that were written so far, and the file to which others are added.
+
+    Args:
+        file: what grows, read and written at any place.
+        journal: one line of JSON for each part that is whole; None for a file that is not gone on with.
+        head: the first bytes of the file.
+    """
+
+    def __init__(self, file: BinaryIO, journal: BinaryIO | None, head: bytes) -> None:
+        self.file = file
+        self.rows = 0
+        """Rows dealt with, those left out counted."""
+        self.bad: dict[int, str] = {}
+        """Rows left out, with their reasons."""
+        self.facts: list[Facts] = []
+        """What was said of each row that is kept."""
+        self._journal = journal
+        self._noted_rows, self._noted_facts = 0, 0
+        self._part = blake2b(digest_size=16)
+        self._part_bytes = 0
+        self._noted_at = monotonic()
+        if journal is None:
+            file.write(head)
+        else:
+            self._go_on(journal, head)
+
+    def add(self, payload: bytes, facts: Facts) -> None:
+        """The next row, kept."""
+        self.file.write(payload)
+        self._part.update(payload)
+        self._part_bytes += len(payload)
+        self.facts.append(facts)
+        self._next()
+
+    def leave_out(self, reason: str) -> None:
+        """The next row, of which nothing is kept."""
+        self.bad[self.rows] = reason
+        self._next()
+
+    def note(self) -> None:
+        """Say in the journal that all rows so far are whole."""
+        if self._journal is None or self.rows == self._noted_rows:
+            return
+        self.file.flush()
+        line = {
+            "rows": self.rows, "bytes": self._part_bytes, "hash": self._part.hexdigest(),
+            "bad": {row: reason for row, reason in self.bad.items() if row >= self._noted_rows},
+            "facts": self.facts[self._noted_facts :],
+        }  # fmt: skip
+        self._journal.write(json.dumps(line).encode() + b"\n")
+        self._journal.flush()
+        self._begin_part()
+
+    def _next(self) -> None:
+        self.rows += 1
+        if self._part_bytes >= NOTED or monotonic() - self._noted_at >= NOTED_EVERY:
+            self.note()
+
+    def _begin_part(self) -> None:
+        self._noted_rows, self._noted_facts, self._noted_at = self.rows, len(self.facts), monotonic()
+        self._part, self._part_bytes = blake2b(digest_size=16), 0
+
+    def _go_on(self, journal: BinaryIO, head: bytes) -> None:
+        """Take what the journal says as long as it is true; cut both files off behind that."""
+        end = len(head)
+        whole_lines = 0
+        if self.file.read(len(head)) == head:
+            for line in journal:
+                try:
+                    size = self._take(line)
+                except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
+                    break
+                end, whole_lines = end + size, whole_lines + len(line)
+        else:
+            self.file.seek(0)
+            self.file.write(head)
+        self.file.seek(end)
+        self.file.truncate()
+        journal.seek(whole_lines)
+        journal.truncate()
+        self._begin_part()
+
+    def _take(self, line: bytes) -> int:
+        """Read one part that the journal names; its bytes. Raises ValueError and others where it is not as written."""
+        said = json.loads(line)
+        rows, size = int(said["rows"]), int(said["bytes"])
+        bad = {int(row): str(reason) for row, reason in said["bad"].items()}
+        facts = [tuple(int(number) for number in row) for row in said["facts"]]
+        if rows != self.rows + len(bad) + len(facts) or not all(self.rows <= row < rows for row in bad):
+            raise ValueError("rows that do not follow")
+        if not 0 <= size <= os.fstat(self.file.fileno()).st_size:
+            raise ValueError("more than there is")
+        part = self.file.read(size)
+        if len(part) != size or blake2b(part, digest_size=16).hexdigest() != said["hash"]:
+            raise ValueError("not as written")
+        self.rows = rows
+        self.bad |= bad
+        self.facts += facts
+        return size
+
+
+@contextlib.contextmanager
+def going_on(place: Path, head: bytes) -> Iterator[Unfinished]:
+    """The unfinished file of `place`, gone on with; it takes its place at the end of the block.
+
+    What was added stays for the next time where the block ends by a Cancelled or another interruption, and is removed
+    where it ends by a Problem or by an error of the disk. Where another program writes the same file, this one writes
+    its own, which is not kept.
+
+    Raises:
+        Problem: the disk is full, or the place cannot be written.
+    """
+    try:
+        journal = _locked_journal(place)
+        if journal is None:
+            with files.atomic_write(place) as own:
+                yield Unfinished(own, None, head)
+            return
+        with journal:
+            yield from _kept(place, journal, head)
+    except OSError as error:
+        raise files.explain(error, place) from error
+
+
+def _kept(place: Path, journal: BinaryIO, head: bytes) -> Iterator[Unfinished]:
+    growing, beside = _growing(place), _journal(place)
+    keep = False
+    try:
+        growing.touch()
+        with growing.open("r+b") as file:
+            unfinished = Unfinished(file, journal, head)
+            try:
+                yield unfinished
+            except (OSError, Problem):
+                raise
+            except BaseException:
+                unfinished.note()
+                keep = unfinished.rows > 0
+                raise
+            file.flush()
+            os.fsync(file.fileno())
+        growing.replace(place)
+        files.sync_folder(place.parent)
+    finally:
+        if not keep:
+            if not parts.POSIX:
+                journal.close()  # Windows removes nothing that is open
+            for path in (growing, beside):
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+
+def remove_forgotten(folder: Path) -> None:
+    """Remove unfinished files in `folder` on which nobody has worked for a month."""
+    with contextlib.suppress(OSError):
+        for path in list(folder.glob(".*.unfinished*")):
+            with contextlib.suppress(OSError):
+                if time() - path.stat().st_mtime > FORGOTTEN:
+                    path.unlink()
+
+
+def _growing(place: Path) -> Path:
+    return place.with_name(f".{place.name}.unfinished")
+
+
+def _journal(place: Path) -> Path:
+    return place.with_name(f".{place.name}.unfinished.rows")
+
+
+def _locked_journal(place: Path) -> BinaryIO | None:
+    """The journal, locked; None where another program, or another thread of this one, writes the file."""
+    path = _journal(place)
+    while True:
+        path.touch()
+        journal = path.open("r+b")
+        if not parts.lock(journal.fileno()):
+            journal.close()
+            return None
+        if path.exists() and os.path.samestat(os.fstat(journal.fileno()), path.stat()):
+            return journal
+        journal.close()  # whoever had it has finished and removed it meanwhile

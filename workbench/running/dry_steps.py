@@ -1,0 +1,128 @@
+"""What a few dry steps say of a run: how long its parts take, and what is to be known of its weights."""
+
+import copy
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+import torch  # noqa: TID253 - only experiment.py imports this file, inside functions
+from torch import Tensor  # noqa: TID253
+
+from workbench.backbones.pretrained import folded_layers
+from workbench.running.engine import Engine
+from workbench.training import device
+from workbench.training.probe import batch_on, embed, mode_agreement
+from workbench.training.trainer import train_step
+
+LEAST_AGREEMENT = 0.5  # mean cosine of features in the two modes of a network
+TIMED = 128  # images of the probe that are embedded, at least
+
+
+@dataclass(frozen=True, slots=True)
+class StepTimes:
+    """Seconds that the parts of a training step take, each by itself."""
+
+    feed: float  # until the next batch is on the device
+    step: float  # forward, backward and update, the loss among them
+    loss: float  # the loss alone, forward and backward
+    made_ahead: bool  # whether batches are made while the network works
+
+    @property
+    def whole(self) -> float:
+        """Seconds from one step to the next."""
+        return max(self.feed, self.step) if self.made_ahead else self.feed + self.step
+
+    @property
+    def bound(self) -> str:
+        """What most of that time goes to: "feed", "network" or "loss"."""
+        network = self.step - self.loss
+        if self.feed > self.step or (not self.made_ahead and self.feed > max(network, self.loss)):
+            return "feed"
+        return "loss" if self.loss > network else "network"
+
+
+def time_steps(engine: Engine, steps: int, cancelled: Callable[[], bool]) -> StepTimes:
+    """Medians over a few dry steps; the weights are spoilt afterwards."""
+    batches = engine.feed.training(
+        engine.sampler, engine.augmentation, engine.config.seed, engine.config.training.views
+    )
+    fed, taken, lost = list[float](), list[float](), list[float]()
+    parts = engine.parts
+    drawn: list[tuple[Tensor, Tensor]] = []
+    with closing(batches(1, 0)) as made:
+        since = perf_counter()
+        for images, labels in made:
+            images.sum().item()  # a GPU has it then
+            fed.append(perf_counter() - since)
+            drawn.append((images, labels))
+            if len(drawn) >= steps or cancelled():
+                break
+            since = perf_counter()
+    for images, labels in drawn:
+        lost.append(_time_loss(engine, images, labels))
+        since = perf_counter()
+        train_step(parts, images, labels, engine.companion.penalty).item()  # a GPU has finished then
+        taken.append(perf_counter() - since)
+        if cancelled():
+            break
+    ahead = engine.feed.made_ahead(engine.augmentation)
+    feed = sum(fed) / max(1, len(fed)) if ahead else float(np.median(fed[1:] or fed))
+    return StepTimes(feed, float(np.median(taken[1:] or taken)), float(np.median(lost[1:] or lost)), ahead)
+
+
+def _time_loss(engine: Engine, images: Tensor, labels: Tensor) -> float:
+    """Seconds of the loss, forward and backward, on the embeddings of a batch."""
+    parts = engine.parts
+    with torch.no_grad(), device.autocast(parts.device, parts.precision):
+        embeddings = parts.model(images)
+    embeddings = embeddings.detach().requires_grad_()
+    embeddings.sum().item()
+    state = copy.deepcopy(parts.loss.state_dict())
+    since = perf_counter()
+    with device.autocast(parts.device, parts.precision):
+        value = parts.loss(embeddings, labels)
+    if value.requires_grad:
+        value.backward()
+    value.item()
+    taken = perf_counter() - since
+    parts.loss.load_state_dict(state)
+    return taken
+
+
+def time_probe(engine: Engine, cancelled: Callable[[], bool]) -> float:
+    """Seconds of one look at the probe, from embedding a part of it; 0 where there is none."""
+    index, parts = engine.probe.index, engine.parts
+    some = index[: max(TIMED, batch_on(parts.device))]
+    taken = 0.0
+    for _ in range(2):  # the first warms up
+        if not len(some) or cancelled():
+            break
+        since = perf_counter()
+        embed(parts.model, engine.feed, engine.augmentation, some).sum().item()  # a GPU has finished then
+        taken = perf_counter() - since
+    return taken * len(index) / max(1, len(some))
+
+
+def weight_notes(engine: Engine) -> list[tuple[str, str]]:
+    """(what, what is worth knowing) of the weights that were loaded."""
+    count = folded_layers(engine.parts.model)
+    if not count:
+        return []
+    said = f"have batch-norm folded in: its {count:,} layers stay as they are, in training, too"
+    return [("the pretrained weights", said)]
+
+
+def modes_differ(engine: Engine) -> list[tuple[str, str]]:
+    """(what, what is worth knowing) where loaded weights give other features in training than in evaluation."""
+    if getattr(engine.parts.model.backbone, "weights_path", None) is None:
+        return []
+    agreement = mode_agreement(engine.parts.model, engine.feed, engine.augmentation)
+    if agreement >= LEAST_AGREEMENT:
+        return []
+    said = (
+        f"give other features in training mode than in evaluation mode (cosine {agreement:.2f} on the same images): "
+        "freeze batch-norm"
+    )
+    return [("the pretrained weights", said)]
