@@ -9,10 +9,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from workbench import registry
+from workbench.commands.terminal import ProgressLine
 from workbench.config import KINDS
 from workbench.events import Ended, Status
 from workbench.problem import Problem
-from workbench.running.terminal import ProgressLine
 from workbench.workspace.connection import sqlite3
 from workbench.workspace.repair import missing
 from workbench.workspace.verification import verify

@@ -10,6 +10,7 @@ import click
 
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
+from workbench.progress import duration
 from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
 from workbench.workspace import sweeps as stored
@@ -229,16 +230,11 @@ def _line(workspace: Workspace, sweep: stored.Sweep) -> str:
     trials = stored.trials(workspace, sweep.id)
     closed = sum(trial.state == "done" for trial in trials)
     left = seconds_left(sweep, trials)
-    time = f", {_duration(left)} left" if left else ""
+    time = f", {duration(left)} left" if left else ""
     many = runs_in_all(sweep, trials)
     return (
         f"{sweep.id:>4}  {state_words(sweep, trials):22} {closed} of {many} runs done{time}  {sweep.how}  {sweep.name}"
     )
-
-
-def _duration(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    return f"{round(seconds)} s" if minutes < 1 else f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
 def _trial_of(workspace: Workspace, number: int, run_id: int | None) -> int | None:

@@ -8,11 +8,12 @@ import contextlib
 import os
 import re
 import shutil
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+from workbench.files import locks
 
 POSIX = os.name == "posix"
 NAME = re.compile(r"\.(?P<of>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.part", re.DOTALL)
@@ -96,27 +97,17 @@ def _remove_if_dead(part: Path, pid: int) -> None:
             part.unlink(missing_ok=True)  # Windows removes nothing that is open
 
 
-if sys.platform == "win32":
+def _locked(opened: int) -> bool:
+    try:
+        return not POSIX or locks.lock(opened)
+    except OSError:  # a file system without locks: no part on it is ever taken for a dead one's
+        return True
+
+
+def _dead(opened: int, pid: int) -> bool:
+    """Whether the writer of a part has ended. Raises OSError where there are no locks."""
+    if POSIX:
+        return locks.lock(opened)
     import psutil
 
-    def _locked(opened: int) -> bool:
-        return True
-
-    def _dead(opened: int, pid: int) -> bool:
-        return not psutil.pid_exists(pid)
-
-else:
-    import fcntl
-
-    def _locked(opened: int) -> bool:
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError:  # a file system without locks: no part on it is ever taken for a dead one's
-            return True
-        return True
-
-    def _dead(opened: int, pid: int) -> bool:
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises while its writer lives, or where there are no locks
-        return True
+    return not psutil.pid_exists(pid)
