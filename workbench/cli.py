@@ -13,12 +13,13 @@ import click
 from workbench import __version__
 from workbench.commands import compare, exchange, plugins, report, sweep
 from workbench.commands.terminal import ProgressLine
-from workbench.config import BadConfig, RunConfig, presets
+from workbench.config import BadConfig, RunConfig
 from workbench.control import Control
 from workbench.entries import catalog as catalogs
 from workbench.events import Ended
 from workbench.problem import Problem, RunTaken
 from workbench.settings.changed import read_config
+from workbench.settings.presets import presets
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.rows import Run
 

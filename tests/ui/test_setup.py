@@ -10,8 +10,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from workbench import registry
-from workbench.config import Choice, RunConfig, presets
+from workbench.config import Choice, RunConfig
 from workbench.problem import Problem
+from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup import preflight as preflights
 

@@ -6,8 +6,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from tests.ui.test_setup import CATALOG, choose, looked, page, row, typed  # noqa: F401
-from workbench.config import presets
 from workbench.problem import Problem
+from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.widgets.card import Card
 

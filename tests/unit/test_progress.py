@@ -3,14 +3,20 @@
 import re
 
 import pytest
-from tests.contracts.source_rules import ROOT
 
+from tests.contracts.source_rules import ROOT
 from workbench.progress import duration
 
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(-1, "0 s"), (59.4, "59 s"), (59.6, "1 min 0 s"), (130, "2 min 10 s"), (3599.7, "1 h 0 min"), (8040, "2 h 14 min")],
+    [
+        (-1, "0 s"),
+        (59.4, "59 s"),
+        (130, "2 min 10 s"),
+        (3599.7, "1 h 0 min"),
+        (8040, "2 h 14 min"),
+    ],
 )
 def test_a_time_is_told_in_two_units(seconds: float, words: str) -> None:
     assert duration(seconds) == words

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from workbench.config import RunConfig, presets
+from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.entries import catalog as catalogs
 from workbench.entries.facts import CHOSEN_AT_FIRST
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 from workbench.running.launch import make_job, prepare_run
+from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Run
 

@@ -5,9 +5,10 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.config import KINDS, BadConfig, RunConfig, presets
+from workbench.config import KINDS, BadConfig, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
+from workbench.settings.presets import presets
 
 
 def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:

@@ -8,9 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from workbench.config import Preset, RunConfig
+from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.settings.presets import Preset
 from workbench.ui.pages.setup.config_files import ConfigFiles
 from workbench.ui.pages.setup.data_dialog import DataDialog
 from workbench.ui.pages.setup.data_finder import DataFinder
