@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QToolButton
 from small_run import store_run
 
 from tests.ui.pointing import choose
-from workbench.running import launch
+from workbench.running import trained_network
 from workbench.ui.pages.retrieval import RetrievalPage, own_image
 from workbench.ui.pages.retrieval.history import History
 from workbench.ui.widgets.pictures import shared_loader
@@ -372,7 +372,7 @@ def embedder(monkeypatch, workspace, run):
         seen.append(images[0])
         return np.asarray(space.embeddings(run.evaluations[0])[2][17:18])
 
-    monkeypatch.setattr(launch, "embed_images", embed)
+    monkeypatch.setattr(trained_network, "embed_images", embed)
     return seen
 
 

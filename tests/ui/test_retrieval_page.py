@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QToolButton
 
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
-from workbench.running import launch
+from workbench.running import trained_network
 from workbench.ui.pages.retrieval import own_image
 from workbench.ui.pages.retrieval.page import RetrievalPage
 from workbench.ui.widgets.pictures import shared_loader
@@ -104,7 +104,7 @@ def test_search_with_an_image_of_ones_own(page, session, qtbot, tmp_path, monkey
     best = own_image.of_best_checkpoint(session.workspace, session.run_id)
     assert best.id == session.evaluation_id, "what every page shows"
     ids, labels, embeddings = session.workspace.embeddings(best.id)
-    monkeypatch.setattr(launch, "embed_images", lambda workspace, run, images: np.asarray(embeddings[5:6]))
+    monkeypatch.setattr(trained_network, "embed_images", lambda workspace, run, images: np.asarray(embeddings[5:6]))
     Image.new("L", (20, 20), 90).save(tmp_path / "mine.png")
     page.search_file(tmp_path / "mine.png")
     qtbot.waitUntil(page.result.own.isVisible)

@@ -91,7 +91,7 @@ def looked(monkeypatch):
             raise seen.problem
         return SimpleNamespace(**FOUND)
 
-    monkeypatch.setattr("workbench.running.launch.preflight", preflight)
+    monkeypatch.setattr("workbench.running.preflight.preflight", preflight)
     monkeypatch.setattr(preflights, "SETTLES_AFTER", 50)
     return seen
 

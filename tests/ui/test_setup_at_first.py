@@ -136,7 +136,7 @@ def counted(page, session, looked, qtbot, monkeypatch):  # noqa: F811
             raise answer[0]
         return answer[0]
 
-    monkeypatch.setattr("workbench.running.launch.count_classes", count_classes)
+    monkeypatch.setattr("workbench.running.preflight.count_classes", count_classes)
     monkeypatch.setattr(type(session), "busy", True)
     looked.configs.clear()
     yield seen, answer

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
 from workbench.control import Control
 from workbench.problem import Problem
-from workbench.running.launch import checkpoints
+from workbench.running.trained_network import checkpoints
 from workbench.ui.commands import Commands
 from workbench.ui.exchange_actions import ExchangeActions
 from workbench.ui.run_config import offer_settings

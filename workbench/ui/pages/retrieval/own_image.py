@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage
 from workbench.datasets.images import BadImage, load
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.running import launch
+from workbench.running import trained_network
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour
 
@@ -61,7 +61,7 @@ def of_best_checkpoint(workspace: Workspace, run_id: int) -> Evaluation:
     Raises:
         Problem: no checkpoint, or no evaluation of it.
     """
-    path = launch.best_checkpoint(workspace, run_id)
+    path = trained_network.best_checkpoint(workspace, run_id)
     sql = "select step from artefacts where run_id = ? and kind = 'checkpoint' and path = ?"
     with closing(workspace.reader()) as db:
         row = db.execute(sql, (run_id, path.name)).fetchone()
@@ -80,7 +80,7 @@ def search(workspace: Workspace, run_id: int, source: Source, name: str) -> Call
         progress("Reading your image", 0, 3)
         picture = from_file(source) if isinstance(source, Path) else source
         progress("Embedding your image", 1, 3)
-        query = launch.embed_images(workspace, run_id, [picture])[0]
+        query = trained_network.embed_images(workspace, run_id, [picture])[0]
         progress("Comparing", 2, 3)
         evaluation = of_best_checkpoint(workspace, run_id)
         ids, labels, embeddings = workspace.embeddings(evaluation.id)

@@ -29,7 +29,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
-    from workbench.running.launch import Preflight
+    from workbench.running.preflight import Preflight
 
 LEFT, RIGHT = 62, 38  # share of the width
 RIGHT_LEAST = 290  # px
@@ -228,9 +228,9 @@ class SetupPage(QWidget):
             return
 
         def work(progress: Progress) -> "Inspection":
-            from workbench.running import launch
+            from workbench.running import preflight
 
-            return launch.inspect_data(config, progress)
+            return preflight.inspect_data(config, progress)
 
         self.session.run_in_thread("Looking at the data", work, partial(self._show_data, config))
 

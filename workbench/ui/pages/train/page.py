@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 from workbench.comparing.smoothing import AT_FIRST
 from workbench.control import Control
 from workbench.problem import Problem
-from workbench.running.launch import checkpoints
+from workbench.running.trained_network import checkpoints
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
