@@ -39,6 +39,7 @@ class Commands(click.Group):
     """Exit status: 0 done, 1 a problem (one sentence), 2 wrong usage or config, 130 interrupted, checkpoint kept."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a Problem becomes one sentence and an exit status, with --debug a traceback."""
         try:
             return super().invoke(ctx)
         except Problem as problem:
@@ -123,14 +124,7 @@ def benchmark_methods(
     chosen = list(methods) or sorted(catalogs.names(catalogs.current(), "loss"))
     with Workspace(folder or default_workspace(), create=True) as workspace:
         for bench in benches:
-            rows = comparison.compare(
-                workspace,
-                bench,
-                chosen,
-                list(range(seeds)),
-                data,
-                lambda words, done, total: click.echo(words, err=True),
-            )
+            rows = comparison.compare(workspace, bench, chosen, list(range(seeds)), data, _say)
             said = "1 seed" if seeds == 1 else f"{seeds} seeds"
             click.echo(f"## {bench}, {said}\n\n{comparison.table(rows)}")
 
@@ -266,6 +260,11 @@ def _unfinished(workspace: Workspace, config: RunConfig) -> int:
     raise Problem(
         f"There is no unfinished run of this config in {workspace.path}.", todo="Leave --resume out to start one."
     )
+
+
+def _say(text: str, done: int, total: int) -> None:
+    """A Progress that prints each text as a line of its own."""
+    click.echo(text, err=True)
 
 
 def _range(facts: dict[str, Any]) -> str:

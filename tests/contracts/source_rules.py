@@ -285,6 +285,31 @@ def machine_places(name: str, text: str) -> list[str]:
     ]
 
 
+def undocumented(source: Source) -> list[str]:
+    """Public classes, functions and methods without a docstring.
+
+    Callbacks of Qt, HTMLParser and torch are left out: names with capitals, `handle_`, `forward`. Their class says it.
+    """
+    waiting: list[tuple[str, ast.AST]] = [(source.name, source.tree)]
+    breaches = []
+    while waiting:
+        prefix, owner = waiting.pop()
+        for node in getattr(owner, "body", []):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.name[0] == "_":
+                continue
+            name = f"{prefix}.{node.name}"
+            is_callback = isinstance(owner, ast.ClassDef) and re.search(r"[A-Z]|^handle_|^forward$", node.name)
+            if not (is_callback or _is_setter(node) or ast.get_docstring(node)):
+                breaches.append(f"{name}:{node.lineno} has no docstring")
+            if isinstance(node, ast.ClassDef):
+                waiting.append((name, node))
+    return breaches
+
+
+def _is_setter(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    return any(_dotted(decorator).endswith(".setter") for decorator in node.decorator_list)
+
+
 def import_graph(sources: Iterable[Source]) -> dict[str, set[str]]:
     """Module -> modules of the package that it imports when it is itself imported or at work."""
     sources = list(sources)

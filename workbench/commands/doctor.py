@@ -27,6 +27,8 @@ SAFE_SQLITE = ((3, 51, 3), (3, 50, 7), (3, 44, 6))  # the WAL-reset fault is men
 
 @dataclass(frozen=True, slots=True)
 class Finding:
+    """One check: what was looked at, what is said of it, and whether it is well."""
+
     what: str
     said: str
     good: bool = True

@@ -14,12 +14,16 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetFacts(Facts):
+    """Facts of a dataset."""
+
     markers: Sequence[str] = ()
     """Patterns of files by which one is found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitFacts(Facts):
+    """Facts of a split."""
+
     classes_disjoint: bool = False
     """Whether no class is ever in both halves."""
     folds: bool = False
@@ -29,24 +33,32 @@ class SplitFacts(Facts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplerFacts(Facts):
+    """Facts of a sampler."""
+
     images_of_class: str = ""
     """The parameter that says how many images of each class are in a batch; empty where that is left to chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AugmentationFacts(Facts):
+    """Facts of an augmentation."""
+
     changes: bool = True
     """Whether two views of one image differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackboneFacts(Facts):
+    """Facts of a backbone."""
+
     pretrained: bool = False
     """Whether published weights can be loaded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossFacts(Facts):
+    """Facts of a loss."""
+
     needs_pairs: bool = False
     """Whether a batch must hold two images of a class."""
     batch: str = ""

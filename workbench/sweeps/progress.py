@@ -23,7 +23,8 @@ class Standing:
 
     @property
     def runs(self) -> list[int]:
-        return [each.run_id for each in self.trials if each.run_id is not None]
+        """Numbers of the runs of this setting that have begun, in the order of its trials."""
+        return [trial.run_id for trial in self.trials if trial.run_id is not None]
 
 
 def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:

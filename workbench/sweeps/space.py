@@ -40,6 +40,7 @@ class Parameter:
 
     @property
     def ranged(self) -> bool:
+        """Whether it is varied over a range of numbers, not over named values."""
         return self.low is not None
 
     def at(self, share: float) -> int | float:
