@@ -6,6 +6,7 @@ import numpy as np
 
 from workbench.datasets.images import BadImage, load, on_disk
 from workbench.datasets.pixel_blocks import Blocks
+from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 
 LARGE = 256  # px: a picture without a file of its own is enlarged to about this, pixel by pixel
@@ -83,6 +84,6 @@ def _mapped(place: Path) -> np.ndarray | None:
     """The cache; None when it is gone or is no such file."""
     try:
         pixels: np.ndarray = np.load(place, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError):
+    except NO_ARRAY:
         return None
     return pixels if pixels.ndim == 4 and pixels.dtype == np.uint8 else None

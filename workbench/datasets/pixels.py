@@ -14,6 +14,7 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import BadImage, square
 from workbench.datasets.pixel_blocks import damage, read_side, write_side
 from workbench.files import parts
+from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.progress import Progress
 
@@ -64,7 +65,7 @@ def _cached(image_set: ImageSet, place: Path, progress: Progress) -> tuple[tuple
         bad, stored = read_side(place)
         pixels = np.load(place, mmap_mode="r", allow_pickle=False)
         harm = "" if stored is None else damage(place, stored, progress)
-    except (OSError, ValueError, TypeError, EOFError):
+    except NO_ARRAY:
         return None, "it cannot be read" if place.exists() else ""
     size, n = image_set.image_size, len(image_set.paths) - len(bad)
     if any(not 0 <= row < len(image_set.paths) for row in bad):

@@ -1,6 +1,9 @@
 """What libraries raise about a file that they cannot read, told as one Problem: the conversion of every importer."""
 
 import contextlib
+import tokenize
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
@@ -10,6 +13,11 @@ from workbench.problem import Problem
 
 LONGEST_REASON = 160  # letters
 LONGEST_LINE = 4 << 20  # letters of one line of a table or list
+# What NumPy, zipfile and the parser of NumPy's header raise on bytes that are no array.
+NO_ARRAY = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, MemoryError, RuntimeError,
+    SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 @contextlib.contextmanager

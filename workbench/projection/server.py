@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench import files
 from workbench.entries.catalog import cache_folder
+from workbench.files.unreadable import NO_ARRAY
 from workbench.jobs import serving
 from workbench.jobs.serving import Message, Ops, field
 from workbench.problem import Problem
@@ -121,7 +122,7 @@ def _array(path: str) -> np.ndarray:
     """A memory-mapped .npy file. Raises Problem when it is not one."""
     try:
         table: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except NO_ARRAY as error:
         raise Problem(f"{path} cannot be read as an array.") from error
     return table
 

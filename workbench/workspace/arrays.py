@@ -11,15 +11,11 @@ from typing import IO
 import numpy as np
 
 from workbench import files
+from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 
 KEPT = "The rest of the run is kept."
 TODO = "Put back a copy of it, or train the run again; `workbench doctor --workspace` names all that is damaged."
-# What numpy, zipfile and the parser of numpy's header raise on bytes that are no array.
-UNREADABLE = (
-    OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, RuntimeError, NotImplementedError, SyntaxError,
-    TypeError, OverflowError, MemoryError,
-)  # fmt: skip
 
 _hashed: dict[tuple[str, int, int, int, int], str] = {}  # a file that has not changed is hashed once in a process
 
@@ -60,7 +56,7 @@ def read_array(path: Path, stored: str | None = None) -> np.ndarray:
         with path.open("rb") as file:
             _check_header(file, path.stat().st_size)
         found: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-    except UNREADABLE as error:
+    except NO_ARRAY as error:
         raise _unreadable(path, error) from None
     return found
 
@@ -83,7 +79,7 @@ def read_arrays(path: Path, names: Sequence[str], stored: str | None = None) -> 
                     _check_header(file, entry.file_size)
                 with archive.open(member) as file:
                     found[name.rstrip("?")] = np.lib.format.read_array(file, allow_pickle=False)
-    except UNREADABLE as error:
+    except NO_ARRAY as error:
         raise _unreadable(path, error) from None
     return found
 
@@ -115,6 +111,6 @@ def _unreadable(path: Path, error: BaseException) -> Problem:
 
 
 def broken_member(path: Path) -> str | None:
-    """The first part of a zip file whose own sum is wrong, or None. Raises what UNREADABLE names."""
+    """The first part of a zip file whose own sum is wrong, or None. Raises what NO_ARRAY names."""
     with zipfile.ZipFile(path) as archive:
         return archive.testzip()

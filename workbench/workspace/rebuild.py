@@ -5,7 +5,6 @@ import json
 import os
 import tomllib
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ import numpy as np
 
 from workbench.config import RunConfig
 from workbench.events import CHECKPOINTS, Evaluated
+from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.workspace import journal, ownership, sealing
 from workbench.workspace.connection import Connection, sqlite3
@@ -36,11 +36,7 @@ HAS_POINT = (
 NOT_ENDED = (*LIVE, "interrupted")
 UNTOLD = "Brought back by a repair; its journal does not say how it ended."
 # What damaged files raise. What the new database raises (a full disk) is none of them and ends the repair.
-UNREADABLE = (
-    Problem, OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, MemoryError,
-    RecursionError, zipfile.BadZipFile, zlib.error, sqlite3.IntegrityError, sqlite3.ProgrammingError,
-    sqlite3.InterfaceError,
-)  # fmt: skip
+UNREADABLE = (*NO_ARRAY, Problem, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
 
 
 @dataclass(slots=True)

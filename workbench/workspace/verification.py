@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from workbench import files
+from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.workspace import arrays, checksums, reading
@@ -130,7 +131,7 @@ def _checkpoints(workspace: Workspace, run_id: int) -> list[Damage]:
                     raise ValueError
                 said = "is not the one that was recorded: newer, written just before the program was killed, or damaged"
                 found.append(Damage(f"Run {run_id}, {name}", f"The file {path} {said}.", good=True))
-        except arrays.UNREADABLE:
+        except NO_ARRAY:
             said = f"The file {path} is damaged. Resume and search with another checkpoint of the run."
             found.append(Damage(f"Run {run_id}, {name}", said))
     return found

@@ -127,12 +127,19 @@ def short_arrays(run):
     np.savez(run / "ranking-2.npz", **{**np.load(run / "ranking-2.npz"), "labels": np.arange(3)})
 
 
+def open_bracket(run):
+    """A header that NumPy reads with Python's tokenizer, which then raises an error of its own."""
+    data = (run / "embeddings-1.npy").read_bytes()
+    (run / "embeddings-1.npy").write_bytes(data[:128].replace(b")", b"(").replace(b"}", b" ") + data[128:])
+
+
 # What is done to run 2, what is said to be missing, and what is still told of it.
 HURT = {
     "broken line": (garble_journal, "1 line of its journal", None),
     "injected keys": (inject, "", ("run 1", *WHOLE)),
     "cut rankings": (cut("ranking-2.npz"), "the evaluation of epoch 2", ("run 1", "done", 20, [1])),
     "cut embeddings": (cut("embeddings-1.npy"), "the evaluation of epoch 1", ("run 1", "done", 20, [2])),
+    "open bracket": (open_bracket, "the evaluation of epoch 1", ("run 1", "done", 20, [2])),
     "cut proxies": (cut("proxies-1.npz"), "the proxies of epoch 1", ("run 1", *WHOLE)),
     "wrong lengths": (short_arrays, "the evaluation of epoch 2", ("run 1", "done", 20, [1])),
     "data set": (lambda run: (run / "dataset.json").write_text("{"), "its data set", None),
