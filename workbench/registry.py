@@ -44,7 +44,16 @@ _LOADING = RLock()
 def register(
     kind: str, name: str, *, title: str, params: type[Params], source: str, **facts: Any
 ) -> Callable[[Factory], Factory]:
-    """Decorate a factory (class or function); `facts` are those of entries/facts.py for this kind.
+    """Decorate a factory (class or function) whose first docstring line is the help and ends with a full stop.
+
+    Args:
+        kind: "dataset", "split", "sampler", "augmentation", "backbone" or "loss"; entries/facts.py says of each what
+            its factory is called with and what it gives.
+        name: what a config calls it.
+        title: what the form calls it.
+        params: its parameters.
+        source: the paper, or whose idea it is.
+        facts: fields of the kind's class in entries/facts.py.
 
     Raises:
         ValueError: the kind is none, or the name is taken.

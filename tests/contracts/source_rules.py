@@ -120,7 +120,7 @@ def _dotted(node: ast.AST) -> str:
 
 
 def rooms_of(text: str) -> dict[str, frozenset[str]]:
-    """Room -> rooms that it may import, from the table below LAYERS, in its order; `ground` there names several."""
+    """Room -> rooms that it may import, from the table below LAYERS, in its order; `ground` names several."""
     table = text.partition(LAYERS)[2].partition("\n## ")[0]
     ground: set[str] = set()
     rooms: dict[str, frozenset[str]] = {}
@@ -129,9 +129,8 @@ def rooms_of(text: str) -> dict[str, frozenset[str]]:
         if stated == ["ground"]:
             ground = set(allowed)
         else:
-            rooms |= dict.fromkeys(
-                stated, frozenset(set(allowed) - {"ground"} | (ground if "ground" in allowed else set()))
-            )
+            rows = set(allowed) - {"ground"} | (ground if "ground" in allowed else set())
+            rooms |= {room: rooms.get(room, frozenset()) | rows for room in stated}
     return rooms
 
 

@@ -42,7 +42,7 @@ GRACE = 30.0  # seconds that work off the window's thread gets to hear of its en
 
 
 class Session(QObject):
-    """State shared by pages; see docs/architecture.md, "Window".
+    """State shared by pages: its methods change it, its signals say what changed.
 
     Args:
         workspace: an open workspace; `open_workspace` changes it and closes the one before.
