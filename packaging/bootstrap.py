@@ -427,7 +427,7 @@ def run(arguments):
     display = has_display(platform.system(), os.environ)
     prepare(environment, FORMATS, qt=opens_window(arguments, display))
     if not arguments and not display:
-        say("There is no display, so the sample experiment runs here in the terminal.")
+        say("There is no display, so the sample run runs here in the terminal.")
     return hand_over(environment, program(arguments, display), dict(os.environ))
 
 

@@ -7,14 +7,14 @@ WINDOW_OPTIONS = ("--workspace", "-w", "--measure-start")
 
 def main(argv: list[str] | None = None) -> int:
     """Start the window or the command line; returns the exit status."""
-    given = sys.argv[1:] if argv is None else argv
-    if not given or given[0].partition("=")[0] in WINDOW_OPTIONS:
+    arguments = sys.argv[1:] if argv is None else argv
+    if not arguments or arguments[0].partition("=")[0] in WINDOW_OPTIONS:
         from workbench import app
 
-        return app.main(given)
+        return app.main(arguments)
     from workbench.cli import main as run_command
 
-    return run_command(given)
+    return run_command(arguments)
 
 
 if __name__ == "__main__":

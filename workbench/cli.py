@@ -11,13 +11,14 @@ import click
 
 from workbench import __version__
 from workbench.commands import compare, exchange, fair, plugins, report, search, sweep
-from workbench.config import BadConfig, RunConfig, presets
+from workbench.commands.terminal import ProgressLine
+from workbench.config import BadConfig, RunConfig
 from workbench.control import Control
 from workbench.entries import catalog as catalogs
 from workbench.events import Ended, RunState
 from workbench.problem import Problem, RunTaken
-from workbench.running.terminal import ProgressLine
 from workbench.settings.changed import read_config
+from workbench.settings.presets import presets
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Run
@@ -34,6 +35,7 @@ class Commands(click.Group):
     """Exit status: 0 done, 1 a problem (one sentence), 2 wrong usage or config, 130 interrupted, checkpoint kept."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a Problem becomes one sentence and an exit status, with --debug a traceback."""
         try:
             return super().invoke(ctx)
         except Problem as problem:
@@ -53,7 +55,7 @@ workspace_option = click.option(
 @click.version_option(__version__, prog_name="workbench")
 @click.option("--debug", is_flag=True, help="Show the traceback of a problem.")
 def cli(debug: bool) -> None:
-    """Train, evaluate and report deep metric learning experiments."""
+    """Train, evaluate and report runs of deep metric learning."""
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
 
 
@@ -118,9 +120,7 @@ def benchmark_methods(
     chosen = list(methods) or sorted(catalogs.names(catalogs.current(), "loss"))
     with Workspace(folder or default_workspace(), create=True) as workspace:
         for bench in benches:
-            rows = comparison.compare(
-                workspace, bench, chosen, list(range(seeds)), data, lambda words: click.echo(words, err=True)
-            )
+            rows = comparison.compare(workspace, bench, chosen, list(range(seeds)), data, _say)
             said = "1 seed" if seeds == 1 else f"{seeds} seeds"
             click.echo(f"## {bench}, {said}\n\n{comparison.table(rows)}")
 
@@ -133,8 +133,8 @@ def list_entries(what: str, folder: Path | None) -> None:
     if what == "runs":
         with Workspace(folder or default_workspace()) as workspace:
             workspace.sweep_dead_runs()
-            for each in workspace.runs():
-                click.echo(_run_line(each))
+            for stored_run in workspace.runs():
+                click.echo(_run_line(stored_run))
         return
     if what == "presets":
         for preset in presets():
@@ -167,7 +167,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
     if repair:
         said, lost = repair_workspace(folder or default_workspace())
         click.echo(said)
-        findings = [Finding("Workspace", f"{each}.", good=False) for each in lost]
+        findings = [Finding("Workspace", f"{sentence}.", good=False) for sentence in lost]
     else:
         findings = look(folder)
     for finding in findings:
@@ -176,8 +176,8 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
     sys.exit(0 if all(finding.good for finding in findings) else 1)
 
 
-for each in (exchange, compare, search, sweep, report):
-    each.add_to(cli, workspace_option, default_workspace)
+for commands in (exchange, compare, search, sweep, report):
+    commands.add_to(cli, workspace_option, default_workspace)
 plugins.add_to(cli)
 fair.add_to(benchmark, workspace_option, default_workspace)
 
@@ -200,7 +200,8 @@ def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: b
         if status:
             return status
     folds_and_seeds.conclude(workspace, experiment)
-    click.echo(folds_and_seeds.told(next(each for each in experiments.every(workspace) if each.id == experiment)))
+    concluded = next(stored for stored in experiments.every(workspace) if stored.id == experiment)
+    click.echo(folds_and_seeds.markdown(concluded))
     return 0
 
 
@@ -229,14 +230,14 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
     ended = job.ended or Ended("failed", f"Run {run_id} ended in an unknown way.")
     done = workspace.run(run_id)
     line.finish(f"Run {run_id} {ended.status}. {_scores(done)}".rstrip())
-    told = ended.problem or (f"Run {run_id} was cancelled." if ended.status == "cancelled" else "")
+    problem = ended.problem or (f"Run {run_id} was cancelled." if ended.status == "cancelled" else "")
     if isinstance(job.untold, RunTaken):
         raise job.untold
     if job.untold is not None:
         kept = "Its checkpoints are kept, and `--resume` goes on from the last one."
-        raise Problem(f"{told} The end of run {run_id} could not be recorded: {job.untold}".lstrip(), kept=kept)
-    if told:
-        raise Problem(told)
+        raise Problem(f"{problem} The end of run {run_id} could not be recorded: {job.untold}".lstrip(), kept=kept)
+    if problem:
+        raise Problem(problem)
     if control.interrupted:
         click.echo(f"Go on with: workbench run CONFIG --workspace {workspace.path} --resume", err=True)
         return INTERRUPTED
@@ -251,7 +252,7 @@ def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bo
 
 def _unfinished(workspace: Workspace, config: RunConfig) -> int:
     """The newest run of a config that is not done; a cancelled one counts where it has a checkpoint to go on from."""
-    from workbench.running.launch import checkpoints
+    from workbench.running.trained_network import checkpoints
 
     for run in workspace.runs():
         begun = run.status != RunState.CANCELLED or bool(checkpoints(workspace, run.id))
@@ -260,6 +261,11 @@ def _unfinished(workspace: Workspace, config: RunConfig) -> int:
     raise Problem(
         f"There is no unfinished run of this config in {workspace.path}.", todo="Leave --resume out to start one."
     )
+
+
+def _say(text: str, done: int, total: int) -> None:
+    """A Progress that prints each text as a line of its own."""
+    click.echo(text, err=True)
 
 
 def _range(facts: dict[str, Any]) -> str:
@@ -283,7 +289,7 @@ def _run_line(run: Run) -> str:
     best = f"{_percent(run, 'recall@1')}  {_percent(run, 'MAP@R')}" if run.best else "not evaluated"
     line = f"{run.id:>4}  {run.status:11}  {run.dataset:10} {run.backbone:14} {run.loss:14} {best}  {run.name}"
     lines = [line, f"      {run.unread}"] if run.unread else [line]
-    return "\n".join("".join(each if each.isprintable() else " " for each in one) for one in lines)
+    return "\n".join("".join(letter if letter.isprintable() else " " for letter in text) for text in lines)
 
 
 def _percent(run: Run, metric: str) -> str:

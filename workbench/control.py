@@ -36,28 +36,35 @@ class Control:
 
     @property
     def paused(self) -> bool:
+        """Whether the work waits, or will wait before its next step."""
         return not self._running.is_set()
 
     @property
     def cancelled(self) -> bool:
+        """Whether the work was asked to end at once."""
         return self._cancelled.is_set()
 
     def pause(self) -> None:
+        """Wait before the next step, until `resume` or an order to end."""
         self._running.clear()
 
     def resume(self) -> None:
+        """Go on after a pause."""
         self.reason = ""
         self._running.set()
 
     def stop(self) -> None:
+        """End after this epoch and its evaluation; everything is kept."""
         self.stop_asked = True
         self.resume()
 
     def interrupt(self) -> None:
+        """End before the next step; a checkpoint is kept, from which the run can go on."""
         self.interrupted = True
         self.resume()
 
     def cancel(self) -> None:
+        """End before the next step; the run is discarded."""
         self._cancelled.set()
         self.resume()  # a paused run must be able to hear it
 

@@ -1,4 +1,4 @@
-"""How long work says how far it is: one callable for the whole package."""
+"""How far work is, and how long it takes: one callable and one wording for the whole package."""
 
 from collections.abc import Callable
 
@@ -6,4 +6,14 @@ Progress = Callable[[str, int, int], None]  # (text, done, total); raises Cancel
 
 
 def quiet(text: str, done: int, total: int) -> None:
-    """Nobody is told."""
+    """A Progress that tells nobody."""
+
+
+def duration(seconds: float, space: str = " ") -> str:
+    """Seconds in words of two units at most, as "2 min 10 s"; `space` stands between a number and its unit."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole}{space}s"
+    if whole < 3600:
+        return f"{whole // 60}{space}min {whole % 60}{space}s"
+    return f"{whole // 3600}{space}h {whole % 3600 // 60}{space}min"

@@ -44,7 +44,16 @@ _LOADING = RLock()
 def register(
     kind: str, name: str, *, title: str, params: type[Params], source: str, **facts: Any
 ) -> Callable[[Factory], Factory]:
-    """Decorate a factory (class or function); `facts` are those of entries/facts.py for this kind.
+    """Decorate a factory (class or function) whose first docstring line is the help and ends with a full stop.
+
+    Args:
+        kind: "dataset", "split", "sampler", "augmentation", "backbone" or "loss"; entries/facts.py says of each what
+            its factory is called with and what it gives.
+        name: what a config calls it.
+        title: what the form calls it.
+        params: its parameters.
+        source: the paper, or whose idea it is.
+        facts: fields of the kind's class in entries/facts.py.
 
     Raises:
         ValueError: the kind is none, or the name is taken.
@@ -66,24 +75,24 @@ def register(
 
 def complaints(entry: Entry) -> list[str]:
     """What the window could not show of an entry, or a config not name; empty for a good one."""
-    found = []
+    faults = []
     if entry.kind not in OF_KIND:
-        found.append(f"kind {entry.kind!r} is not known")
+        faults.append(f"kind {entry.kind!r} is not known")
     if not entry.name.isidentifier() or entry.name != entry.name.lower():
-        found.append(f"name {entry.name!r} is not a lower-case word")
+        faults.append(f"name {entry.name!r} is not a lower-case word")
     if not entry.title or not entry.source:
-        found.append("no title or no source")
+        faults.append("no title or no source")
     if not entry.help.endswith("."):
-        found.append(f"help is no sentence: {entry.help!r}")
-    for name, each in entry.params.model_fields.items():
-        if not (each.description or "").endswith("."):
-            found.append(f"{name}: help is no sentence: {each.description!r}")
-        if each.is_required():
-            found.append(f"{name}: no default")
-        choices = get_args(each.annotation) if get_origin(each.annotation) is Literal else ()
-        if each.annotation not in PLAIN and not (choices and all(isinstance(choice, str) for choice in choices)):
-            found.append(f"{name}: the form has no editor for {each.annotation}")
-    return found
+        faults.append(f"help is no sentence: {entry.help!r}")
+    for name, parameter in entry.params.model_fields.items():
+        if not (parameter.description or "").endswith("."):
+            faults.append(f"{name}: help is no sentence: {parameter.description!r}")
+        if parameter.is_required():
+            faults.append(f"{name}: no default")
+        choices = get_args(parameter.annotation) if get_origin(parameter.annotation) is Literal else ()
+        if parameter.annotation not in PLAIN and not (choices and all(isinstance(choice, str) for choice in choices)):
+            faults.append(f"{name}: the form has no editor for {parameter.annotation}")
+    return faults
 
 
 def discover(package: str) -> None:
@@ -143,14 +152,14 @@ def catalog() -> dict[str, dict[str, Any]]:
     return {f"{each.kind}/{each.name}": _plain(each) for _, each in sorted(_ENTRIES.items())}
 
 
-def _plain(each: Entry) -> dict[str, Any]:
+def _plain(entry: Entry) -> dict[str, Any]:
     return {
-        "title": each.title,
-        "help": each.help,
-        "source": each.source,
-        "origin": each.origin,
-        "facts": asdict(each.facts),
-        "params": each.params.model_json_schema().get("properties", {}),
+        "title": entry.title,
+        "help": entry.help,
+        "source": entry.source,
+        "origin": entry.origin,
+        "facts": asdict(entry.facts),
+        "params": entry.params.model_json_schema().get("properties", {}),
     }
 
 

@@ -21,7 +21,8 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.losses.anatomy import mutual_information, pce, tightness_contrastive
 from workbench.losses.anatomy_view import OF_PAIRS, PAIRS, anatomy
-from workbench.running.engine import Engine, load_data
+from workbench.running.building import load_data
+from workbench.running.engine import Engine
 from workbench.settings.changed import read_config
 from workbench.training.probe import embed
 from workbench.training.trainer import train

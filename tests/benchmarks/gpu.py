@@ -40,7 +40,8 @@ from workbench.losses import build_loss, list_losses
 from workbench.losses.batch import labels_in_range
 from workbench.problem import Problem
 from workbench.progress import quiet
-from workbench.running.engine import Data, Engine, load_data
+from workbench.running.building import Data, load_data
+from workbench.running.engine import Engine
 from workbench.training import device as devices
 from workbench.training.feed import Feed
 from workbench.training.meter import FEED_WAIT

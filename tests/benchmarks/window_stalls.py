@@ -23,7 +23,7 @@ from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QTableView
 
 from workbench.app import SWITCH
-from workbench.config import presets
+from workbench.settings.presets import presets
 from workbench.ui.garbage import Garbage
 from workbench.ui.main_window import MainWindow
 from workbench.ui.session import Session

@@ -201,7 +201,7 @@ def _parquets(rng: np.random.Generator) -> list[Files]:
 
 
 def _configs() -> list[Files]:
-    from workbench.config import presets
+    from workbench.settings.presets import presets
 
     found: list[Files] = [{"c.toml": preset.config.to_toml().encode()} for preset in presets()[:6]]
     folds = 'seeds = 2\n[split]\nname = "mlrc"\nfold = 0\nfolds = 4\n[loss]\nname = "triplet"\nmargin = 0.5\n'

@@ -24,7 +24,7 @@ from workbench.control import Control
 from workbench.events import Status
 from workbench.problem import Problem
 from workbench.reports.templates import offered
-from workbench.running import launch
+from workbench.running import trained_network
 from workbench.workspace import Workspace, experiments, recorder, report_templates, selections, stored_maps, sweeps
 from workbench.workspace.connection import sqlite3
 from workbench.workspace.sample_tags import all_tags, tag_sample
@@ -377,7 +377,7 @@ def _resume(space: Path, runs: list[int]) -> None:
         try:
             writer(Status("Loading the engine"))
             RunConfig.from_toml_text(run.config)
-            launch.best_checkpoint(workspace, run.id).read_bytes()
+            trained_network.best_checkpoint(workspace, run.id).read_bytes()
             writer.forget_after(10)
         finally:
             writer.close()

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = "workbench"
 LONGEST = 450
 QT = {"PySide6", "shiboken6", "pyqtgraph", "qtawesome", "qtpy"}
 HEAVY = {"torch", "torchvision", "faiss", "umap", "pynndescent", "numba", "sklearn", "matplotlib"} | {
@@ -15,41 +16,8 @@ HEAVY = {"torch", "torchvision", "faiss", "umap", "pynndescent", "numba", "sklea
     "optuna",
 }
 SQLITE = {"sqlite3", "sqlite_utils", "pysqlite3"}
-GROUND = {"params", "plugins", "registry", "entries", "problem", "events", "charts", "progress", "control", "files"}
-EVERY_ROOM = {
-    "datasets",
-    "backbones",
-    "losses",
-    "training",
-    "evaluation",
-    "projection",
-    "workspace",
-    "reports",
-    "ui",
-} | {"exchange", "comparing", "results", "sweeps", "fair"}
-START = {"__main__", "app", "cli", "commands"}  # they put the rooms together, so no room knows them
-# room -> rooms and top files of the package that it must not import
-FORBIDDEN: dict[str, set[str]] = {
-    **dict.fromkeys(GROUND, EVERY_ROOM | START),
-    **{part: (EVERY_ROOM | START) - {part} for part in ("losses", "backbones", "datasets", "evaluation")},
-    "training": {"ui", "workspace", "reports", "projection"} | START,
-    "projection": {"ui", "training", "losses", "backbones", "reports"} | START,
-    "workspace": {"ui", "training", "losses", "backbones", "reports", "projection", "comparing", "results", "fair"}
-    | START,
-    "reports": {"ui", "training", "losses", "backbones"} | START,
-    "exchange": {"ui", "training", "losses", "backbones", "reports", "projection", "comparing"} | START,
-    "results": {"ui", "training", "losses", "backbones", "reports", "projection", "exchange", "comparing", "sweeps"}
-    | START,
-    "comparing": {"ui", "training", "losses", "backbones", "datasets", "reports", "projection", "exchange"} | START,
-    "sweeps": {"ui", "training", "losses", "backbones", "datasets", "reports", "projection", "exchange"} | START,
-    "fair": {"ui", "training", "losses", "backbones", "datasets", "reports", "projection", "exchange"} | START,
-    "ui": {"losses", "backbones", "training", "evaluation", "__main__", "app", "cli", "commands"},
-    "jobs": EVERY_ROOM | START,
-    "config": EVERY_ROOM - {"datasets"} | START,
-    "settings": EVERY_ROOM | START,
-    "running": {"ui", "projection", "reports", "exchange", "comparing", "sweeps", "fair"} | START,
-}
-NO_SQLITE = GROUND | {"losses", "backbones", "datasets", "evaluation", "training", "projection", "comparing", "results"}
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+LAYERS = "## What a room may import"
 STARTERS = {"subprocess", "multiprocessing", "concurrent", "_thread"}
 STARTING_NAMES = {"QThread", "QThreadPool", "QRunnable", "QProcess", "QtConcurrent", "ThreadPoolExecutor"} | {
     "ProcessPoolExecutor",
@@ -156,6 +124,35 @@ def _dotted(node: ast.AST) -> str:
     return ""
 
 
+def rooms_of(text: str) -> dict[str, frozenset[str]]:
+    """Room -> rooms that it may import, from the table below LAYERS, in its order; `ground` names several."""
+    table = text.partition(LAYERS)[2].partition("\n## ")[0]
+    ground: set[str] = set()
+    rooms: dict[str, frozenset[str]] = {}
+    for line in re.findall(r"^\|(.+)\|$", table, re.MULTILINE)[2:]:
+        stated, allowed = (re.findall(r"`(\w+)`", cell) for cell in line.split("|"))
+        if stated == ["ground"]:
+            ground = set(allowed)
+        else:
+            rows = set(allowed) - {"ground"} | (ground if "ground" in allowed else set())
+            rooms |= {room: rooms.get(room, frozenset()) | rows for room in stated}
+    return rooms
+
+
+MAY_IMPORT = rooms_of(ARCHITECTURE.read_text("utf-8"))
+
+
+def upward(rooms: dict[str, frozenset[str]]) -> list[str]:
+    """Rows that allow what is stated below them, unless the two rooms are stated as one layer: both know each other."""
+    order = list(rooms)
+    return [
+        f"{room} may import {target}, which stands below it"
+        for room, allowed in rooms.items()
+        for target in sorted(allowed)
+        if target not in rooms or (order.index(target) > order.index(room) and room not in rooms[target])
+    ]
+
+
 def _from(source: Source, libraries: Iterable[str]) -> list[str]:
     wanted = set(libraries)
     return [
@@ -171,19 +168,19 @@ def heavy_in_window(source: Source) -> list[str]:
     return _from(source, HEAVY) if source.room == "ui" else []
 
 
-def sqlite_where_none_belongs(source: Source) -> list[str]:
-    return _from(source, SQLITE) if source.room in NO_SQLITE else []
+def sqlite_outside_workspace(source: Source) -> list[str]:
+    return _from(source, SQLITE) if source.room != "workspace" else []
 
 
 def wrong_rooms(source: Source) -> list[str]:
-    """Imports from a room that this one must not know; only app.py and __main__.py know the window."""
-    forbidden = FORBIDDEN.get(source.room, set() if source.in_window else {"ui"} - {source.room})
-    if source.room in START:
-        forbidden = {"ui"} if source.room in ("cli", "commands") else set()
+    """A room without a row, and imports that the row of this module's room does not allow."""
+    if source.room and source.room not in MAY_IMPORT:
+        return [f"{source.name} stands in a room that the table of docs/architecture.md does not name"]
+    allowed = MAY_IMPORT.get(source.room, frozenset()) | {source.room, "__version__"}
     return [
         f"{source.name}:{line} imports {name}"
         for name, line in imports(source.tree)
-        if name.startswith("workbench.") and name.split(".")[1] in forbidden
+        if name.partition(".")[0] == PACKAGE and [*name.split("."), ""][1] not in allowed
     ]
 
 
@@ -293,6 +290,31 @@ def machine_places(name: str, text: str) -> list[str]:
         for number, line in enumerate(text.splitlines(), 1)
         if (found := PLACES.search(line))
     ]
+
+
+def undocumented(source: Source) -> list[str]:
+    """Public classes, functions and methods without a docstring.
+
+    Callbacks of Qt, HTMLParser and torch are left out: names with capitals, `handle_`, `forward`. Their class says it.
+    """
+    waiting: list[tuple[str, ast.AST]] = [(source.name, source.tree)]
+    breaches = []
+    while waiting:
+        prefix, owner = waiting.pop()
+        for node in getattr(owner, "body", []):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.name[0] == "_":
+                continue
+            name = f"{prefix}.{node.name}"
+            is_callback = isinstance(owner, ast.ClassDef) and re.search(r"[A-Z]|^handle_|^forward$", node.name)
+            if not (is_callback or _is_setter(node) or ast.get_docstring(node)):
+                breaches.append(f"{name}:{node.lineno} has no docstring")
+            if isinstance(node, ast.ClassDef):
+                waiting.append((name, node))
+    return breaches
+
+
+def _is_setter(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    return any(_dotted(decorator).endswith(".setter") for decorator in node.decorator_list)
 
 
 def import_graph(sources: Iterable[Source]) -> dict[str, set[str]]:

@@ -37,8 +37,8 @@ def command_of(words: list[str]) -> tuple[click.Command | None, list[str]]:
 
 def misunderstood(text: str) -> list[str]:
     """Commands of a page that Workbench does not know: their name, options, choices, presets or fields."""
-    from workbench.config import presets
     from workbench.settings.changed import read_config
+    from workbench.settings.presets import presets
 
     wrong = []
     known = {preset.key for preset in presets()} | {

@@ -8,10 +8,12 @@ import source_rules as rules
 from source_rules import ROOT, Source
 
 PACKAGE = rules.read_package(ROOT / "workbench")
+DOCUMENTED_LATER = {"backbones", "datasets", "losses", "reports", "training", "ui"}
+"""Rooms whose public names do not all have docstrings yet; none may be added, and one that is done is taken out."""
 RULES = (
     rules.qt_outside_window,
     rules.heavy_in_window,
-    rules.sqlite_where_none_belongs,
+    rules.sqlite_outside_workspace,
     rules.wrong_rooms,
     rules.pages_that_know_each_other,
     rules.starts_work,
@@ -28,13 +30,14 @@ PLANTED = [
     (rules.qt_outside_window, "workbench.application", "import qtawesome"),
     (rules.heavy_in_window, "workbench.ui.pages.map", "def late():\n    from sklearn.decomposition import PCA"),
     (rules.heavy_in_window, "workbench.ui.live", "import importlib\nimportlib.import_module('torch')"),
-    (rules.sqlite_where_none_belongs, "workbench.training.trainer", "import sqlite3"),
+    (rules.sqlite_outside_workspace, "workbench.training.trainer", "import sqlite3"),
+    (rules.sqlite_outside_workspace, "workbench.comparing.measures", "from sqlite_utils import Database"),
     (rules.wrong_rooms, "workbench.losses.anatomy", "from workbench.evaluation import retrieval"),
     (rules.wrong_rooms, "workbench.datasets.folder", "import workbench.losses.ce"),
     (rules.wrong_rooms, "workbench.evaluation.retrieval", "from workbench import datasets"),
     (rules.wrong_rooms, "workbench.training.trainer", "from workbench.workspace import Workspace"),
-    (rules.wrong_rooms, "workbench.results.search", "from workbench.reports import content"),
-    (rules.sqlite_where_none_belongs, "workbench.results.stored", "import sqlite3"),
+    (rules.wrong_rooms, "workbench.results.stored", "from workbench.reports import content"),
+    (rules.sqlite_outside_workspace, "workbench.results.stored", "import sqlite3"),
     (rules.wrong_rooms, "workbench.registry", "from workbench.losses import ce"),
     (rules.wrong_rooms, "workbench.entries.catalog", "from workbench.workspace import Workspace"),
     (rules.wrong_rooms, "workbench.files.archives", "from workbench.datasets import scan"),
@@ -43,6 +46,13 @@ PLANTED = [
     (rules.wrong_rooms, "workbench.cli", "from workbench.ui.main_window import MainWindow"),
     (rules.wrong_rooms, "workbench.running.launch", "from workbench.ui import session"),
     (rules.wrong_rooms, "workbench.ui.session", "from workbench.training import trainer"),
+    (rules.wrong_rooms, "workbench.control", "from workbench.config import RunConfig"),
+    (rules.wrong_rooms, "workbench.plugins", "from workbench import registry"),
+    (rules.wrong_rooms, "workbench.commands.doctor", "from workbench.cli import cli"),
+    (rules.wrong_rooms, "workbench.workspace.rows", "import workbench"),
+    (rules.wrong_rooms, "workbench", "from workbench.config import RunConfig"),
+    (rules.wrong_rooms, "workbench.new_room", ""),
+    (rules.wrong_rooms, "workbench.new_room.module", ""),
     (rules.pages_that_know_each_other, "workbench.ui.pages.map.page", "from workbench.ui.pages.train import curves"),
     (rules.pages_that_know_each_other, "workbench.ui.pages.map", "from workbench.ui.pages import report"),
     (rules.starts_work, "workbench.training.trainer", "import threading\nthreading.Thread(target=print).start()"),
@@ -119,6 +129,28 @@ def test_what_is_allowed_is_not_reported(rule, name, text):
 def test_the_package_keeps_the_rule(rule):
     assert len(PACKAGE) > 20
     assert [breach for source in PACKAGE for breach in rule(source)] == []
+
+
+def test_the_table_of_rooms_names_the_rooms_that_exist_and_no_other():
+    assert set(rules.MAY_IMPORT) == {source.room for source in PACKAGE} - {""}
+
+
+def test_a_room_may_import_only_what_is_stated_above_it():
+    assert rules.upward(rules.MAY_IMPORT) == []
+    planted = f"{rules.LAYERS}\n| Room | May import |\n|---|---|\n| `low` | `high` |\n| `high` | `low`, `gone` |\n"
+    assert rules.upward(rules.rooms_of(planted)) == ["high may import gone, which stands below it"]
+    planted = planted.replace("`low`, ", "")
+    assert rules.upward(rules.rooms_of(planted))[0] == "low may import high, which stands below it"
+
+
+def test_every_public_name_has_a_docstring():
+    planted = Source("p", '''class A:\n    """A."""\n    def f(self): ...\n    def g(self):\n        """G."""\n''')
+    assert rules.undocumented(planted) == ["p.A.f:3 has no docstring"]
+    bare = [source for source in PACKAGE if rules.undocumented(source)]
+    assert [
+        breach for source in bare for breach in rules.undocumented(source) if source.room not in DOCUMENTED_LATER
+    ] == []
+    assert {source.room for source in bare} == DOCUMENTED_LATER, "a room that is documented needs no exemption"
 
 
 def test_a_planted_circle_is_found():

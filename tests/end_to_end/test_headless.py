@@ -142,8 +142,8 @@ def test_every_problem_is_a_sentence_and_its_status(environment, tmp_path, words
 
 
 def test_every_preset_passes_its_own_check():
-    from workbench.config import presets
     from workbench.entries import catalog
+    from workbench.settings.presets import presets
 
     known = catalog.current()
     for preset in presets():

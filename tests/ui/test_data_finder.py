@@ -3,8 +3,8 @@
 import pytest
 
 from workbench import registry
-from workbench.config import presets
 from workbench.datasets.finder import find_data, markers_of
+from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

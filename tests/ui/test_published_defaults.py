@@ -6,9 +6,9 @@ import pytest
 
 from workbench import registry
 from workbench.comparing.published_tables import tables
-from workbench.config import presets
 from workbench.entries.catalog import defaults_told, measured_fields, published_fields
 from workbench.losses.published import UNNAMED
+from workbench.settings.presets import presets
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.widgets.form import tooltip
 

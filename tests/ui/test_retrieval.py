@@ -18,7 +18,7 @@ from small_run import store_run
 
 from tests.ui.browsed import at_rest, judged, listed, marked, open_page
 from tests.ui.pointing import choose
-from workbench.running import launch
+from workbench.running import trained_network
 from workbench.ui.pages.retrieval.history import History
 from workbench.workspace import Workspace
 
@@ -403,7 +403,7 @@ def embedder(monkeypatch, workspace, run):
             return np.asarray(workspace.embeddings(run.evaluations[0])[2][17:18])
 
     Network.step = step
-    monkeypatch.setattr(launch, "trained", lambda *where: Network())
+    monkeypatch.setattr(trained_network, "trained", lambda *where: Network())
     return seen
 
 

@@ -14,7 +14,7 @@ from tests.ui.browsed import at_rest, listed, open_page
 from tests.ui.pointing import choose
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
-from workbench.running import launch
+from workbench.running import trained_network
 from workbench.ui.widgets.pictures import shared_loader
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -108,7 +108,7 @@ def test_search_with_an_image_of_ones_own(page, session, qtbot, tmp_path, monkey
     ids, labels, embeddings = session.workspace.embeddings(best.id)
     data = session.workspace.dataset(session.run().dataset_id)
     network = SimpleNamespace(step=best.step, epoch=best.epoch, dataset=data, embed=lambda images: embeddings[5:6])
-    monkeypatch.setattr(launch, "trained", lambda *where: network)
+    monkeypatch.setattr(trained_network, "trained", lambda *where: network)
     Image.new("L", (20, 20), 90).save(tmp_path / "mine.png")
     page.search_file(tmp_path / "mine.png")
     qtbot.waitUntil(page.result.own.isVisible)

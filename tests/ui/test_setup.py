@@ -10,8 +10,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from workbench import registry
-from workbench.config import Choice, RunConfig, presets
+from workbench.config import Choice, RunConfig
 from workbench.problem import Problem
+from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup import preflight as preflights
 
@@ -91,7 +92,7 @@ def looked(monkeypatch):
             raise seen.problem
         return SimpleNamespace(**FOUND)
 
-    monkeypatch.setattr("workbench.running.launch.preflight", preflight)
+    monkeypatch.setattr("workbench.running.preflight.preflight", preflight)
     monkeypatch.setattr(preflights, "SETTLES_AFTER", 50)
     return seen
 

@@ -6,8 +6,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from tests.ui.test_setup import CATALOG, choose, looked, page, row, typed  # noqa: F401
-from workbench.config import presets
 from workbench.problem import Problem
+from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup.draft import GROUPS
 from workbench.ui.widgets.card import Card
@@ -139,7 +139,7 @@ def counted(page, session, looked, qtbot, monkeypatch):  # noqa: F811
             raise answer[0]
         return answer[0]
 
-    monkeypatch.setattr("workbench.running.launch.count_classes", count_classes)
+    monkeypatch.setattr("workbench.running.preflight.count_classes", count_classes)
     monkeypatch.setattr(type(session), "busy", True)
     looked.configs.clear()
     yield seen, answer

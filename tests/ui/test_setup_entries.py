@@ -3,7 +3,7 @@
 import pytest
 
 from workbench import registry
-from workbench.config import presets
+from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.widgets.form import help_lines
 

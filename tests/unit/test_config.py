@@ -2,11 +2,11 @@
 
 import pytest
 
-from workbench.config import UNSAID, BadConfig, Choice, RunConfig, TrainingParams, presets
+from workbench.config import BadConfig, Choice, RunConfig, TrainingParams
 from workbench.entries.catalog import params_of
 from workbench.files.resources import resources
 from workbench.problem import Problem
-from workbench.settings import preset_files
+from workbench.settings.presets import UNSAID, presets, read
 
 CATALOG = {
     "dataset/digits": {"title": "Digits", "help": "", "source": "", "facts": {}, "params": {}},
@@ -116,7 +116,7 @@ def test_the_papers_recipes_say_where_their_fields_come_from():
     "preset", [each for each in presets() if each.title.startswith("Paper: ")], ids=lambda it: it.key
 )
 def test_every_field_that_a_recipe_sets_has_a_source_or_says_that_it_has_none(preset):
-    given = preset_files.read(resources() / "presets" / f"{preset.key}.toml")
+    given = read(resources() / "presets" / f"{preset.key}.toml")
     cited, unsaid = given["sources"], given.get("unsaid", UNSAID)
     assert unsaid.endswith("Workbench's choice")
     assert all(any(word in source for word in ("Section", "Table", "settings")) for source in cited.values())
@@ -138,13 +138,13 @@ def test_a_preset_lays_its_fields_over_those_of_its_base(tmp_path):
     own.write_text(
         'base = "paper"\norder = 1\n[loss]\nname = "b"\n[training]\nlr = 0.2\n[sources]\n"loss.name" = "Eq. 1"\n'
     )
-    assert preset_files.read(own) == {
+    assert read(own) == {
         "seed": 1, "order": 1, "loss": {"name": "b"}, "training": {"lr": 0.2, "epochs": 3},
         "sources": {"training.epochs": "Table 4", "loss.name": "Eq. 1"},
     }  # fmt: skip
     own.write_text('base = "paper"\n[loss]\nname = "a"\nscale = 5\n')
-    assert preset_files.read(own)["loss"] == {"name": "a", "scale": 5}
-    assert "loss.scale" not in preset_files.read(own)["sources"]
+    assert read(own)["loss"] == {"name": "a", "scale": 5}
+    assert "loss.scale" not in read(own)["sources"]
 
 
 def test_a_run_of_before_a_field_was_added_is_still_of_its_config():

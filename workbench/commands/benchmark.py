@@ -1,6 +1,5 @@
 """Every method once, with settings of its own, over seeds: a look, no ranking (that is fair/); nothing runs twice."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -10,17 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from workbench.config import RunConfig, presets
+from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.entries import catalog as catalogs
 from workbench.fair.benches import BENCHES, with_batches
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.running.launch import make_job, prepare_run
+from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Run
 
-Tell = Callable[[str], None]
 CHOSEN_ON = "omniglot"  # whose settings a method takes where it has none of the bench
 
 
@@ -39,15 +39,15 @@ class Row:
 def config_for(bench: str, method: str, seed: int, data: Path) -> RunConfig:
     """The run of one method. Raises Problem when the two do not go together."""
     known, chosen = catalogs.current(), BENCHES[bench]
-    values = next(each.config for each in presets() if each.key == chosen.preset).model_dump()
+    values = next(preset.config for preset in presets() if preset.key == chosen.preset).model_dump()
     if values["loss"]["name"] != method:
         values["loss"] = {"name": method}
     with_batches(values, method, chosen.per_class, known)
     for part, fields in chosen.changes.items():
         values[part] |= fields
     measured = catalogs.measured_fields(known, method, bench) or catalogs.measured_fields(known, method, CHOSEN_ON)
-    places = {dotted: str(data / below) for dotted, below in chosen.data.items()}
-    for dotted, value in (measured | places).items():
+    paths = {dotted: str(data / below) for dotted, below in chosen.data.items()}
+    for dotted, value in (measured | paths).items():
         part, _, name = dotted.partition(".")
         values[part][name] = value
     values |= {"name": f"benchmark {bench} {method}, seed {seed}", "seed": seed}
@@ -58,21 +58,32 @@ def config_for(bench: str, method: str, seed: int, data: Path) -> RunConfig:
 
 
 def compare(
-    workspace: Workspace, bench: str, methods: list[str], seeds: list[int], data: Path, tell: Tell
+    workspace: Workspace, bench: str, methods: list[str], seeds: list[int], data: Path, progress: Progress
 ) -> list[Row]:
     """Run what is not done yet, and read everything back: the untrained network first, then by falling MAP@R.
+
+    `progress` is called with the scores of each run that was trained here, and how many runs are done.
 
     Raises:
         Problem: a run that failed, and why.
     """
-    found: list[Row] = []
+    trained: list[Row] = []
     first: list[Run] = []
+    total = len(methods) * len(seeds)
     for method in methods:
-        done = [_run(workspace, config_for(bench, method, seed, data), tell) for seed in seeds]
-        first = first or done
-        found.append(_row(workspace, method, done, best=True))
+        runs: list[Run] = []
+        for seed in seeds:
+            config = config_for(bench, method, seed, data)
+            run = _done(workspace, config)
+            if run is None:
+                run = _trained(workspace, config)
+                scores = f"{config.name}: MAP@R {run.best['MAP@R']:.2%} in {run.seconds:.0f} s"
+                progress(scores, len(trained) * len(seeds) + len(runs) + 1, total)
+            runs.append(run)
+        first = first or runs
+        trained.append(_row(workspace, method, runs, best=True))
     untrained = _row(workspace, "untrained", first, best=False)
-    return [untrained, *sorted(found, key=lambda row: -mean(row.map_at_r))]
+    return [untrained, *sorted(trained, key=lambda row: -mean(row.map_at_r))]
 
 
 def table(rows: list[Row]) -> str:
@@ -89,18 +100,22 @@ def table(rows: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _run(workspace: Workspace, config: RunConfig, tell: Tell) -> Run:
-    """The finished run of that config: an earlier one, or one made here and now."""
+def _done(workspace: Workspace, config: RunConfig) -> Run | None:
+    """The finished run of that config, if there is one."""
     wanted = config.filled(catalogs.current())
     for run in workspace.runs():
         if run.status == "done" and run.name == config.name and _same(run, wanted):
             return run
+    return None
+
+
+def _trained(workspace: Workspace, config: RunConfig) -> Run:
+    """Train a run of that config here and now."""
     run_id = prepare_run(config, workspace)
     make_job(workspace, run_id, Control()).start().join()
     run = workspace.run(run_id)
     if run.status != "done":
         raise Problem(f"{config.name}: {run.status}. {run.problem}", kept="The runs before it are kept.")
-    tell(f"{config.name}: MAP@R {run.best['MAP@R']:.2%} in {run.seconds:.0f} s")
     return run
 
 
@@ -113,11 +128,11 @@ def _row(workspace: Workspace, method: str, runs: list[Run], *, best: bool) -> R
     chosen = []
     for run in runs:
         evaluations = workspace.evaluations(run.id)
-        chosen.append(max(evaluations, key=lambda each: each.metrics["MAP@R"]) if best else evaluations[0])
+        chosen.append(max(evaluations, key=lambda evaluation: evaluation.metrics["MAP@R"]) if best else evaluations[0])
     return Row(
         method,
-        [each.metrics["recall@1"] for each in chosen],
-        [each.metrics["MAP@R"] for each in chosen],
+        [evaluation.metrics["recall@1"] for evaluation in chosen],
+        [evaluation.metrics["MAP@R"] for evaluation in chosen],
         _nmi(workspace, chosen),
         [run.seconds / run.epochs for run in runs],
         max(run.memory_bytes for run in runs),
@@ -128,7 +143,7 @@ def _nmi(workspace: Workspace, evaluations: list[Evaluation]) -> list[float]:
     """Agreement of k-means clusters with the classes, measured in the analysis process."""
     answers: SimpleQueue[dict[str, Any]] = SimpleQueue()
     process = AnalysisProcess(answers.put)
-    found = []
+    agreements = []
     try:
         with TemporaryDirectory() as folder:
             vectors, classes = Path(folder) / "embeddings.npy", Path(folder) / "labels.npy"
@@ -141,10 +156,10 @@ def _nmi(workspace: Workspace, evaluations: list[Evaluation]) -> list[float]:
                     pass
                 if answer["event"] == "error":
                     raise Problem(answer["what"], kept=answer.get("kept", ""), todo=answer.get("todo", ""))
-                found.append(float(answer["nmi"]))
+                agreements.append(float(answer["nmi"]))
     finally:
         process.close()
-    return found
+    return agreements
 
 
 def _spread(values: list[float], times: float, digits: int) -> str:

@@ -11,7 +11,7 @@ from workbench.problem import Problem
 from workbench.workspace import Workspace
 
 
-def place(text: str) -> str | int:
+def _epoch(text: str) -> str | int:
     """ "best", "last" or an epoch, as an option of the command line. Raises click.BadParameter."""
     if text in ("best", "last"):
         return text
@@ -21,7 +21,7 @@ def place(text: str) -> str | int:
 
 
 PLACE_OPTION = click.option(
-    "--at", type=place, metavar="best|last|EPOCH", default="best", show_default=True,
+    "--at", type=_epoch, metavar="best|last|EPOCH", default="best", show_default=True,
     help="Which evaluation of each run.",
 )  # fmt: skip
 
@@ -40,11 +40,11 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         Differences are taken against the first group.
         """
         with Workspace(folder or default_workspace()) as workspace:
-            for line in told(workspace, numbers, metric, at):
+            for line in comparison_lines(workspace, numbers, metric, at):
                 click.echo(line)
 
 
-def told(workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | int) -> list[str]:
+def comparison_lines(workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | int) -> list[str]:
     """What the command prints: tables as Markdown and sentences, empty lines between them.
 
     Raises:
@@ -55,19 +55,19 @@ def told(workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | 
     from workbench.comparing.pairing import compare
 
     runs = [workspace.run(number) for number in dict.fromkeys(numbers)]
-    found = overview(workspace, runs, catalogs.current(), metric, at)
-    found.require()
-    lines = [f"## {words.metric_title(metric)}, {words.at_title(at)}", "", words.metrics_table(found)]
-    lines += ["", "## Settings that differ", "", words.differences_table(found)]
-    lines += ["", "## Notes", "", *(f"- {each}" for each in found.guards)] if found.guards else []
-    first = found.groups[0]
-    for other in found.groups[1:]:
+    shown = overview(workspace, runs, catalogs.current(), metric, at)
+    shown.require()
+    lines = [f"## {words.metric_title(metric)}, {words.at_title(at)}", "", words.metrics_table(shown)]
+    lines += ["", "## Settings that differ", "", words.differences_table(shown)]
+    lines += ["", "## Notes", "", *(f"- {sentence}" for sentence in shown.guards)] if shown.guards else []
+    first = shown.groups[0]
+    for other in shown.groups[1:]:
         lines += ["", f"## {other.title} minus {first.title}", ""]
         try:
-            comparison = compare(workspace, first, other, found.measured, metric, at)
+            comparison = compare(workspace, first, other, shown.measured, metric, at)
         except Problem as problem:
             lines.append(str(problem))
             continue
         lines += [words.comparison_table(comparison), "", comparison.verdict]
-        lines += [f"- {each}" for each in (*comparison.notes, words.queries_told(comparison)) if each]
+        lines += [f"- {sentence}" for sentence in (*comparison.notes, words.queries_told(comparison)) if sentence]
     return lines

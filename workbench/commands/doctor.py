@@ -9,10 +9,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from workbench import registry
+from workbench.commands.terminal import ProgressLine
 from workbench.config import KINDS
 from workbench.events import Ended, Status
 from workbench.problem import Problem
-from workbench.running.terminal import ProgressLine
 from workbench.workspace.connection import sqlite3
 from workbench.workspace.repair import missing
 from workbench.workspace.verification import verify
@@ -27,6 +27,8 @@ SAFE_SQLITE = ((3, 51, 3), (3, 50, 7), (3, 44, 6))  # the WAL-reset fault is men
 
 @dataclass(frozen=True, slots=True)
 class Finding:
+    """One check: what was looked at, what is said of it, and whether it is well."""
+
     what: str
     said: str
     good: bool = True

@@ -50,8 +50,8 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
         """Write run RUN (its number in `workbench list runs`) as files for other programs."""
         with Workspace(folder or default_workspace()) as workspace:
             run = workspace.run(run_id)
-            place = out or workspace.file(run_id, "export")
-            for path in export_run(workspace, run_id, formats, place, epoch=epoch):
+            target = out or workspace.file(run_id, "export")
+            for path in export_run(workspace, run_id, formats, target, epoch=epoch):
                 click.echo(path)
             if run.live:
                 click.echo(f"Run {run_id} has not ended ({run.status}): it was written as it is now.", err=True)

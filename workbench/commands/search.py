@@ -13,7 +13,7 @@ from workbench.files.spreadsheet import csv_text
 from workbench.workspace import Workspace
 
 if TYPE_CHECKING:
-    from workbench.results.search import Answer, Epoch
+    from workbench.running.image_search import Answer, Epoch
 
 COLUMNS = ("rank", "similarity", "class", "sample_id", "path")
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
@@ -56,7 +56,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         The images are embedded with a checkpoint of the run, on the CPU, and compared with every embedding of the
         evaluation of that checkpoint.
         """
-        from workbench.results.search import BEST, OwnImage, search
+        from workbench.running.image_search import BEST, OwnImage, search
 
         if epoch is not None and evaluation is not None:
             raise click.UsageError("--epoch and --evaluation name the same thing: give one of them.")

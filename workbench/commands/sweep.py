@@ -10,6 +10,7 @@ import click
 
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
+from workbench.progress import duration
 from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
 from workbench.workspace import sweeps as stored
@@ -74,8 +75,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def list_sweeps(folder: Path | None) -> None:
         """Show every sweep with its state and time left."""
         with Workspace(folder or default_workspace()) as workspace:
-            for each in stored.every(workspace):
-                click.echo(_line(workspace, each))
+            for listed in stored.every(workspace):
+                click.echo(_line(workspace, listed))
 
     @sweep.command("presets")
     def list_presets() -> None:
@@ -95,7 +96,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def show(number: int, folder: Path | None) -> None:
         """Show the settings of a sweep by their objective, and the time left."""
         with Workspace(folder or default_workspace()) as workspace:
-            for line in told(workspace, number):
+            for line in table(workspace, number):
                 click.echo(line)
 
     @sweep.command("pause")
@@ -168,13 +169,13 @@ def planned_from(
     from workbench.sweeps.space import read
 
     known = catalogs.current()
-    preset = None if os.path.exists(name) else next((each for each in sweep_presets() if each.key == name), None)
+    preset = None if os.path.exists(name) else next((paper for paper in sweep_presets() if paper.key == name), None)
     if preset is None:
-        given = [read(each) for each in parameters]
+        ranges = [read(text) for text in parameters]
         config = read_config(name, changes)
-        return planned(config, given, how or "grid", known, trials=trials, seeds=seeds, metric=metric)
+        return planned(config, ranges, how or "grid", known, trials=trials, seeds=seeds, metric=metric)
     config = changed(read_config(preset.preset, changes), preset.changes, known, preset.key)
-    own = {each.field: each for each in preset.parameters} | {each.field: each for each in map(read, parameters)}
+    own = {parameter.field: parameter for parameter in (*preset.parameters, *map(read, parameters))}
     way = how or preset.how
     count = trials if trials is not None else preset.trials if way == preset.how else None
     return planned(
@@ -189,7 +190,7 @@ def planned_from(
     )
 
 
-def told(workspace: Workspace, number: int) -> list[str]:
+def table(workspace: Workspace, number: int) -> list[str]:
     """The sweep in words and its settings as a Markdown table, best first.
 
     Raises:
@@ -203,15 +204,15 @@ def told(workspace: Workspace, number: int) -> list[str]:
     lines = [_line(workspace, sweep), "Varied: " + "; ".join(sweep.parameters)]
     lines += [f"Source: {sweep.source}"] if sweep.source else []
     lines += [text for text in (FLATTERS if sweep.reported else "", sweep.problem) if text]
-    found = standings(sweep, trials)
-    fields = list(dict.fromkeys(field for each in found for field in each.setting))
+    settings = standings(sweep, trials)
+    fields = list(dict.fromkeys(field for standing in settings for field in standing.setting))
     lines += ["", f"| {' | '.join(('setting', *map(short_field, fields), sweep.metric, 'runs', 'state'))} |"]
     lines.append("|---" * (len(fields) + 4) + "|")
-    for each in found:
-        values = [short(each.setting[field]) if field in each.setting else "" for field in fields]
-        spread = f" ± {each.spread:.4f}" if each.spread is not None else ""
-        mean = f"{each.mean:.4f}{spread}" if each.mean is not None else ""
-        cells = (str(each.point), *values, mean, " ".join(map(str, each.runs)), states(each.trials))
+    for standing in settings:
+        values = [short(standing.setting[field]) if field in standing.setting else "" for field in fields]
+        spread = f" ± {standing.spread:.4f}" if standing.spread is not None else ""
+        mean = f"{standing.mean:.4f}{spread}" if standing.mean is not None else ""
+        cells = (str(standing.point), *values, mean, " ".join(map(str, standing.runs)), states(standing.trials))
         lines.append(f"| {' | '.join(cells)} |")
     problems = [f"Setting {trial.point}, seed {trial.seed}: {trial.problem}" for trial in trials if trial.problem]
     return [*lines, *(["", *problems] if problems else [])]
@@ -229,16 +230,11 @@ def _line(workspace: Workspace, sweep: stored.Sweep) -> str:
     trials = stored.trials(workspace, sweep.id)
     closed = sum(trial.state == "done" for trial in trials)
     left = seconds_left(sweep, trials)
-    time = f", {_duration(left)} left" if left else ""
+    time = f", {duration(left)} left" if left else ""
     many = runs_in_all(sweep, trials)
     return (
         f"{sweep.id:>4}  {state_words(sweep, trials):22} {closed} of {many} runs done{time}  {sweep.how}  {sweep.name}"
     )
-
-
-def _duration(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    return f"{round(seconds)} s" if minutes < 1 else f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
 def _trial_of(workspace: Workspace, number: int, run_id: int | None) -> int | None:
@@ -270,13 +266,13 @@ def _work_here(workspace: Workspace, number: int, quiet: bool) -> None:
     def interrupt(*_: object) -> None:
         worker.interrupt()
 
-    before = {each: signal.signal(each, interrupt) for each in (signal.SIGINT, signal.SIGTERM)}
+    before = {code: signal.signal(code, interrupt) for code in (signal.SIGINT, signal.SIGTERM)}
     try:
         state = worker.run()
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
-    for line in told(workspace, number):
+        for code, handler in before.items():
+            signal.signal(code, handler)
+    for line in table(workspace, number):
         click.echo(line)
     if state == "active":
         click.echo(f"Go on with: workbench sweep resume {number} --workspace {workspace.path}", err=True)

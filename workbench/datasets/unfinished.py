@@ -14,7 +14,7 @@ from time import monotonic, time
 from typing import BinaryIO
 
 from workbench import files
-from workbench.files import parts
+from workbench.files import locks, parts
 from workbench.problem import Problem
 
 NOTED = 4 << 20  # bytes between two notes of what is whole
@@ -199,7 +199,7 @@ def _locked_journal(place: Path) -> BinaryIO | None:
     while True:
         path.touch()
         journal = path.open("r+b")
-        if not parts.lock(journal.fileno()):
+        if not locks.lock(journal.fileno()):
             journal.close()
             return None
         if path.exists() and os.path.samestat(os.fstat(journal.fileno()), path.stat()):

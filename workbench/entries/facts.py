@@ -14,12 +14,19 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetFacts(Facts):
+    """Facts of a dataset, whose `build(params, progress=progress)` gives an ImageSet.
+
+    `progress` may raise Cancelled.
+    """
+
     markers: Sequence[str] = ()
     """Patterns of files by which one is found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitFacts(Facts):
+    """Facts of a split, whose `build(params, image_set, seed)` gives a Split."""
+
     classes_disjoint: bool = False
     """Whether no class is ever in both halves."""
     folds: bool = False
@@ -29,18 +36,32 @@ class SplitFacts(Facts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplerFacts(Facts):
+    """Facts of a sampler, whose `build(params, labels=int64 [n], batch_size=, seed=)` gives an object with
+    `.batches(epoch) -> list[int64 array]`, a pure function of seed and epoch, `.steps_per_epoch` and `.places`: all
+    rows of the training half that may be drawn.
+    """
+
     images_of_class: str = ""
     """The parameter that says how many images of each class are in a batch; empty where that is left to chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AugmentationFacts(Facts):
+    """Facts of an augmentation, whose `build(params)` gives a callable (images float [n, C, H, W] in 0..1 on any
+    device, generator=torch.Generator) -> the same shape or a smaller crop; its `.evaluate(images)` is the
+    deterministic twin.
+    """
+
     changes: bool = True
     """Whether two views of one image differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackboneFacts(Facts):
+    """Facts of a backbone, whose `build(params, channels)` gives a module [n, C, H, W] -> [n, feature_dim] with
+    `.feature_dim`, `.mean` and `.std` (tuples of length `channels`), and `.weights_path` where it loaded a file.
+    """
+
     pretrained: bool = False
     """Whether published weights can be loaded."""
 
@@ -60,6 +81,8 @@ class Searched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossFacts(Facts):
+    """Facts of a loss, whose `build(params, num_classes=K, embedding_dim=d)` gives a `losses.contract.Loss`."""
+
     needs_pairs: bool = False
     """Whether a batch must hold two images of a class."""
     batch: str = ""

@@ -11,7 +11,7 @@ from workbench.exchange.packages import missing
 from workbench.exchange.source import BEST, Epoch, Source, source_of
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.running.launch import checkpoints
+from workbench.running.trained_network import checkpoints
 from workbench.workspace import Workspace
 
 

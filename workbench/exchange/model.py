@@ -13,7 +13,7 @@ from workbench.exchange.packages import load
 from workbench.exchange.source import Source
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.running import launch
+from workbench.running import trained_network
 
 ALLOWED = 1e-4  # largest difference of an embedding's number between the network and what was exported
 PREPARE = """\
@@ -133,10 +133,10 @@ def write_onnx(source: Source, out: Path, progress: Progress) -> list[Path]:
     return _stored(source, found, out, "model.onnx", whole, EXAMPLE_ONNX, wanted.shape[1])
 
 
-def _network(source: Source, progress: Progress) -> tuple[launch.Trained, Deployed, Tensor]:
+def _network(source: Source, progress: Progress) -> tuple[trained_network.Trained, Deployed, Tensor]:
     """The trained network with two grey and noisy images of its size."""
     progress("Loading the checkpoint", 0, 0)
-    found = launch.trained(source.workspace, source.run.id)
+    found = trained_network.trained(source.workspace, source.run.id)
     network = Deployed(found.model, found.crop).eval().requires_grad_(False)
     shape = (2, found.dataset.channels, found.side, found.side)
     return found, network, torch.from_numpy(np.random.default_rng(0).random(shape, np.float32))
@@ -163,7 +163,7 @@ def _compare(wanted: Tensor, found: Tensor, name: str) -> None:
 
 
 def _stored(
-    source: Source, found: launch.Trained, out: Path, name: str, whole: bytes, example: str, width: int
+    source: Source, found: trained_network.Trained, out: Path, name: str, whole: bytes, example: str, width: int
 ) -> list[Path]:
     """The network's file with its note and example beside it."""
     stem = "model" if name.endswith(".pt2") else "onnx"

@@ -5,14 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench.config import BadConfig, RunConfig, presets
+from workbench.config import BadConfig, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.fair.benches import BENCHES, with_batches
 from workbench.problem import Problem
 from workbench.progress import quiet
-from workbench.running import launch
+from workbench.running import preflight
 from workbench.settings.changed import changed
+from workbench.settings.presets import presets
 from workbench.sweeps.space import SECTIONS, Parameter, Setting, checked
 
 TUNING_SEED = 0
@@ -80,7 +81,7 @@ def tuning_config(plan: Plan, method: str, known: Catalog) -> RunConfig:
     if config is None:
         raise BadConfig(f"The comparison of {method} on {plan.bench}", errors)
     config = changed(config, {**fixed.changes, **places, **plan.changes}, known, "The comparison")
-    epochs = max(1, round(plan.steps / launch.steps_per_epoch(config, quiet)))
+    epochs = max(1, round(plan.steps / preflight.steps_per_epoch(config, quiet)))
     return changed(config, {"training.epochs": epochs, "evaluation.every": epochs}, known, "The comparison")
 
 

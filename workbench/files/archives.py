@@ -129,6 +129,7 @@ class CheckedZip(zipfile.ZipFile):
                 raise
 
     def close(self) -> None:
+        """Close the archive, and the file that it was opened on."""
         super().close()
         if self._source is not None:
             self._source.close()

@@ -8,14 +8,14 @@ import contextlib
 import os
 import re
 import shutil
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from workbench.files import locks
+
 POSIX = os.name == "posix"
-FAR = 1 << 40  # bytes
 NAME = re.compile(r"\.(?P<of>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.part", re.DOTALL)
 
 
@@ -97,43 +97,17 @@ def _remove_if_dead(part: Path, pid: int) -> None:
             part.unlink(missing_ok=True)  # Windows removes nothing that is open
 
 
-def lock(opened: int) -> bool:
-    """Lock an open file for as long as it is open; False where another program, or another handle, holds it."""
-    if sys.platform != "win32":
-        return _locked(opened)
-    import msvcrt
-
-    os.lseek(opened, FAR, os.SEEK_SET)  # Windows lets nobody read what is locked: a byte that no file has
+def _locked(opened: int) -> bool:
     try:
-        msvcrt.locking(opened, msvcrt.LK_NBLCK, 1)
-    except OSError:
-        return False
-    finally:
-        os.lseek(opened, 0, os.SEEK_SET)
-    return True
+        return not POSIX or locks.lock(opened)
+    except OSError:  # a file system without locks: no part on it is ever taken for a dead one's
+        return True
 
 
-if sys.platform == "win32":
+def _dead(opened: int, pid: int) -> bool:
+    """Whether the writer of a part has ended. Raises OSError where there are no locks."""
+    if POSIX:
+        return locks.lock(opened)
     import psutil
 
-    def _locked(opened: int) -> bool:
-        return True
-
-    def _dead(opened: int, pid: int) -> bool:
-        return not psutil.pid_exists(pid)
-
-else:
-    import fcntl
-
-    def _locked(opened: int) -> bool:
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError:  # a file system without locks: no part on it is ever taken for a dead one's
-            return True
-        return True
-
-    def _dead(opened: int, pid: int) -> bool:
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises while its writer lives, or where there are no locks
-        return True
+    return not psutil.pid_exists(pid)

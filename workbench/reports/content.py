@@ -18,11 +18,11 @@ from workbench.config import KINDS, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.events import score_of
 from workbench.problem import Problem
+from workbench.progress import duration
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, said_of
 from workbench.reports.entry_titles import data_in_sentence, in_sentence, moment, title_of
 from workbench.reports.provenance import command_of, facts_of
-from workbench.running.terminal import duration
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.numbers import words_of
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls

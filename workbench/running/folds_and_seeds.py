@@ -14,7 +14,7 @@ from workbench.workspace import experiments as stored
 from workbench.workspace.ranking import read_r
 from workbench.workspace.rows import Evaluation, Experiment, Run
 
-TOLD = ("recall@1", "P@R", "MAP@R")
+REPORTED = ("recall@1", "P@R", "MAP@R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class Child:
 
 def children(config: RunConfig) -> list[Child]:
     """Every run that the config asks for, in order: all folds of the first seed, then of the next."""
-    fold, every = config.folds(catalogs.last())
-    folds = [fold] if fold or not every else list(range(1, every + 1))
+    fold, count = config.folds(catalogs.last())
+    folds = [fold] if fold or not count else list(range(1, count + 1))
     if len(folds) == config.seeds == 1:
         return [Child(config, config.seed, folds[0])]
-    found = []
+    runs = []
     for seed in range(config.seed, config.seed + config.seeds):
         for fold in folds:
             split = config.split
@@ -42,8 +42,8 @@ def children(config: RunConfig) -> list[Child]:
                 words.append(f"fold {fold}")
             name = ", ".join([config.name[: 190 - 10 * len(words)], *words])
             changes = {"name": name, "seed": seed, "seeds": 1, "split": split}
-            found.append(Child(config.model_copy(update=changes), seed, fold))
-    return found
+            runs.append(Child(config.model_copy(update=changes), seed, fold))
+    return runs
 
 
 def prepare(config: RunConfig, workspace: Workspace) -> list[int]:
@@ -52,11 +52,11 @@ def prepare(config: RunConfig, workspace: Workspace) -> list[int]:
     Raises:
         Problem: the workspace cannot be written.
     """
-    every = children(config)
-    if len(every) == 1:
-        return [workspace.create_run(every[0].config)]
+    runs = children(config)
+    if len(runs) == 1:
+        return [workspace.create_run(runs[0].config)]
     experiment = stored.create(workspace, config)
-    return [workspace.create_run(each.config, experiment) for each in every]
+    return [workspace.create_run(child.config, experiment) for child in runs]
 
 
 def unfinished(workspace: Workspace, config: RunConfig) -> tuple[int, list[int]]:
@@ -85,42 +85,46 @@ def conclude(workspace: Workspace, experiment_id: int) -> dict[str, Any] | None:
         Problem: embeddings that are gone, or folds that do not search the same images.
     """
     runs = stored.runs_of(workspace, experiment_id)
-    if any("sweep" in each.result for each in stored.every(workspace) if each.id == experiment_id):
+    if any("sweep" in other.result for other in stored.every(workspace) if other.id == experiment_id):
         return None  # its runs differ in more than seed and fold
     if not runs or any(run.status != "done" for run in runs):
         return None
     best = [best_evaluation(workspace, run) for run in runs]
     result: dict[str, Any] = {
         "runs": len(runs),
-        "separated": {name: [each.metrics[name] for each in best if name in each.metrics] for name in TOLD},
+        "separated": {
+            name: [evaluation.metrics[name] for evaluation in best if name in evaluation.metrics] for name in REPORTED
+        },
     }
     by_seed: dict[int, list[Evaluation]] = {}
     for run, evaluation in zip(runs, best, strict=True):
         by_seed.setdefault(run.seed, []).append(evaluation)
-    if any(len(each) > 1 for each in by_seed.values()):
-        result["concatenated"] = [_concatenated(workspace, each) for each in by_seed.values()]
+    if any(len(folds) > 1 for folds in by_seed.values()):
+        result["concatenated"] = [_concatenated(workspace, folds) for folds in by_seed.values()]
     stored.set_result(workspace, experiment_id, result)
     return result
 
 
 def best_evaluation(workspace: Workspace, run: Run) -> Evaluation:
     """The evaluation that the run itself calls its best. Raises Problem when it has none."""
-    found = [each for each in workspace.evaluations(run.id) if each.epoch == run.best_epoch]
-    if not found:
+    best = [evaluation for evaluation in workspace.evaluations(run.id) if evaluation.epoch == run.best_epoch]
+    if not best:
         raise Problem(f"Run {run.id} has no evaluation.")
-    return found[-1]
+    return best[-1]
 
 
-def told(experiment: Experiment) -> str:
-    """The result as Markdown."""
+def markdown(experiment: Experiment) -> str:
+    """The result of a concluded experiment as a Markdown table, in per cent: mean ± standard deviation."""
     separated = experiment.result["separated"]
     rows = [("separated", experiment.result["runs"], separated)]
     if "concatenated" in experiment.result:
         together = experiment.result["concatenated"]
-        rows.append(("concatenated", len(together), {name: [each[name] for each in together] for name in TOLD}))
-    lines = [f"| {experiment.name} | n | " + " | ".join(f"{name} %" for name in TOLD) + " |", "|---" * 5 + "|"]
+        rows.append(
+            ("concatenated", len(together), {name: [metrics[name] for metrics in together] for name in REPORTED})
+        )
+    lines = [f"| {experiment.name} | n | " + " | ".join(f"{name} %" for name in REPORTED) + " |", "|---" * 5 + "|"]
     for word, n, values in rows:
-        lines.append(f"| {word} | {n} | " + " | ".join(_spread(values[name]) for name in TOLD) + " |")
+        lines.append(f"| {word} | {n} | " + " | ".join(_spread(values[name]) for name in REPORTED) + " |")
     return "\n".join(lines)
 
 
@@ -131,10 +135,10 @@ def _concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[s
     parts, ids, labels = [], None, None
     distance: Literal["cosine", "l2"] = "l2" if evaluations[0].distance == "l2" else "cosine"
     for evaluation in evaluations:
-        found, labels, vectors = workspace.embeddings(evaluation.id)
-        if ids is not None and not np.array_equal(ids, found):
+        sample_ids, labels, vectors = workspace.embeddings(evaluation.id)
+        if ids is not None and not np.array_equal(ids, sample_ids):
             raise Problem("The folds did not search the same images, so their embeddings cannot stand side by side.")
-        ids = found
+        ids = sample_ids
         norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
         parts.append(vectors / np.maximum(norms, 1e-12) if distance == "cosine" else vectors)
     assert labels is not None  # there is at least one fold
@@ -142,7 +146,7 @@ def _concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[s
     gallery = None if kept.all() else (together[kept], labels[kept])
     asking = np.ones(len(labels), bool) if gallery is None else ~kept
     metrics = retrieval_metrics(together[asking], labels[asking], distance=distance, gallery=gallery)
-    return {name: metrics[name] for name in TOLD}
+    return {name: metrics[name] for name in REPORTED}
 
 
 def _spread(values: list[float]) -> str:

@@ -5,22 +5,23 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.config import KINDS, BadConfig, RunConfig, presets
+from workbench.config import KINDS, BadConfig, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
+from workbench.settings.presets import presets
 
 
 def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
     """A config file or preset with `FIELD=VALUE` changes. Raises BadConfig naming each bad field."""
     by_key = {preset.key: preset.config for preset in presets()}
     config = by_key[name] if name in by_key and not os.path.exists(name) else RunConfig.from_toml(name)
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for change in changes:
         field, equals, text = change.partition("=")
         if not equals:
             raise BadConfig(f"--set {change}", {field: "Say it as FIELD=VALUE."})
-        given[field] = toml_value(text)
-    return changed(config, given, catalogs.current(), name)
+        values[field] = toml_value(text)
+    return changed(config, values, catalogs.current(), name)
 
 
 def changed(config: RunConfig, changes: Mapping[str, Any], known: Catalog, source: str) -> RunConfig:
@@ -34,20 +35,20 @@ def changed(config: RunConfig, changes: Mapping[str, Any], known: Catalog, sourc
         BadConfig: naming each bad field.
     """
     values = config.model_dump()
-    for field in sorted(changes, key=lambda each: not each.endswith(".name")):
+    for field in sorted(changes, key=lambda name: not name.endswith(".name")):
         *parents, last = field.split(".")
-        place: Any = values
+        section: Any = values
         for parent in parents:
-            if not isinstance(place.get(parent), dict):
+            if not isinstance(section.get(parent), dict):
                 raise BadConfig(source, {field: "There is no such field."})
-            place = place[parent]
-        if last == "name" and parents and parents[0] in KINDS and place[last] != changes[field]:
-            place.clear()  # the parameters of another entry mean nothing to this one
-        place[last] = changes[field]
-    found, errors = RunConfig.from_values(values, known)
-    if found is None:
+            section = section[parent]
+        if last == "name" and parents and parents[0] in KINDS and section[last] != changes[field]:
+            section.clear()  # the parameters of another entry mean nothing to this one
+        section[last] = changes[field]
+    result, errors = RunConfig.from_values(values, known)
+    if result is None:
         raise BadConfig(source, errors)
-    return found
+    return result
 
 
 def toml_value(text: str) -> Any:

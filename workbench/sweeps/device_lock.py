@@ -6,12 +6,11 @@ The system frees the lock when the process ends, however it ends, so that a kill
 import os
 import re
 import socket
-import sys
 from pathlib import Path
 
 from platformdirs import user_state_path
 
-LOCKED_BYTE = 1 << 30  # Windows locks bytes, not files: one far behind anything that is written
+from workbench.files import locks
 
 
 def folder() -> Path:
@@ -51,7 +50,7 @@ class DeviceLock:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         opened = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:
-            taken = _locked(opened) and _is_at(opened, self.path)
+            taken = locks.lock(opened) and _is_at(opened, self.path)
         except BaseException:
             os.close(opened)
             raise
@@ -66,31 +65,6 @@ class DeviceLock:
         if self._file is not None:
             os.close(self._file)  # with the last handle goes the lock
             self._file = None
-
-
-if sys.platform == "win32":
-    import errno
-    import msvcrt
-
-    def _locked(opened: int) -> bool:
-        os.lseek(opened, LOCKED_BYTE, os.SEEK_SET)
-        try:
-            msvcrt.locking(opened, msvcrt.LK_NBLCK, 1)
-        except OSError as error:
-            if error.errno in (errno.EACCES, errno.EDEADLK):
-                return False
-            raise
-        return True
-
-else:
-    import fcntl
-
-    def _locked(opened: int) -> bool:
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
 
 
 def _is_at(opened: int, path: Path) -> bool:

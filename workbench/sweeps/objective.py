@@ -49,6 +49,7 @@ def reported(metric: str) -> bool:
 
 
 def least_is_best(metric: str) -> bool:
+    """Whether a lower value of the objective is better, as of a loss; metrics of retrieval are better higher."""
     return TRAIN_SIDE.get(metric, False)
 
 

@@ -70,19 +70,19 @@ def planned(
         raise BadConfig("The sweep", {"how": f"Must be one of {', '.join(HOWS)}."})
     if seeds is not None:
         config = config.model_copy(update={"seeds": seeds})
-    found = checked(parameters, config, known)
+    swept = checked(parameters, config, known)
     metric = objective.chosen(metric, config, known)
     if how == "grid":
         if trials is not None:
             raise BadConfig("The sweep", {"trials": "A grid takes every combination: leave the number out."})
-        count = len(proposals.grid(found))
+        count = len(proposals.grid(swept))
     else:
         wanted = DEFAULT_TRIALS if trials is None else trials
         if not 1 <= wanted <= proposals.MOST:
             raise BadConfig("The sweep", {"trials": f"Must be 1 to {proposals.MOST:,}."})
-        there = proposals.combinations(found)
+        there = proposals.combinations(swept)
         count = wanted if there is None else min(wanted, there)
-    plan = Plan(config, found, how, count, metric, source)
+    plan = Plan(config, swept, how, count, metric, source)
     for setting in plan.settings():
         configured(config, setting, known)
     return plan
@@ -106,27 +106,27 @@ class SweepPreset:
 @lru_cache(maxsize=1)
 def sweep_presets() -> tuple[SweepPreset, ...]:
     """The papers' ablations by their `order`."""
-    found = []
+    ordered = []
     for path in (resources() / "sweeps").glob("*.toml"):
-        given = tomllib.loads(path.read_text("utf-8"))
-        parameters = tuple(read(f"{field}={text}") for field, text in given["parameters"].items())
-        found.append(
+        preset = tomllib.loads(path.read_text("utf-8"))
+        parameters = tuple(read(f"{field}={text}") for field, text in preset["parameters"].items())
+        ordered.append(
             (
-                given["order"],
+                preset["order"],
                 SweepPreset(
                     path.stem,
-                    given["title"],
-                    given["summary"],
-                    given["source"],
-                    given["preset"],
+                    preset["title"],
+                    preset["summary"],
+                    preset["source"],
+                    preset["preset"],
                     parameters,
-                    given.get("how", "grid"),
-                    given.get("trials"),
-                    given.get("set", {}),
+                    preset.get("how", "grid"),
+                    preset.get("trials"),
+                    preset.get("set", {}),
                 ),
             )
         )
-    return tuple(preset for _, preset in sorted(found, key=lambda each: each[0]))
+    return tuple(preset for _, preset in sorted(ordered, key=lambda pair: pair[0]))
 
 
 def preset_named(key: str) -> SweepPreset:

@@ -23,7 +23,8 @@ class Standing:
 
     @property
     def runs(self) -> list[int]:
-        return [each.run_id for each in self.trials if each.run_id is not None]
+        """Numbers of the runs of this setting that have begun, in the order of its trials."""
+        return [trial.run_id for trial in self.trials if trial.run_id is not None]
 
 
 def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:
@@ -49,7 +50,7 @@ def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:
 
 def runs_in_all(sweep: Sweep, trials: Sequence[Trial]) -> int:
     """Runs of the sweep, those that are not proposed yet with them."""
-    proposed = len({each.point for each in trials})
+    proposed = len({trial.point for trial in trials})
     if proposed >= sweep.points:
         return len(trials)
     return len(trials) + (sweep.points - proposed) * len(folds_and_seeds.children(RunConfig.recorded(sweep.config)))
@@ -59,14 +60,14 @@ def seconds_left(sweep: Sweep, trials: Sequence[Trial]) -> float | None:
     """Work that is left on one device, from what the runs so far have taken; None before anything is known."""
     if sweep.state in ("done", "cancelled"):
         return 0.0
-    ended = [each.seconds for each in trials if each.state == "done" and each.seconds > 0]
-    begun = [each for each in trials if each.state in OPEN and each.run_id is not None]
-    timed = [each.seconds + each.seconds_left for each in begun if each.seconds_left > 0]
+    ended = [trial.seconds for trial in trials if trial.state == "done" and trial.seconds > 0]
+    begun = [trial for trial in trials if trial.state in OPEN and trial.run_id is not None]
+    timed = [trial.seconds + trial.seconds_left for trial in begun if trial.seconds_left > 0]
     if not (ended or timed):
         return None
     each_run = fmean(ended or timed)
-    going_on = sum(each.seconds_left or max(each_run - each.seconds, 0.0) for each in begun)
-    closed = sum(each.state not in OPEN for each in trials)
+    going_on = sum(trial.seconds_left or max(each_run - trial.seconds, 0.0) for trial in begun)
+    closed = sum(trial.state not in OPEN for trial in trials)
     return going_on + (runs_in_all(sweep, trials) - closed - len(begun)) * each_run
 
 
@@ -78,5 +79,5 @@ def state_words(sweep: Sweep, trials: Sequence[Trial]) -> str:
         return "Working" if sweep.holds else "Waiting for the device"
     if sweep.state == "paused":
         return "Pausing" if sweep.alive else "Paused"
-    failed = sum(each.state == "failed" for each in trials)
+    failed = sum(trial.state == "failed" for trial in trials)
     return f"Done, {failed} failed" if sweep.state == "done" and failed else sweep.state.capitalize()

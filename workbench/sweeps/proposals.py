@@ -23,34 +23,39 @@ LEAST_BEFORE_MODEL, MOST_BEFORE_MODEL = 4, 10  # random settings before TPE begi
 
 def grid(parameters: Sequence[Parameter]) -> list[Setting]:
     """Every combination; the last parameter changes fastest. Raises BadConfig for over MOST of them."""
-    lists = [each.listed() for each in parameters]
+    lists = [parameter.listed() for parameter in parameters]
     count = prod(len(values) for values in lists)
     if count > MOST:
         raise BadConfig("The sweep", {"grid": f"{count:,} combinations are over {MOST:,}: draw some at random."})
-    return [dict(zip((each.field for each in parameters), values, strict=True)) for values in product(*lists)]
+    return [dict(zip((parameter.field for parameter in parameters), values, strict=True)) for values in product(*lists)]
 
 
 def draws(parameters: Sequence[Parameter], count: int, seed: int) -> list[Setting]:
     """`count` seeded draws, none twice; fewer where the parameters have fewer combinations."""
     rng = np.random.default_rng(seed)
-    found: list[Setting] = []
+    settings: list[Setting] = []
     for _ in range(count * REDRAWS):
-        if len(found) == count:
+        if len(settings) == count:
             break
-        drawn = {each.field: _drawn(each, rng) for each in parameters}
-        if drawn not in found:
-            found.append(drawn)
-    return found
+        drawn = {parameter.field: _drawn(parameter, rng) for parameter in parameters}
+        if drawn not in settings:
+            settings.append(drawn)
+    return settings
 
 
 def next_proposal(
-    parameters: Sequence[Parameter], told: Sequence[tuple[Setting, float | None]], seed: int, count: int, *, least: bool
+    parameters: Sequence[Parameter],
+    tried: Sequence[tuple[Setting, float | None]],
+    seed: int,
+    count: int,
+    *,
+    least: bool,
 ) -> Setting:
     """What TPE proposes after the settings that have been tried: the same for the same past, whoever asks.
 
     Args:
         parameters: what is varied.
-        told: settings in the order in which they were proposed, with their objective; None for one that failed.
+        tried: settings in the order in which they were proposed, with their objective; None for one that failed.
         seed: of the sweep.
         count: settings that the sweep will try in all.
         least: whether the least objective is the best.
@@ -60,30 +65,32 @@ def next_proposal(
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     drawn = min(max(count // 3, LEAST_BEFORE_MODEL), MOST_BEFORE_MODEL)
     # A study of its own for each proposal: nothing is left in memory that a restart could lose.
-    turn = int(np.random.SeedSequence([seed, len(told)]).generate_state(1)[0])
+    turn = int(np.random.SeedSequence([seed, len(tried)]).generate_state(1)[0])
     sampler = optuna.samplers.TPESampler(seed=turn, n_startup_trials=drawn, multivariate=False)
     study = optuna.create_study(
         storage=optuna.storages.InMemoryStorage(),
         sampler=sampler,
         direction="minimize" if least else "maximize",
     )
-    space = {each.field: _distribution(each) for each in parameters}
-    for setting, value in told:
+    space = {parameter.field: _distribution(parameter) for parameter in parameters}
+    for setting, value in tried:
         state = optuna.trial.TrialState.FAIL if value is None else optuna.trial.TrialState.COMPLETE
         study.add_trial(optuna.trial.create_trial(params=dict(setting), distributions=space, value=value, state=state))
     for _ in range(REASKS):
         asked = study.ask(space)
-        proposed = {each.field: _rounded(each, asked.params[each.field]) for each in parameters}
-        if all(proposed != setting for setting, _ in told):
+        proposed = {parameter.field: _rounded(parameter, asked.params[parameter.field]) for parameter in parameters}
+        if all(proposed != setting for setting, _ in tried):
             break
     return proposed
 
 
 def combinations(parameters: Sequence[Parameter]) -> int | None:
     """How many settings there are at all; None where a range of real numbers has no end of them."""
-    if any(each.ranged and not each.whole for each in parameters):
+    if any(parameter.ranged and not parameter.whole for parameter in parameters):
         return None
-    return prod(len(each.values) or int((each.high or 0) - (each.low or 0)) + 1 for each in parameters)
+    return prod(
+        len(parameter.values) or int((parameter.high or 0) - (parameter.low or 0)) + 1 for parameter in parameters
+    )
 
 
 def _drawn(parameter: Parameter, rng: np.random.Generator) -> Value:

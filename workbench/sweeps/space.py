@@ -40,6 +40,7 @@ class Parameter:
 
     @property
     def ranged(self) -> bool:
+        """Whether it is varied over a range of numbers, not over named values."""
         return self.low is not None
 
     def at(self, share: float) -> int | float:
@@ -76,22 +77,22 @@ def read(text: str) -> Parameter:
     Raises:
         BadConfig: naming the field and what is wrong with it.
     """
-    field, equals, given = (part.strip() for part in text.partition("="))
-    if not (field and equals and given):
+    field, equals, listing = (part.strip() for part in text.partition("="))
+    if not (field and equals and listing):
         raise BadConfig("The sweep", {field or text: "Say it as FIELD=A,B,C or FIELD=LOW..HIGH, with :log or :5."})
-    if ".." not in given:
+    if ".." not in listing:
         # Commas inside quotes belong to the word.
-        listed = toml_value(f"[{given}]")
-        values = listed if isinstance(listed, list) else [toml_value(each.strip()) for each in given.split(",")]
-        if not all(isinstance(each, bool | int | float | str) and each != "" for each in values):
-            raise BadConfig("The sweep", {field: f"{given!r} are not values with commas between."})
+        listed = toml_value(f"[{listing}]")
+        values = listed if isinstance(listed, list) else [toml_value(value.strip()) for value in listing.split(",")]
+        if not all(isinstance(value, bool | int | float | str) and value != "" for value in values):
+            raise BadConfig("The sweep", {field: f"{listing!r} are not values with commas between."})
         return Parameter(field, tuple(dict.fromkeys(values)))
-    limits, *marks = given.split(":")
+    limits, *marks = listing.split(":")
     low, _, high = limits.partition("..")
     ends = _number(field, low), _number(field, high)
     numbers = [int(mark[:9]) for mark in marks if mark.isascii() and mark.isdigit()]
     if len(numbers) > 1 or any(mark != "log" and not mark.isdigit() for mark in marks):
-        raise BadConfig("The sweep", {field: f"After the range only :log and a number of points can stand: {given}."})
+        raise BadConfig("The sweep", {field: f"After the range only :log and a number of points can stand: {listing}."})
     return Parameter(field, (), *ends, log="log" in marks, points=numbers[0] if numbers else None)
 
 
@@ -113,12 +114,12 @@ def checked(parameters: Sequence[Parameter], config: RunConfig, known: Catalog) 
     """
     if not parameters:
         raise BadConfig("The sweep", {"parameters": "Name at least one field with its values."})
-    names = [each.field for each in parameters]
+    names = [parameter.field for parameter in parameters]
     for name in names:
         if names.count(name) > 1:
             raise BadConfig("The sweep", {name: "It is named twice."})
-    chosen = {each.field: each.values for each in parameters if each.field.endswith(".name")}
-    return tuple(_checked(each, config, known, chosen) for each in parameters)
+    chosen = {parameter.field: parameter.values for parameter in parameters if parameter.field.endswith(".name")}
+    return tuple(_checked(parameter, config, known, chosen) for parameter in parameters)
 
 
 def fields(config: RunConfig, known: Catalog) -> dict[str, dict[str, Any]]:

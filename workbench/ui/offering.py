@@ -59,6 +59,6 @@ def _of_images(chosen: Path, catalog: Catalog) -> "RunConfig":
 
 def sample_config() -> "RunConfig":
     """The preset that runs anywhere in about a minute."""
-    from workbench.config import presets
+    from workbench.settings.presets import presets
 
     return next(preset.config for preset in presets() if preset.key.startswith("sample"))

@@ -38,7 +38,7 @@ DEAD_EVERY = 30_000  # ms between two looks for runs whose owner is gone
 
 
 class Session(Shown):
-    """State shared by pages; see docs/architecture.md, "Window".
+    """State shared by pages: its methods change it, its signals say what changed.
 
     Args:
         workspace: an open workspace; `open_workspace` changes it and closes the one before.

@@ -1,8 +1,10 @@
 """Numbers and states in the words of the window."""
 
+from functools import partial
 from math import isfinite
 from pathlib import Path
 
+from workbench import progress
 from workbench.files.archives import ENDINGS
 from workbench.workspace.numbers import words_of
 from workbench.workspace.rows import Run
@@ -44,14 +46,7 @@ def percent(fraction: float | None, digits: int = 1) -> str:
     return f"{100 * fraction:.{digits}f}" if isfinite(fraction) else words_of(fraction)
 
 
-def duration(seconds: float) -> str:
-    """130 as "2 min 10 s"."""
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole}{THIN}s"
-    if whole < 3600:
-        return f"{whole // 60}{THIN}min {whole % 60}{THIN}s"
-    return f"{whole // 3600}{THIN}h {whole % 3600 // 60}{THIN}min"
+duration = partial(progress.duration, space=THIN)  # 130 as "2 min 10 s"
 
 
 def short_time(seconds: float) -> str:

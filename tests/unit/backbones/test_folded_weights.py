@@ -7,7 +7,7 @@ from torch import nn
 from workbench import registry
 from workbench.backbones.pretrained import folded_layers
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
-from workbench.running.launch import preflight
+from workbench.running.preflight import preflight
 
 registry.discover("workbench.backbones")
 

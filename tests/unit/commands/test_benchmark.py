@@ -59,9 +59,9 @@ def test_a_comparison_runs_each_method_once(tmp_path, monkeypatch):
     monkeypatch.setitem(benchmark.BENCHES, "digits", Bench("sample-digits", {}, short))
     told = []
     with Workspace(tmp_path, create=True) as workspace:
-        rows = compare(workspace, "digits", ["ce", "spce"], [0], tmp_path, told.append)
-        assert len(told) == 2
-        again = compare(workspace, "digits", ["ce", "spce"], [0], tmp_path, told.append)
+        rows = compare(workspace, "digits", ["ce", "spce"], [0], tmp_path, lambda *words: told.append(words))
+        assert [(done, total) for _, done, total in told] == [(1, 2), (2, 2)]
+        again = compare(workspace, "digits", ["ce", "spce"], [0], tmp_path, lambda *words: told.append(words))
         assert len(told) == 2, "nothing is run twice"
     assert again == rows
     assert rows[0].method == "untrained"

@@ -10,7 +10,8 @@ from workbench.events import Noted
 from workbench.losses import build_loss
 from workbench.losses.psce import DIMENSIONS
 from workbench.problem import Problem
-from workbench.running.launch import count_classes, make_job, preflight, prepare_run
+from workbench.running.launch import make_job, prepare_run
+from workbench.running.preflight import count_classes, preflight
 from workbench.workspace import Workspace
 
 

@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workbench.config import RunConfig, presets
+from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.datasets.image_set import ImageSet
 from workbench.evaluation.retrieval import retrieve
 from workbench.events import Ended, Evaluated, Scalar, Status
 from workbench.running import launch
+from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 

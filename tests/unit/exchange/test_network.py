@@ -13,7 +13,7 @@ from torch import nn
 from workbench.exchange.formats import export_run
 from workbench.exchange.model import Cells, Deployed, with_cells
 from workbench.problem import Problem
-from workbench.running import launch
+from workbench.running import trained_network
 from workbench.workspace import Workspace
 
 
@@ -31,13 +31,13 @@ def exported(trained_space, tmp_path_factory):
 def expected(trained_space, out, count=1):
     """The embeddings [count, d] that the window gives for the image."""
     with Workspace(trained_space) as workspace:
-        return launch.trained(workspace, 1).embed([np.asarray(Image.open(out / "image.png"))] * count)
+        return trained_network.trained(workspace, 1).embed([np.asarray(Image.open(out / "image.png"))] * count)
 
 
 def test_any_number_of_images_gives_the_networks_embeddings(exported, trained_space):
     loaded = torch.export.load(exported / "model.pt2").module()
     with Workspace(trained_space) as workspace:
-        found = launch.trained(workspace, 1)
+        found = trained_network.trained(workspace, 1)
     for count in (1, 2, 5):
         images = torch.rand(count, 1, 16, 16, generator=torch.Generator().manual_seed(count))
         with torch.no_grad():
@@ -84,7 +84,7 @@ def test_the_crop_of_the_evaluation_is_inside():
 
 def test_onnx_gives_the_same_embeddings(trained_space, exported):
     with Workspace(trained_space) as workspace:
-        found = launch.trained(workspace, 1)
+        found = trained_network.trained(workspace, 1)
     session = onnxruntime.InferenceSession(str(exported / "model.onnx"), providers=["CPUExecutionProvider"])
     for count in (1, 3):
         images = torch.rand(count, 1, 16, 16, generator=torch.Generator().manual_seed(count))

@@ -11,7 +11,7 @@ from tests.waits import HANG
 from workbench import jobs
 from workbench.control import Cancelled, Control
 from workbench.events import Ended, Scalar
-from workbench.jobs import AnalysisProcess, Job
+from workbench.jobs import AnalysisProcess, Job, processes, threads
 from workbench.problem import Problem
 
 SERVER = """
@@ -110,15 +110,15 @@ def test_a_job_of_a_window_yields_to_it_and_no_other_does():
             lambda control, emit: found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id())),
             behind_window=behind_window,
         )
-    assert found == [max(jobs.NICE, own), own]
+    assert found == [max(threads.NICE, own), own]
 
 
 @pytest.fixture
 def analysis(monkeypatch, tmp_path):
     (tmp_path / "server.py").write_text(SERVER)
-    real = jobs.subprocess.Popen
+    real = processes.subprocess.Popen
     monkeypatch.setattr(
-        jobs.subprocess,
+        processes.subprocess,
         "Popen",
         lambda command, **options: real([sys.executable, str(tmp_path / "server.py")], **options),
     )

@@ -141,7 +141,7 @@ def test_an_experiment_that_ended_in_a_fold_goes_on_to_the_same_result(tmp_path)
             folds_and_seeds.unfinished(cut, config())
         (experiment,) = experiments.every(cut)
         assert experiment.result == wanted
-        assert "| concatenated | 1 |" in folds_and_seeds.told(experiment)
+        assert "| concatenated | 1 |" in folds_and_seeds.markdown(experiment)
         runs = experiments.runs_of(cut, experiment.id)
         best = [folds_and_seeds.best_evaluation(cut, run) for run in runs]
         assert wanted["separated"]["MAP@R"] == [each.metrics["MAP@R"] for each in best]
@@ -160,7 +160,7 @@ def test_concatenated_embeddings_of_queries_search_the_gallery_alone(monkeypatch
     monkeypatch.setattr(folds_and_seeds, "read_r", lambda workspace, evaluation_id: wanted.r)
     workspace = SimpleNamespace(embeddings=lambda evaluation_id: (ids, labels, vectors))
     found = folds_and_seeds._concatenated(workspace, [SimpleNamespace(id=1, distance=distance), SimpleNamespace(id=2)])
-    assert found == pytest.approx({name: wanted.metrics[name] for name in folds_and_seeds.TOLD}, abs=1e-6)
+    assert found == pytest.approx({name: wanted.metrics[name] for name in folds_and_seeds.REPORTED}, abs=1e-6)
 
 
 def test_the_best_epoch_is_chosen_on_the_classes_held_out(tmp_path):

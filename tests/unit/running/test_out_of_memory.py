@@ -7,8 +7,9 @@ from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.losses.contract import Loss
 from workbench.problem import Problem
-from workbench.running import engine as engines
-from workbench.running.launch import make_job, preflight, prepare_run
+from workbench.running import building
+from workbench.running.launch import make_job, prepare_run
+from workbench.running.preflight import preflight
 from workbench.workspace import Workspace
 
 SMALL = RunConfig(
@@ -28,7 +29,7 @@ def full(monkeypatch):
 
         return Large()
 
-    monkeypatch.setattr(engines, "build_loss", build)
+    monkeypatch.setattr(building, "build_loss", build)
 
 
 def test_the_run_is_kept_and_the_next_smaller_batch_proposed(full, tmp_path):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from workbench.config import Choice, EvaluationParams, RunConfig
-from workbench.running.launch import preflight
+from workbench.running.preflight import preflight
 
 
 @pytest.mark.parametrize("split", ["random", "classes", "mlrc"])

@@ -6,7 +6,7 @@ from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfi
 from workbench.control import Control
 from workbench.events import Waiting
 from workbench.problem import Problem
-from workbench.running import launch
+from workbench.running import launch, trained_network
 from workbench.training import checkpoint, trainer
 from workbench.training.meter import FEED_WAIT
 from workbench.workspace import Workspace
@@ -192,7 +192,7 @@ def test_without_a_whole_last_checkpoint_it_goes_on_from_the_best_and_says_so(ha
 def test_without_any_whole_checkpoint_nothing_is_forgotten(workspace, ended_at):
     run_id = launch.prepare_run(config("ce"), workspace)
     ended_at(workspace, run_id, 37, kill=False)
-    for place in launch.checkpoints(workspace, run_id):
+    for place in trained_network.checkpoints(workspace, run_id):
         place.write_bytes(b"cut")
     before = told(workspace)
     with pytest.raises(Problem, match=r"(?s)last\.pt is not a whole.*best\.pt is not a whole.*curves.*are kept"):

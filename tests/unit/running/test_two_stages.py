@@ -7,18 +7,20 @@ from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfi
 from workbench.control import Control
 from workbench.evaluation import retrieval_metrics
 from workbench.events import Evaluated
-from workbench.running import engine as engines
+from workbench.running import evaluator
+from workbench.running.building import load_data
+from workbench.running.engine import Engine
 
 
 def test_the_probe_of_a_long_tailed_half_sees_the_kept_images_only(monkeypatch, tmp_path):
     learned = []
-    probe = engines.linear_probe
+    probe = evaluator.linear_probe
 
     def noted(train, train_labels, *rest):
         learned.append(train_labels)
         return probe(train, train_labels, *rest)
 
-    monkeypatch.setattr(engines, "linear_probe", noted)
+    monkeypatch.setattr(evaluator, "linear_probe", noted)
     config = RunConfig(
         device="cpu", split=Choice(name="random"), sampler=Choice(name="long_tailed", params={"ratio": 20.0}),
         loss=Choice(name="psce", params={"prototypes": "simplex"}), augmentation=Choice(name="shift"),
@@ -27,7 +29,7 @@ def test_the_probe_of_a_long_tailed_half_sees_the_kept_images_only(monkeypatch, 
         evaluation=EvaluationParams(linear_probe=True, nmi=True, untrained=False),
     )  # fmt: skip
     heard = []
-    engine = engines.Engine(config, engines.load_data(config, lambda *words: None), tmp_path, Control(), heard.append)
+    engine = Engine(config, load_data(config, lambda *words: None), tmp_path, Control(), heard.append)
     engine.run()
     counts = np.bincount(learned[0])
     assert counts.tolist() == engine.sampler.kept.tolist()
@@ -50,8 +52,8 @@ def test_one_evaluation_has_both_distances_and_the_classifier_s_accuracy(
             distance=distance, other_distance=True, probe_size=0, untrained=False)
     )  # fmt: skip
     heard = []
-    engine = engines.Engine(config, engines.load_data(config, lambda *words: None), tmp_path, Control(), heard.append)
-    metrics = engine.evaluate(0)
+    engine = Engine(config, load_data(config, lambda *words: None), tmp_path, Control(), heard.append)
+    metrics = engine.evaluator.evaluate(0)
     (found,) = [event for event in heard if isinstance(event, Evaluated)]
     for name, prefix in ((distance, ""), (other, f"{other}/")):
         wanted = retrieval_metrics(found.embeddings, found.labels, distance=name)

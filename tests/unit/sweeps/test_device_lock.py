@@ -11,9 +11,10 @@ from tests.unit.sweeps.fake_runs import FakeRuns
 from tests.waits import HANG
 from workbench.cli import main
 from workbench.entries import catalog
+from workbench.files import locks
 from workbench.running import launch
 from workbench.settings.changed import changed, read_config
-from workbench.sweeps import device_lock, starting
+from workbench.sweeps import starting
 from workbench.sweeps.device_lock import DeviceLock, folder
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
@@ -83,14 +84,14 @@ def test_a_killed_process_holds_nothing():
 
 def test_a_lock_on_a_file_that_was_removed_meanwhile_is_none(monkeypatch):
     lock = DeviceLock("cpu")
-    locked = device_lock._locked
+    locked = locks.lock
 
     def cleaned_up(opened):
         lock.path.unlink()
         return locked(opened)
 
     with monkeypatch.context() as patch:
-        patch.setattr(device_lock, "_locked", cleaned_up)
+        patch.setattr(locks, "lock", cleaned_up)
         assert not lock.take(), "nobody else would meet it"
     assert lock.take()
     lock.free()

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.config import BadConfig, Choice, presets
+from workbench.config import BadConfig, Choice
 from workbench.entries import catalog
 from workbench.settings.changed import changed, read_config
+from workbench.settings.presets import presets
 from workbench.sweeps import objective
 from workbench.sweeps.plan import planned, preset_named, sweep_presets
 from workbench.sweeps.space import Parameter, checked, configured, fields, read, written

@@ -10,7 +10,8 @@ from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfi
 from workbench.control import Control
 from workbench.events import Evaluated, Noted, Scalar
 from workbench.problem import Problem
-from workbench.running.engine import Engine, load_data
+from workbench.running.building import load_data
+from workbench.running.engine import Engine
 from workbench.training import checkpoint
 from workbench.training.trainer import train_step
 

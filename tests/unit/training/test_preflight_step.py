@@ -5,8 +5,9 @@ import torch
 
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
-from workbench.running.dry_steps import time_steps
-from workbench.running.engine import Engine, load_data
+from workbench.running.building import load_data
+from workbench.running.engine import Engine
+from workbench.running.timing import time_steps
 
 
 def test_a_timed_step_is_a_step_of_the_run(tmp_path, monkeypatch):

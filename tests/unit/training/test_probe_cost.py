@@ -8,10 +8,11 @@ import torch
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.events import Scalar
-from workbench.running import dry_steps
-from workbench.running.dry_steps import StepTimes
-from workbench.running.engine import Engine, load_data
-from workbench.running.launch import looks, preflight
+from workbench.running import timing
+from workbench.running.building import load_data
+from workbench.running.engine import Engine
+from workbench.running.preflight import looks, preflight
+from workbench.running.timing import StepTimes
 from workbench.training import probe
 
 
@@ -37,8 +38,8 @@ def test_a_run_looks_at_its_probe_as_often_as_is_told(tmp_path, epochs, every):
 
 def test_preflight_tells_the_probe_s_share_and_counts_it_in_the_time(monkeypatch):
     """A step of 10 ms, a look of 40 ms."""
-    monkeypatch.setattr("workbench.running.dry_steps.time_steps", lambda *_: StepTimes(0.0, 0.01, 0.0, True))
-    monkeypatch.setattr("workbench.running.dry_steps.time_probe", lambda *_: 0.04)
+    monkeypatch.setattr("workbench.running.timing.time_steps", lambda *_: StepTimes(0.0, 0.01, 0.0, True))
+    monkeypatch.setattr("workbench.running.timing.time_probe", lambda *_: 0.04)
     found = preflight(config(epochs=2, every=10))
     total = 2 * found.steps_per_epoch
     looking = 0.04 * looks(total, 10)
@@ -50,13 +51,13 @@ def test_preflight_tells_the_probe_s_share_and_counts_it_in_the_time(monkeypatch
 
 def test_a_look_is_timed_on_a_part_of_the_probe(monkeypatch):
     seen = []
-    monkeypatch.setattr(dry_steps, "perf_counter", iter([0.0, 9.0, 10.0, 10.5]).__next__)
-    real = dry_steps.embed
-    monkeypatch.setattr(dry_steps, "embed", lambda *given: seen.append(len(given[3])) or real(*given))
+    monkeypatch.setattr(timing, "perf_counter", iter([0.0, 9.0, 10.0, 10.5]).__next__)
+    real = timing.embed
+    monkeypatch.setattr(timing, "embed", lambda *given: seen.append(len(given[3])) or real(*given))
     wanted = config(size=1000)
     made = Engine(wanted, load_data(wanted, lambda *_: None), Path(), Control(), lambda event: None)
-    assert dry_steps.time_probe(made, lambda: False) == pytest.approx(0.5 * len(made.probe.index) / dry_steps.TIMED)
-    assert seen == [dry_steps.TIMED, dry_steps.TIMED], "the first warms up"
+    assert timing.time_probe(made, lambda: False) == pytest.approx(0.5 * len(made.probe.index) / timing.TIMED)
+    assert seen == [timing.TIMED, timing.TIMED], "the first warms up"
 
 
 def test_without_images_there_is_no_probe_to_pay_for():

@@ -7,7 +7,8 @@ from PIL import Image
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.events import Evaluated
-from workbench.running.engine import Engine, load_data
+from workbench.running.building import load_data
+from workbench.running.engine import Engine
 
 CLASSES, OF_EACH, HIGH, WIDE = 4, 24, 32, 100
 COLOURS = np.array([[150, 100, 100], [100, 150, 100], [100, 100, 150], [140, 140, 90]])

@@ -25,7 +25,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.words import counted, duration
 
 if TYPE_CHECKING:
-    from workbench.running.launch import Preflight
+    from workbench.running.preflight import Preflight
 
 WIDTH, HEIGHT = 680, 560  # px at 100% text
 SETTLES_AFTER = 250  # ms without an edit

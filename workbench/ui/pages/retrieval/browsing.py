@@ -11,7 +11,7 @@ from workbench.comparing.counterparts import Counterpart
 from workbench.problem import Problem
 from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
-from workbench.results.search import Answer, OwnImage, search
+from workbench.running.image_search import Answer, OwnImage, search
 from workbench.ui.pages.retrieval.asking import Newest, Window
 from workbench.ui.pages.retrieval.causes import before_first_hit, changed, sentence
 from workbench.ui.pages.retrieval.comparison import Comparison

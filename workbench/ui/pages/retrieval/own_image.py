@@ -7,7 +7,7 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QImage
 
 from workbench.problem import Problem
-from workbench.results.search import OwnImage
+from workbench.running.image_search import OwnImage
 
 
 def pasted(image: QImage) -> OwnImage:

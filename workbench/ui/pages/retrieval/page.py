@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, Q
 
 from workbench.files.spreadsheet import pasted
 from workbench.problem import Problem
-from workbench.results.search import OwnImage
+from workbench.running.image_search import OwnImage
 from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.retrieval import own_image
 from workbench.ui.pages.retrieval.browsing import Browsing, Change

@@ -6,8 +6,9 @@ from pathlib import Path
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from workbench.config import Preset, RunConfig
+from workbench.config import RunConfig
 from workbench.problem import Problem
+from workbench.settings.presets import Preset
 from workbench.ui.session import Session
 
 CONFIGS = "Config (*.toml)"

@@ -8,9 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from workbench.config import Preset, RunConfig
+from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.settings.presets import Preset
 from workbench.ui.pages.setup.config_files import ConfigFiles
 from workbench.ui.pages.setup.contents import WIDTH as CONTENTS_WIDTH
 from workbench.ui.pages.setup.contents import Contents
@@ -28,7 +29,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
-    from workbench.running.launch import Preflight
+    from workbench.running.preflight import Preflight
 
 RIGHT = 300  # px of the preflight's column at 100% text
 RIGHT_LEAST = 240  # px in a narrow page
@@ -234,9 +235,9 @@ class SetupPage(QWidget):
             return
 
         def work(progress: Progress) -> "Inspection":
-            from workbench.running import launch
+            from workbench.running import preflight
 
-            return launch.inspect_data(config, progress)
+            return preflight.inspect_data(config, progress)
 
         self.session.run_in_thread("Looking at the data", work, partial(self._show_data, config))
 

@@ -21,7 +21,7 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.words import NO_VALUE, THIN, duration, memory, short_time
 
 if TYPE_CHECKING:
-    from workbench.running.launch import Preflight
+    from workbench.running.preflight import Preflight
 
 SETTLES_AFTER = 700  # ms without an edit
 SAMPLES, SAMPLE_SIDE = 5, 48  # images; px
@@ -108,9 +108,9 @@ class PreflightRunner(QObject):
 
     def _count_classes(self, config: RunConfig) -> None:
         def work(progress: Progress) -> int:
-            from workbench.running import launch
+            from workbench.running import preflight
 
-            return launch.count_classes(config, progress)
+            return preflight.count_classes(config, progress)
 
         self._start("Counting the classes", work, partial(self._count, self._number))
 
@@ -118,7 +118,7 @@ class PreflightRunner(QObject):
         number = self._number
 
         def work(progress: Progress) -> "Preflight":
-            from workbench.running import launch
+            from workbench.running import preflight
 
             def tell(text: str, done: int, total: int) -> None:
                 progress(text, done, total)
@@ -128,7 +128,7 @@ class PreflightRunner(QObject):
                 progress("Trying a few steps", 0, 0)  # raises Cancelled
                 return False
 
-            return launch.preflight(config, tell, cancelled, partial(self._counted.emit, number))
+            return preflight.preflight(config, tell, cancelled, partial(self._counted.emit, number))
 
         self._start("Preflight", work, self.found.emit)
 

@@ -5,8 +5,8 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QWidget
 
-from workbench.config import Preset, presets
 from workbench.entries.catalog import Catalog
+from workbench.settings.presets import Preset, presets
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.widgets.editors import ChoiceEditor
 

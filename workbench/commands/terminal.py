@@ -4,6 +4,7 @@ import sys
 from time import monotonic
 
 from workbench.events import Ended, Evaluated, Event, Noted, Progress, Scalar, Status, Waiting
+from workbench.progress import duration
 
 WIDTH = 24  # characters of the bar
 EVERY = 0.2  # seconds
@@ -69,13 +70,3 @@ class ProgressLine:
     def _clear(self) -> None:
         if self._moving and not self._quiet:
             sys.stderr.write("\r\x1b[2K")
-
-
-def duration(seconds: float) -> str:
-    """Seconds in words of two units: "2 min 10 s"."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -10,12 +10,13 @@ from PIL import Image
 
 from tests.ui.small_run import store_run
 from workbench.cli import cli
-from workbench.config import RunConfig, presets
+from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.exchange.importing import import_embeddings
 from workbench.problem import Problem
-from workbench.results.search import OwnImage, search, similarities
 from workbench.running import launch
+from workbench.running.image_search import OwnImage, search, similarities
+from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 
 ROWS = (3, 500)  # of the test half, searched with

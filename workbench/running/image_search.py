@@ -10,7 +10,7 @@ from workbench.config import RunConfig
 from workbench.datasets.images import BadImage, load
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.running import launch
+from workbench.running import trained_network
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour
 
@@ -120,14 +120,14 @@ def _read(images: Sequence[OwnImage]) -> list[np.ndarray]:
 
 def _network(
     workspace: Workspace, run_id: int, epoch: Epoch, evaluation_id: int | None
-) -> tuple[launch.Trained, Evaluation]:
+) -> tuple[trained_network.Trained, Evaluation]:
     """A network that the run keeps, and the evaluation made with its weights. Raises Problem as `search`."""
     if RunConfig.recorded(workspace.run(run_id).config).imported:
         raise Problem(
             f"Run {run_id} was imported from another program: its network is not here to embed an image with.",
             todo="Choose a run that was trained in Workbench.",
         )
-    checkpoints = launch.checkpoints(workspace, run_id)  # the last first
+    checkpoints = trained_network.checkpoints(workspace, run_id)  # the last first
     if not checkpoints:
         raise Problem(
             f"Run {run_id} has no checkpoint, so there is no network to embed an image with.",
@@ -140,11 +140,11 @@ def _network(
             raise Problem(f"Run {run_id} has no evaluation {evaluation_id}.")
         epoch = wanted[0].epoch
     if isinstance(epoch, str):
-        network = launch.trained(workspace, run_id, checkpoints[0 if epoch == LAST else -1])
+        network = trained_network.trained(workspace, run_id, checkpoints[0 if epoch == LAST else -1])
         return network, _evaluation(evaluations, network, f"this run's {epoch} checkpoint")
     kept: list[int] = []
     for checkpoint in reversed(checkpoints):
-        network = launch.trained(workspace, run_id, checkpoint)
+        network = trained_network.trained(workspace, run_id, checkpoint)
         if network.epoch == epoch:
             return network, _evaluation(evaluations, network, f"the checkpoint of epoch {epoch}")
         kept.append(network.epoch)
@@ -155,7 +155,7 @@ def _network(
     )
 
 
-def _evaluation(evaluations: Sequence[Evaluation], network: launch.Trained, name: str) -> Evaluation:
+def _evaluation(evaluations: Sequence[Evaluation], network: trained_network.Trained, name: str) -> Evaluation:
     """The newest evaluation of a network. Raises Problem when there is none."""
     made_with_it = [evaluation for evaluation in evaluations if evaluation.step == network.step]
     if not made_with_it:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-import torch  # noqa: TID253 - only experiment.py imports this file, inside functions
+import torch  # noqa: TID253 - only running/launch.py imports this file, inside functions
 from torch import Tensor  # noqa: TID253
 
 from workbench.backbones.pretrained import folded_layers

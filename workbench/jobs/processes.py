@@ -1,0 +1,156 @@
+"""Work in other processes: one that outlives this program, and one that answers requests."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from workbench.jobs.threads import start_daemon
+from workbench.problem import Problem
+
+Answer = dict[str, Any]
+GRACE = 5.0  # seconds that a process gets to end by itself
+
+
+def start_detached(words: list[str], log: Path) -> None:
+    """Start `python -m workbench WORDS` as a process that outlives this one; what it says goes to the end of `log`.
+
+    Raises:
+        Problem: the log cannot be written or the process cannot be started.
+    """
+    # getattr: the flags are there on Windows only.
+    flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("ab") as out:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "workbench", *words],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=os.name == "posix",
+                creationflags=flags,
+            )
+    except OSError as error:
+        raise Problem(f"The background process cannot be started ({error.strerror}).") from None
+    start_daemon("end of a worker", lambda: _wait(process))  # who does not wait for a child leaves a zombie
+
+
+def _wait(process: "subprocess.Popen[bytes]") -> None:
+    process.wait()
+
+
+class AnalysisProcess:
+    """An interpreter beside this one, for UMAP and scikit-learn or for reports: JSON lines, one job at a time.
+
+    Answers arrive on a listening thread, so `on_answer` must be safe to call from there. The process starts at the
+    first request, ends with `close` or with this program, and is started anew after it died.
+
+    Args:
+        on_answer: called with each answer {"id", "event": "progress" | "result" | "error", ...}.
+        module: what runs there, by serving.py.
+    """
+
+    def __init__(self, on_answer: Callable[[Answer], None], module: str = "workbench.projection.server") -> None:
+        self._on_answer, self._module = on_answer, module
+        self._numbers = count(1)
+        self._lock = threading.Lock()
+        self._waiting: set[int] = set()
+        self._process: subprocess.Popen[str] | None = None
+
+    def request(self, op: str, **fields: Any) -> int:
+        """Ask for `op`; returns the number that its answers will carry."""
+        with self._lock:
+            number = next(self._numbers)
+            self._waiting.add(number)
+            self._tell({"id": number, "op": op, **fields})
+            return number
+
+    def cancel(self, number: int) -> None:
+        """Discard a request: one that runs ends with its process, which is started anew at the next request."""
+        with self._lock:
+            if number not in self._waiting:
+                return
+            self._waiting.discard(number)
+            if self._process is not None and not self._waiting:
+                self._process.kill()
+                self._process = None
+            elif self._process is not None:
+                self._tell({"id": number, "op": "cancel"})
+
+    def close(self) -> None:
+        """End the process: ask, wait, then kill."""
+        with self._lock:
+            process, self._process = self._process, None
+            self._waiting.clear()
+        if process is None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _tell(self, message: Answer) -> None:
+        for _ in range(2):  # a process that died since the last request is started anew, once
+            if self._process is None or self._process.poll() is not None:
+                self._process = self._start()
+            try:
+                assert self._process.stdin is not None
+                self._process.stdin.write(json.dumps(message) + "\n")
+                self._process.stdin.flush()
+            except (BrokenPipeError, OSError):
+                self._process = None
+            else:
+                return
+        raise Problem("The analysis process cannot be started.", todo="See the log; restart Workbench.")
+
+    def _start(self) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [sys.executable, "-m", self._module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+        start_daemon("analysis answers", lambda: self._listen(process))
+        return process
+
+    def _listen(self, process: "subprocess.Popen[str]") -> None:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        for line in process.stdout:
+            answer = json.loads(line)
+            if answer["event"] in ("result", "error"):
+                with self._lock:
+                    wanted = answer["id"] in self._waiting
+                    self._waiting.discard(answer["id"])
+            else:
+                wanted = answer["id"] in self._waiting
+            if wanted:
+                self._on_answer(answer)
+        process.stdout.close()
+        process.wait()
+        with contextlib.suppress(OSError):  # what was never read by a dead process cannot be flushed
+            process.stdin.close()
+        with self._lock:
+            orphans = sorted(self._waiting) if self._process is process else []
+            self._waiting.difference_update(orphans)
+        for number in orphans:
+            self._on_answer(
+                {
+                    "id": number,
+                    "event": "error",
+                    "what": "The analysis process ended unexpectedly.",
+                    "kept": "Everything stored is kept.",
+                    "todo": "Ask again; it is started anew.",
+                }
+            )

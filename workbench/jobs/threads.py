@@ -1,0 +1,185 @@
+"""Work on threads. A job always ends with an Ended event, whatever happens."""
+
+import contextlib
+import logging
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from queue import SimpleQueue
+from time import monotonic
+from typing import TypeVar
+
+from workbench.control import Cancelled, Control
+from workbench.events import Emit, Ended
+from workbench.problem import Problem
+
+log = logging.getLogger(__name__)
+Work = Callable[[Control, Emit], None]
+A = TypeVar("A")
+B = TypeVar("B")
+NICE = 10  # of a job's threads; the window's is 0
+
+
+class Job:
+    """Runs `work(control, emit)` on its own thread; ask it to stop through `.control`.
+
+    Args:
+        behind_window: a window of this process goes first, where the system can do that.
+    """
+
+    def __init__(
+        self, name: str, work: Work, emit: Emit, control: Control | None = None, *, behind_window: bool = False
+    ) -> None:
+        self.control = control or Control()
+        self.ended: Ended | None = None  # how it ended, whether or not that could be told
+        self.untold: Problem | None = None  # why `emit` did not take its last word
+        self._work, self._emit, self._behind_window = work, emit, behind_window
+        self._thread = threading.Thread(target=self._run, name=name)
+        self._begun = threading.Event()  # its thread has started, or never will
+
+    def start(self) -> "Job":
+        """Have the thread started, without waiting for it."""
+        _starter(self._behind_window).put(self)
+        return self
+
+    @property
+    def alive(self) -> bool:
+        """Whether its work, or the end of its thread, is still to come; asked after `start`."""
+        return not self.join(0)
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Wait for the end, after `start`; False when it has not come within `timeout` seconds."""
+        asked = monotonic()
+        if not self._begun.wait(timeout):
+            return False
+        if self._thread.ident is not None:
+            self._thread.join(None if timeout is None else max(0.0, timeout - (monotonic() - asked)))
+        return not self._thread.is_alive()
+
+    def begin(self) -> None:
+        """Start the thread and wait until it runs; called by the thread that does nothing else."""
+        try:
+            self._thread.start()
+        except RuntimeError as error:  # the system gives no more threads, or the program is ending
+            log.error("%s could not begin: %s", self._thread.name, error)
+            self._say(Ended("failed", "The system gave no thread for this. Close other programs and try again."))
+        finally:
+            self._begun.set()
+
+    def _run(self) -> None:
+        ended = Ended("failed", "The job ended in an unknown way. See the log.")
+        try:
+            self._work(self.control, self._emit)
+            ended = Ended("stopped" if self.control.stop_asked or self.control.interrupted else "done")
+        except Cancelled:
+            ended = Ended("stopped" if self.control.kept else "cancelled")
+        except Problem as problem:  # the world's fault: say it
+            ended = Ended("failed", str(problem))
+        except MemoryError:
+            ended = Ended(
+                "failed", "There is not enough memory. What was saved is kept. Choose smaller batches or images."
+            )
+        except Exception:  # ours: keep the traceback, tell the person where it is
+            log.exception("%s failed", self._thread.name)
+            ended = Ended("failed", "This is a defect in Workbench. What was saved is kept. See the log.")
+        finally:
+            self._say(ended)
+
+    def _say(self, ended: Ended) -> None:
+        self.ended = ended
+        try:
+            self._emit(ended)
+        except Problem as problem:  # the disk that failed the job may fail its last word, too
+            self.untold = problem
+            log.error("%s ended as %s, which could not be recorded: %s", self._thread.name, ended.status, problem)
+
+
+@cache
+def _starter(behind_window: bool) -> "SimpleQueue[Job]":
+    """Jobs to begin. A thread that starts another waits for its first turn at the interpreter: not the window's."""
+    asked: SimpleQueue[Job] = SimpleQueue()
+
+    def start_each() -> None:
+        if behind_window:
+            _let_the_window_go_first()
+        while True:
+            asked.get().begin()
+
+    start_daemon("starter", start_each)
+    return asked
+
+
+def _let_the_window_go_first() -> None:
+    """On Linux each thread has its own niceness, and the threads that are started from this one inherit it."""
+    if sys.platform == "linux":
+        own = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, own, max(NICE, os.getpriority(os.PRIO_PROCESS, own)))  # only root may lower it
+
+
+@contextlib.contextmanager
+def repeating(name: str, every: float, work: Callable[[], None]) -> Iterator[None]:
+    """Do `work` every so many seconds on a thread of its own while the block runs, whatever Problem it meets."""
+    over = threading.Event()
+
+    def repeat() -> None:
+        while not over.wait(every):
+            try:
+                work()
+            except Problem as problem:
+                log.info("%s: %s", name, problem)
+
+    thread = threading.Thread(target=repeat, name=name, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def in_threads(
+    work: Callable[[A], B], items: Iterable[A], threads: int | None = None, ahead: int = 2
+) -> Generator[B, None, None]:
+    """What `work` gives for each item, in their order, made by several threads.
+
+    For work that frees the interpreter. All threads have ended when the iterator has, however it does: close it where
+    it is not read to its end.
+
+    Args:
+        items: drawn by the thread that reads the results, a little ahead of them.
+        threads: by default as many as there are cores, four at most.
+        ahead: results for each thread that may wait to be read.
+    """
+    count = threads or min(4, cores())
+    pool = ThreadPoolExecutor(count)
+    waiting: deque[Future[B]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > ahead * count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def meanwhile(work: Callable[[], A]) -> Iterator[Callable[[], A]]:
+    """`work` on a thread beside the body, which gets a function that waits for it and gives its result, or raises."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(work).result
+
+
+def start_daemon(name: str, work: Callable[[], None]) -> None:
+    """Run `work` on a thread that never holds up the program's end: warming up and listening."""
+    threading.Thread(target=work, name=name, daemon=True).start()

@@ -1,0 +1,104 @@
+"""What a run is built of, from its config: data with its two halves, model, loss, optimiser and schedule."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch  # noqa: TID253 - running's functions import this file when they are called
+
+from workbench import registry
+from workbench.backbones.model import build_model
+from workbench.config import RunConfig
+from workbench.datasets.encoded_images import EncodedImages
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.keeping import keep
+from workbench.datasets.split import Split, notes
+from workbench.entries.catalog import cache_folder
+from workbench.losses import build_loss
+from workbench.progress import Progress
+from workbench.training import checkpoint, device
+from workbench.training.feed import Augmentation, Cropping, Feed, Images
+from workbench.training.optimisers import build_optimiser, build_schedule
+from workbench.training.trainer import Parts
+
+
+def build_entry(kind: str, config: RunConfig, *arguments: Any, **named: Any) -> Any:
+    """What the config chooses of that kind ("sampler", "split", ...), built with its parameters and the arguments."""
+    choice = config.choice(kind)
+    entry = registry.entry(kind, choice.name)
+    return entry.build(entry.params(**choice.params), *arguments, **named)
+
+
+@dataclass(slots=True)
+class Data:
+    """A decoded data set with its two halves."""
+
+    images: ImageSet
+    pixels: np.ndarray | EncodedImages  # squares uint8 [n, H, W, C], or whole images that give such
+    cache: Path
+    split: Split
+
+    @property
+    def notes(self) -> list[tuple[str, str]]:
+        """(what, what is worth knowing) of the set and its halves; nothing is left out for it."""
+        return notes(self.images, self.split)
+
+
+def load_data(config: RunConfig, progress: Progress) -> Data:
+    """Find, decode (once) and split the data set. Raises Problem when it cannot be used."""
+    registry.discover("workbench.datasets")
+    image_set = build_entry("dataset", config, progress=progress)
+    augmentation = build_entry("augmentation", config)
+    whole = any(getattr(augmentation, name, False) for name in ("whole_training", "whole_evaluation"))
+    images, pixels, cache = keep(image_set, cache_folder() / "pixels", config.training.keep_images, whole, progress)
+    return Data(images, pixels, cache, build_entry("split", config, images, config.seed))
+
+
+def build_parts(config: RunConfig, data: Data, total_steps: int) -> Parts:
+    """Model, loss, optimiser and schedule on the chosen device, seeded."""
+    checkpoint.seed_everything(config.seed, config.training.deterministic)
+    where = device.choose(config.device)
+    model = build_model(config.backbone.name, config.backbone.params, config.embedding, data.images.channels)
+    classes = len(training_classes(data))
+    loss = build_loss(config.loss.name, num_classes=classes, embedding_dim=model.head.dim, **config.loss.params)
+    model.to(where)
+    loss.to(where)
+    if where.type in device.CHANNELS_LAST:
+        model.to(memory_format=torch.channels_last)
+    optimiser = build_optimiser(config.training, model, loss)
+    schedule = build_schedule(config.training, optimiser, total_steps)
+    return Parts(
+        model,
+        loss,
+        optimiser,
+        schedule,
+        where,
+        precision=config.training.precision,
+        clip_norm=config.training.clip_norm,
+        head_steps=config.training.head_epochs * (total_steps // config.training.epochs),
+        backbone=list(model.backbone.parameters()),
+    )
+
+
+def training_classes(data: Data) -> np.ndarray:
+    """Labels that occur in the training half, sorted: the loss's class c is the c-th of them."""
+    return np.unique(data.images.labels[data.split.train])
+
+
+def training_labels(data: Data) -> np.ndarray:
+    """The loss's class of every image of the training half [n] int64."""
+    labels: np.ndarray = np.searchsorted(training_classes(data), data.images.labels[data.split.train])
+    return labels
+
+
+def build_sampler(config: RunConfig, labels: np.ndarray) -> Any:
+    """The config's sampler for training images with these classes [n]. Raises Problem when they do not fit."""
+    return build_entry("sampler", config, labels=labels, batch_size=config.training.batch_size, seed=config.seed)
+
+
+def build_feed(data: Data, rows: np.ndarray, labels: np.ndarray, augmentation: Augmentation, on: torch.device) -> Feed:
+    """Images of some rows, with their labels [n], as the augmentation takes them."""
+    whole = getattr(augmentation, "whole_evaluation", False)
+    side = cast(Cropping, augmentation).side(data.images.image_size) if whole else 0
+    return Feed(cast(Images, data.pixels), rows, labels, on, side)

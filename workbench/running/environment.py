@@ -1,0 +1,99 @@
+"""Facts of a run that a report needs to repeat it: versions, device, data, plug-ins, weights."""
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench import __version__, files
+from workbench.config import KINDS, RunConfig
+from workbench.progress import Progress
+from workbench.workspace import Workspace
+
+if TYPE_CHECKING:
+    from workbench.registry import Entry
+    from workbench.running.building import Data
+    from workbench.running.engine import Engine
+
+NAMED_VERSIONS = (
+    "torch",
+    "torchvision",
+    "numpy",
+    "pytorch-metric-learning",
+    "umap-learn",
+    "faiss-cpu",
+    "PySide6-Essentials",
+)
+
+
+def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str, Any]:
+    """The facts as plain values: what the column `environment` of a run holds. `progress` may raise Cancelled."""
+    from workbench.datasets.keeping import words_of
+    from workbench.running.timing import weight_notes
+    from workbench.training import device
+
+    return {
+        "workbench": __version__,
+        **device.describe(engine.parts.device),
+        "versions": {name: version(name) for name in NAMED_VERSIONS},
+        "data": {
+            "fingerprint": data.images.fingerprint,
+            "read_as": engine.config.dataset.model_dump(),
+            "images": len(data.images.paths),
+            "classes": len(data.images.class_names),
+            "train": len(data.split.train),
+            "test": len(data.split.test),
+            "classes_disjoint": data.split.classes_disjoint,
+            "note": data.split.note,
+            "shared": shared_images(data, progress),
+            "left_out": data.images.problems[:1000],
+            "left_out_count": len(data.images.problems),
+            "unlike_published": data.images.unlike_published,
+            "notes": [*data.notes, *weight_notes(engine)],
+            "kept": words_of(data.pixels),
+        },
+        "weights": _weights(engine),
+        "plugins": _plugins(engine.config),
+        "parameters": sum(weight.numel() for weight in engine.parts.weights),
+        "steps_per_epoch": engine.sampler.steps_per_epoch,
+    }
+
+
+def changed_since(workspace: Workspace, run_id: int, data: "Data") -> str:
+    """A sentence when an earlier run read other files from the same folder; else empty."""
+    read_as = RunConfig.from_toml_text(workspace.run(run_id).config).dataset.model_dump()
+    for run in workspace.runs():
+        facts = run.environment.get("data", {})
+        if run.id != run_id and facts.get("read_as") == read_as:
+            same = facts["fingerprint"] == data.images.fingerprint
+            return "" if same else f"The files of {data.images.name} are not those of run {run.id}: they have changed"
+    return ""
+
+
+def _plugins(config: RunConfig) -> dict[str, str]:
+    """Where each entry of the config that is not Workbench's own comes from, with the hash of its file."""
+    from workbench import registry
+
+    chosen = [registry.entry(kind, config.choice(kind).name) for kind in KINDS]
+    return {f"{entry.kind} {entry.name}": f"{entry.origin}, {_file_hash(entry)}" for entry in chosen if entry.origin}
+
+
+def _file_hash(entry: "Entry") -> str:
+    file = Path(sys.modules[entry.build.__module__].__file__ or "")
+    return files.digest(file) if file.is_file() else "no file"
+
+
+def _weights(engine: "Engine") -> str:
+    """Hash of the file, a person's own or of torch's cache, that the backbone's weights were loaded from; or empty."""
+    path = getattr(engine.parts.model.backbone, "weights_path", None)
+    return files.digest(path) if path is not None and path.is_file() else ""
+
+
+def shared_images(data: "Data", progress: Progress) -> str:
+    """What is said of images that are in both halves, and of queries that find themselves; empty without any."""
+    from workbench.datasets import inspection
+
+    in_both, themselves = inspection.shared_images(data.pixels, data.split, progress)
+    sentences = [f"{in_both:,} test images have an exact copy in the training half"] if in_both else []
+    sentences += [f"{themselves:,} queries have an exact copy in the gallery"] if themselves else []
+    return "; ".join(sentences)

@@ -1,0 +1,203 @@
+"""What a run measures between its epochs: retrieval on the test half, held-out classes, the frozen features."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, cast
+
+import numpy as np
+import torch  # noqa: TID253 - only the engine imports this file
+from torch import Tensor, nn  # noqa: TID253
+
+from workbench.backbones.model import EmbeddingModel
+from workbench.config import RunConfig
+from workbench.evaluation.clusters import nmi
+from workbench.evaluation.linear_probe import linear_probe
+from workbench.evaluation.quality import quality
+from workbench.evaluation.retrieval import Retrieval, retrieve
+from workbench.events import Emit, Evaluated, Scalar, Status
+from workbench.problem import Problem
+from workbench.running.building import Data, build_feed, training_classes
+from workbench.training.feed import Feed
+from workbench.training.probe import embed
+from workbench.training.trainer import Parts
+
+VALIDATED = 2048  # training images on which a companion's checks are made where no class is held out
+CLASSIFIED = 4096  # embeddings at a time
+
+
+class Evaluator:
+    """Measures the model of one run; nothing here changes it. Used by the run's thread.
+
+    Args:
+        config: of the run.
+        data: with its halves.
+        parts: model and loss that are measured, on their device.
+        feed: the training half.
+        sampler: says which of its images are drawn.
+        augmentation: its deterministic twin prepares every image.
+        emit: told all that is measured.
+        stand_back: called between parts of a search; waits where the person asked for it.
+    """
+
+    def __init__(
+        self, config: RunConfig, data: Data, parts: Parts, feed: Feed, sampler: Any, augmentation: Any, emit: Emit,
+        stand_back: Callable[[], None],
+    ) -> None:  # fmt: skip
+        self._config, self._data, self._parts, self._feed = config, data, parts, feed
+        self._sampler, self._augmentation, self._emit, self._stand_back = sampler, augmentation, emit, stand_back
+        self._classes, self._device = training_classes(data), str(parts.device)
+        self._test_feed = self._feed_of(data.split.test)
+        self._test_labels = data.images.labels[data.split.test]
+        self._test_ids = data.images.sample_ids[data.split.test]
+
+    def evaluate(self, epoch: int) -> dict[str, float]:
+        """Embed the test half and measure retrieval; emits Evaluated and one scalar per metric. Fractions.
+
+        Raises:
+            Problem: embeddings that are not finite.
+        """
+        self._emit(Status("Evaluating"))
+        embeddings = self._embed(self._test_feed)
+        if not np.isfinite(embeddings).all():
+            raise Problem(
+                "The embeddings are not finite: training has diverged.",
+                kept="The checkpoints before it are kept.",
+                todo="Start again with a smaller learning rate.",
+            )
+        settings = self._config.evaluation
+        retrieval = self._search(embeddings, settings.neighbours, settings.distance)
+        for metrics in self._beside(epoch, embeddings, retrieval):
+            retrieval.metrics.update(metrics)
+        self._emit_curves(retrieval.metrics)
+        proxies, proxy_labels = self._proxies()
+        self._emit(
+            Evaluated(
+                epoch,
+                self._parts.step,
+                settings.distance,
+                retrieval.metrics,
+                self._test_ids,
+                self._test_labels,
+                embeddings,
+                retrieval.ap,
+                retrieval.first_hit,
+                retrieval.r,
+                retrieval.neighbours,
+                retrieval.similarities,
+                proxies,
+                proxy_labels,
+            )
+        )
+        return retrieval.metrics
+
+    def map_at_r(self, compared: Callable[[Tensor], Tensor], distance: Literal["cosine", "l2"]) -> float:
+        """MAP@R, never of the test half: of held-out classes, else of some training images put through `compared`."""
+        if self._data.split.validation is not None:
+            return self._validated(self._data.split.validation)
+        some = np.sort(np.random.default_rng([self._config.seed, 1]).permutation(len(self._feed))[:VALIDATED])
+        labels = self._feed.labels.cpu().numpy()[some]
+        embeddings = compared(torch.from_numpy(self._embed(self._feed, some))).numpy()
+        return retrieve(embeddings, labels, some, k=1, distance=distance, device=self._device).metrics["MAP@R"]
+
+    def _beside(self, epoch: int, embeddings: np.ndarray, retrieval: Retrieval) -> Iterator[dict[str, float]]:
+        """What is measured beside retrieval by the run's own distance, where the config asks for it."""
+        settings, labels = self._config.evaluation, self._test_labels
+        yield quality(embeddings, labels, self._test_ids, retrieval)
+        if settings.other_distance:
+            yield self._by_the_other_distance(embeddings)
+        if self._parts.average is not None:
+            yield self._averaged(self._parts.average.module)
+        yield self._classified(embeddings)
+        if settings.nmi:
+            self._emit(Status("Clustering"))
+            seed = self._config.seed
+            yield {"NMI": nmi(embeddings, labels, settings.distance, seed, self._device, self._stand_back)}
+        if self._data.split.validation is not None:
+            yield {"validation/MAP@R": self._validated(self._data.split.validation)}
+        if settings.linear_probe and epoch == self._config.training.epochs:
+            yield self._probed()
+
+    def _emit_curves(self, metrics: dict[str, float]) -> None:
+        curves = {name: f"test/{name}" for name in (*self._recalls, "P@1", "P@R", "MAP@R")}
+        for name, curve in (curves | {"validation/MAP@R": "validation/MAP@R"}).items():
+            if name in metrics:
+                self._emit(Scalar(curve, self._parts.step, metrics[name]))
+
+    @property
+    def _recalls(self) -> list[str]:
+        return [f"recall@{k}" for k in self._config.evaluation.ks]
+
+    def _feed_of(self, rows: np.ndarray) -> Feed:
+        labels = self._data.images.labels[rows]
+        return build_feed(self._data, rows, labels, self._augmentation, self._parts.device)
+
+    def _embed(
+        self, feed: Feed, index: np.ndarray | None = None, by: Callable[[Tensor], Tensor] | None = None
+    ) -> np.ndarray:
+        """Embeddings [n, d] of a half, or of some of its images; stands still where the person asked for it."""
+        return embed(self._parts.model, feed, self._augmentation, index, by, self._stand_back).cpu().numpy()
+
+    def _search(self, embeddings: np.ndarray, k: int, distance: Literal["cosine", "l2"]) -> Retrieval:
+        """Retrieval in the test half with k neighbours of each query."""
+        return retrieve(
+            embeddings, self._test_labels, self._test_ids, k=k, ks=self._config.evaluation.ks, distance=distance,
+            device=self._device, is_query=self._data.split.is_query, between=self._stand_back,
+        )  # fmt: skip
+
+    def _validated(self, rows: np.ndarray) -> float:
+        """MAP@R of the classes held out of the training half, searched among themselves."""
+        images = self._data.images
+        return retrieve(
+            self._embed(self._feed_of(rows)), images.labels[rows], images.sample_ids[rows], k=1,
+            distance=self._config.evaluation.distance, device=self._device,
+        ).metrics["MAP@R"]  # fmt: skip
+
+    def _by_the_other_distance(self, embeddings: np.ndarray) -> dict[str, float]:
+        """Retrieval metrics by the distance that is not the run's, under its name: "l2/MAP@R"."""
+        other: Literal["cosine", "l2"] = "cosine" if self._config.evaluation.distance == "l2" else "l2"
+        metrics = self._search(embeddings, 1, other).metrics
+        return {f"{other}/{name}": metrics[name] for name in (*self._recalls, "P@R", "MAP@R")}
+
+    def _averaged(self, model: nn.Module) -> dict[str, float]:
+        """Retrieval metrics of the averaged weights: "average/MAP@R"."""
+        embeddings = embed(model, self._test_feed, self._augmentation, between=self._stand_back).cpu().numpy()
+        metrics = self._search(embeddings, 1, self._config.evaluation.distance).metrics
+        averaged = {f"average/{name}": metrics[name] for name in (*self._recalls, "P@R", "MAP@R")}
+        for name, value in averaged.items():
+            self._emit(Scalar(f"test/{name}", self._parts.step, value))
+        return averaged
+
+    @torch.no_grad()
+    def _classified(self, embeddings: np.ndarray) -> dict[str, float]:
+        """Share of the test half that the trained classifier names rightly, where its classes have been trained."""
+        if self._data.split.classes_disjoint:
+            return {}
+        loss, labels, right, logits = self._parts.loss, self._test_labels, 0, None
+        training = loss.training
+        loss.eval()
+        for some in np.array_split(np.arange(len(labels)), -(-len(labels) // CLASSIFIED)):
+            logits = loss.logits(torch.from_numpy(embeddings[some]).to(self._parts.device))
+            if logits is None:
+                break
+            right += int((self._classes[logits.argmax(1).cpu().numpy()] == labels[some]).sum())
+        loss.train(training)
+        return {} if logits is None else {"classifier/top-1": right / len(labels)}
+
+    def _probed(self) -> dict[str, float]:
+        """Stage 2: accuracies on the frozen features before the head."""
+        self._emit(Status("Training the linear probe"))
+        model = cast(EmbeddingModel, self._parts.model)
+        drawn = self._sampler.places  # a long-tailed half stays long-tailed
+        train = self._embed(self._feed, drawn, by=model.features)
+        test = self._embed(self._test_feed, by=model.features)
+        train_labels = self._classes[self._feed.labels.cpu().numpy()[drawn]]
+        accuracies = linear_probe(train, train_labels, test, self._test_labels, self._config.seed)
+        for name, value in accuracies.items():
+            self._emit(Scalar(f"test/{name}", self._parts.step, value))
+        return accuracies
+
+    def _proxies(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        proxies = self._parts.loss.class_proxies()
+        if proxies is None:
+            return None, None
+        vectors, labels = proxies
+        return vectors.detach().float().cpu().numpy(), self._classes[labels.detach().cpu().numpy()]

@@ -1,0 +1,182 @@
+"""What a run would be, before it is started: its data looked at, its steps tried. Light to import."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.config import RunConfig
+from workbench.control import Cancelled, Control
+from workbench.progress import Progress, quiet
+from workbench.running import folds_and_seeds
+from workbench.running.environment import shared_images
+
+if TYPE_CHECKING:
+    from workbench.datasets.inspection import Inspection
+
+DRY_STEPS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What a run would be, from a look at the data and a few dry steps."""
+
+    images: int
+    classes: int
+    train: int
+    test: int
+    train_classes: int
+    test_classes: int
+    classes_disjoint: bool
+    image_size: int
+    device: str
+    parameters: int
+    steps_per_epoch: int
+    seconds_per_step: float
+    seconds_per_epoch: float
+    seconds: float  # of the whole run, evaluations left out
+    memory_bytes: int
+    probe_images: int
+    probe_every: int  # steps
+    probe_share: float  # of the training time, 0 to 1: CE and SPCE on the probe, its start and end counted
+    kept: str = ""  # how the images are kept, in words
+    bound: str = ""  # what most of the time goes to: "feed", "network", "loss" or "probe"
+    seconds_for_feed: float = 0.0  # to make one batch
+    seconds_for_loss: float = 0.0  # of one batch, forward and backward
+    note: str = ""
+    sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]
+    problems: list[tuple[str, str]] = field(default_factory=list)  # (path, reason) of images left out
+    unlike_published: list[tuple[str, str]] = field(default_factory=list)  # (name, what differs) of counts
+    notes: list[tuple[str, str]] = field(default_factory=list)  # (what, what is worth knowing); nothing is left out
+
+
+def preflight(
+    config: RunConfig,
+    progress: Progress = quiet,
+    cancelled: Callable[[], bool] = lambda: False,
+    counted: Callable[[int], None] = lambda classes: None,
+) -> Preflight:
+    """Look at the data and take a few dry steps; nothing is stored but the pixel cache.
+
+    `counted` is called with the number of training classes as soon as it is known; `progress` with what is being done.
+
+    Raises:
+        Problem: what would stop the run.
+        Cancelled: `cancelled` said so.
+    """
+    progress("Loading the engine", 0, 0)
+    from workbench.datasets.keeping import words_of
+    from workbench.running.building import load_data, training_classes
+    from workbench.running.engine import Engine
+    from workbench.running.timing import modes_differ, time_probe, time_steps, weight_notes
+    from workbench.training import device
+
+    def tell(text: str, done: int, total: int) -> None:
+        if cancelled():
+            raise Cancelled
+        progress(text, done, total)
+
+    runs = folds_and_seeds.children(config)
+    config = runs[0].config
+    data = load_data(config, tell)
+    classes = len(training_classes(data))
+    counted(classes)
+    shared = shared_images(data, tell)
+    chosen = "" if data.split.validation is not None else "The best epoch is chosen on the test half"
+    several = f"{len(runs)} runs, of which this is the first" if len(runs) > 1 else ""
+    tell("Trying a few steps", 0, 0)
+    engine = Engine(config, data, Path(), Control(), lambda event: None)
+    since = perf_counter()
+    try:
+        mismatch = modes_differ(engine)
+        times = time_steps(engine, DRY_STEPS, cancelled)
+        per_look = time_probe(engine, cancelled)
+    except (RuntimeError, MemoryError) as error:
+        if not device.is_out_of_memory(error):
+            raise
+        raise engine.out_of_memory() from None
+    tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
+    steps, images = engine.sampler.steps_per_epoch, data.images
+    every, total = config.evaluation.probe_every, engine.total
+    training, looking = times.whole * total, per_look * looks(total, every)
+    shown = np.random.default_rng(config.seed).permutation(data.split.train)[:5]
+    return Preflight(
+        images=len(images.paths),
+        classes=len(images.class_names),
+        train=len(data.split.train),
+        test=len(data.split.test),
+        train_classes=classes,
+        test_classes=len(np.unique(images.labels[data.split.test])),
+        classes_disjoint=data.split.classes_disjoint,
+        image_size=images.image_size,
+        device=device.describe(engine.parts.device)["device"],
+        parameters=sum(weight.numel() for weight in engine.parts.weights),
+        steps_per_epoch=steps,
+        seconds_per_step=times.whole,
+        seconds_per_epoch=(training + looking) / config.training.epochs,
+        seconds=(training + looking) * len(runs),
+        memory_bytes=device.memory_in_use(engine.parts.device),
+        probe_images=len(engine.probe.index),
+        probe_every=every,
+        probe_share=looking / (training + looking),
+        kept=words_of(data.pixels),
+        bound="probe" if looking > training else times.bound,
+        seconds_for_feed=times.feed,
+        seconds_for_loss=times.loss,
+        note=" ".join(_sentence(words) for words in (several, data.split.note, chosen, shared) if words),
+        sample_pictures=[
+            np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
+        ],
+        problems=list(images.problems),
+        unlike_published=list(images.unlike_published),
+        notes=[*data.notes, *weight_notes(engine), *mismatch],
+    )
+
+
+def count_classes(config: RunConfig, progress: Progress) -> int:
+    """Training classes of the config's first run, from its data alone: nothing is built and no step is tried.
+
+    Raises:
+        Problem: data that cannot be used. Whatever `progress` raises.
+    """
+    from workbench.running.building import load_data, training_classes
+
+    return len(training_classes(load_data(folds_and_seeds.children(config)[0].config, progress)))
+
+
+def steps_per_epoch(config: RunConfig, progress: Progress) -> int:
+    """Optimiser steps of an epoch of the config's first run, from its data and its sampler alone.
+
+    Raises:
+        Problem: data that cannot be used. Whatever `progress` raises.
+    """
+    from workbench.running.building import build_sampler, load_data, training_labels
+
+    config = folds_and_seeds.children(config)[0].config
+    return int(build_sampler(config, training_labels(load_data(config, progress))).steps_per_epoch)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def looks(steps: int, every: int) -> int:
+    """How often a run of so many steps looks at its probe: before the first step, every few, and after the last."""
+    return 2 + (steps - 1) // every
+
+
+def inspect_data(config: RunConfig, progress: Progress) -> "Inspection":
+    """What is in the config's data set, what is wrong with it and what is in it twice; of the first of its runs.
+
+    Raises:
+        Problem: data that cannot be used. Whatever `progress` raises.
+    """
+    from workbench.datasets.inspection import inspect
+    from workbench.running.building import load_data
+
+    config = folds_and_seeds.children(config)[0].config
+    data = load_data(config, progress)
+    return inspect(data.images, data.pixels, data.split, config.seed, progress)

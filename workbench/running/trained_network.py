@@ -1,0 +1,94 @@
+"""A run's checkpoints, and its best one as a network. Light to import; torch is loaded inside the functions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.config import RunConfig
+from workbench.events import CHECKPOINTS
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Dataset
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from workbench.backbones.model import EmbeddingModel
+
+
+def checkpoints(workspace: Workspace, run_id: int) -> list[Path]:
+    """The run's checkpoints that are there, the one to go on from first."""
+    return [workspace.file(run_id, name) for name in CHECKPOINTS.values() if workspace.has_file(run_id, name)]
+
+
+def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
+    """The checkpoint of the best evaluation, or the last. Raises Problem when there is none."""
+    paths = checkpoints(workspace, run_id)
+    if not paths:
+        raise Problem(f"Run {run_id} has no checkpoint to go on from.", todo="Start it anew.")
+    return paths[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A run's network as it is evaluated: squares of uint8, scaled to 0..1."""
+
+    model: "EmbeddingModel"  # on the CPU, in evaluation mode
+    crop: "Callable[[Tensor], Tensor]"  # images [n, C, S, S] in 0..1 -> what the network is given
+    dataset: Dataset
+    step: int  # optimiser steps that made it
+    epoch: int
+    side: int  # S, px
+    squeezed: bool  # whether a square holds all of an image, its sides no longer in proportion, or its centre
+
+    def embed(self, images: list[np.ndarray]) -> np.ndarray:
+        """Embeddings [m, d] float32 of a person's own images, uint8 [h, w, 3] or [h, w] of any size."""
+        import torch
+
+        from workbench.datasets.images import square, stretched
+
+        channels = self.dataset.channels
+        fitted = [stretched(image, self.side) if self.squeezed else image for image in images]
+        pixels = np.stack([square(image, self.side, channels) for image in fitted])  # [m, S, S, C]
+        batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
+        with torch.no_grad():
+            return np.asarray(self.model(self.crop(batch)).float().numpy())
+
+
+def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = None) -> Trained:
+    """A checkpoint of the run, by default its best, as a network.
+
+    Raises:
+        Problem: there is no checkpoint, or it does not fit the run's config.
+    """
+    from workbench import registry
+    from workbench.backbones.model import build_model
+    from workbench.training import checkpoint
+
+    info = workspace.run(run_id)
+    path = best_checkpoint(workspace, run_id) if checkpoint_file is None else checkpoint_file
+    if info.dataset_id is None:
+        raise Problem(f"Run {run_id} has not read its data yet.", todo="Wait for its first epoch.")
+    config = RunConfig.from_toml_text(info.config)
+    data = workspace.dataset(info.dataset_id)
+    backbone = {**config.backbone.params}
+    if backbone.get("weights", "none") != "none":
+        backbone["weights"] = "none"  # the checkpoint holds them
+    state = checkpoint.load(path)
+    registry.discover("workbench.datasets")
+    model = build_model(config.backbone.name, backbone, config.embedding, data.channels)
+    try:
+        model.load_state_dict(state["model"])
+    except (KeyError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise Problem(f"The checkpoint of run {run_id} does not fit its config ({reason}).") from None
+    entry = registry.entry("augmentation", config.augmentation.name)
+    augmentation = entry.build(entry.params(**config.augmentation.params))
+    whole = getattr(augmentation, "whole_evaluation", False)
+    side = augmentation.side(data.image_size) if whole else data.image_size
+    squeezed = whole or config.dataset.params.get("fit") == "stretch"
+    step, epoch = int(state["step"]), int(state["epoch"])
+    return Trained(model.eval(), augmentation.evaluate, data, step, epoch, side, squeezed)

@@ -1,0 +1,101 @@
+"""What the fields of a config ask of each other; each function gives one sentence by dotted name of a bad field."""
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.entries import catalog as catalogs
+from workbench.entries import dimensions
+from workbench.entries.catalog import Catalog
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+
+Errors = dict[str, str]
+
+
+def unknown_entries(config: "RunConfig", known: Catalog, kinds: tuple[str, ...]) -> Errors:
+    """Entries that the catalog does not have, and parameters that their entries refuse."""
+    errors: Errors = {}
+    for kind in kinds:
+        choice = config.choice(kind)
+        if f"{kind}/{choice.name}" not in known:
+            names = ", ".join(catalogs.names(known, kind))
+            errors[f"{kind}.name"] = f"There is no {kind} named {choice.name!r}. Known: {names}."
+            continue
+        for field, sentence in catalogs.errors(catalogs.params_of(known, kind, choice.name), choice.params).items():
+            errors[f"{kind}.{field}"] = sentence
+    return errors
+
+
+def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
+    """Fields that do not go together; those that rest on a field of `bad` are not looked at."""
+    errors: Errors = {}
+    if config.training.nesterov and config.training.momentum == 0:
+        errors["training.nesterov"] = "Nesterov needs a momentum above 0."
+    if config.training.patience and not config.holds_out(known):
+        errors["training.patience"] = (
+            "Early stopping needs training classes held out: take MLRC folds or set the share held out."
+        )
+    if "loss.name" in bad or "sampler.name" in bad:
+        return errors
+    if config.evaluation.linear_probe and config.fact(known, "split", "classes_disjoint"):
+        splits = catalogs.names(known, "split")
+        others = [split for split in splits if not catalogs.fact(known, "split", split, "classes_disjoint")]
+        errors["evaluation.linear_probe"] = f"The split leaves no class in both halves: use {' or '.join(others)}."
+    if not any(field.startswith("split") for field in bad):
+        fold, folds = config.folds(known)
+        if fold > folds:
+            errors["split.fold"] = "There are fewer folds: 0 runs all of them."
+    if config.training.views > 1 and config.fact(known, "augmentation", "changes") is False:
+        views = config.training.views
+        errors["training.views"] = f"{views} views without an augmentation are the same image {views} times."
+    return errors | _batches(config, known, sampler_is_good=not any(field.startswith("sampler") for field in bad))
+
+
+def _batches(config: "RunConfig", known: Catalog, *, sampler_is_good: bool) -> Errors:
+    """A sampler whose batches do not hold the pairs that the loss compares."""
+    loss = known[f"loss/{config.loss.name}"]
+    pairs = loss["facts"].get("needs_pairs") and config.training.views == 1
+    images_of_class = config.fact(known, "sampler", "images_of_class")
+    errors: Errors = {}
+    if pairs and images_of_class and config.value(known, "sampler", images_of_class) == 1:
+        errors[f"sampler.{images_of_class}"] = f"{loss['title']} compares images of one class: take 2 or more."
+    if pairs and not images_of_class:
+        errors["sampler.name"] = (
+            f"{loss['title']} compares images of one class: choose the sampler of classes x images, or 2 views."
+        )
+    if images_of_class and sampler_is_good:
+        errors |= _uneven(config, known, loss, images_of_class)
+    return errors
+
+
+def _uneven(config: "RunConfig", known: Catalog, loss: dict[str, Any], images_of_class: str) -> Errors:
+    """Batches that are no whole number of classes, or hold one class where a loss needs negatives."""
+    sampler = catalogs.params_of(known, "sampler", config.sampler.name).model_validate(config.sampler.params)
+    per_class, batch = sampler.model_dump()[images_of_class], config.training.batch_size
+    if batch % per_class:
+        return {"training.batch_size": f"{batch} images cannot be dealt as {per_class} of each class."}
+    if loss["facts"].get("needs_pairs") and batch == per_class:
+        return {"training.batch_size": f"A batch of one class has no negatives: take {2 * per_class} images or more."}
+    return {}
+
+
+def misfit(config: "RunConfig", known: Catalog, classes: int | None) -> Errors:
+    """An embedding whose size does not go with the loss and its number of training classes, where that is known."""
+    rule = config.fact(known, "loss", "dimensions")
+    if rule is None or classes is None or not config.embedding.dim:  # 0 is the backbone's own size
+        return {}
+    sentence = dimensions.refusal(rule, _loss_values(config, known)[rule["of"]], classes, config.embedding.dim)
+    return {"embedding.dim": sentence} if sentence else {}
+
+
+def idle_dimensions(config: "RunConfig", known: Catalog, classes: int | None) -> Errors:
+    """An embedding that is larger than what the loss can use; the run is allowed."""
+    rule = config.fact(known, "loss", "spans")
+    if rule is None or classes is None or not config.embedding.batch_norm:
+        return {}
+    sentence = dimensions.idle(rule, _loss_values(config, known), classes, config.embedding.dim)
+    return {"embedding.dim": sentence} if sentence else {}
+
+
+def _loss_values(config: "RunConfig", known: Catalog) -> dict[str, Any]:
+    return catalogs.params_of(known, "loss", config.loss.name).model_validate(config.loss.params).model_dump()

@@ -1,0 +1,68 @@
+"""Ready runs from resources/presets. What a file shares with others stands once, in a file below presets/shared.
+
+`base = "ccp"` takes shared/ccp.toml and lays the file's own fields over it. A part that names another entry replaces
+the base's part whole. A field that is set anew keeps nothing of the base's source: the file says its own.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.config import RunConfig
+from workbench.files.resources import resources
+
+Values = dict[str, Any]
+UNSAID = "The paper does not say; Workbench's choice"
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A ready run from resources/presets."""
+
+    key: str  # the file's name without ending
+    title: str
+    summary: str
+    config: RunConfig
+    sources: dict[str, str]  # dotted field -> paper and section, or a sentence where the paper is silent
+
+
+def presets() -> list[Preset]:
+    """The presets by their `order`. Parameters are not checked against the catalog here."""
+    ordered = []
+    for path in (resources() / "presets").glob("*.toml"):
+        values = read(path)
+        order, summary, sources = values.pop("order"), values.pop("summary"), values.pop("sources", {})
+        unsaid = values.pop("unsaid", UNSAID)
+        config = RunConfig.model_validate(values)
+        if sources:  # a paper's recipe: what it sets without a source is said to have none
+            sources = dict.fromkeys(fields_set(values), unsaid) | sources
+        ordered.append((order, Preset(path.stem, config.name, summary, config, sources)))
+    return [preset for _, preset in sorted(ordered, key=lambda pair: pair[0])]
+
+
+def read(path: Path) -> Values:
+    """A preset's whole content, its base included: fields of the run, and order, summary, sources, unsaid."""
+    own = tomllib.loads(path.read_text("utf-8"))
+    if "base" not in own:
+        return own
+    base = tomllib.loads((path.parent / "shared" / f"{own.pop('base')}.toml").read_text("utf-8"))
+    sources = base.pop("sources", {})
+    values = base | own
+    for part, value in own.items():
+        before = base.get(part)
+        if isinstance(value, dict) and isinstance(before, dict) and value.get("name") in (None, before.get("name")):
+            values[part] = before | value
+    kept = set(fields_set(values)) - set(fields_set(own))
+    values["sources"] = {field: source for field, source in sources.items() if field in kept} | own.get("sources", {})
+    return values
+
+
+def fields_set(values: Values) -> list[str]:
+    """Dotted names of the fields of a run that a preset sets; its name belongs to no recipe."""
+    fields: list[str] = []
+    for part, value in values.items():
+        if part in ("name", "order", "summary", "unsaid", "sources"):
+            continue
+        fields += [f"{part}.{field}" for field in value] if isinstance(value, dict) else [part]
+    return fields

@@ -1,0 +1,178 @@
+"""The parts of a config that every run has: embedding, training, evaluation; their fields with ranges and help."""
+
+from functools import lru_cache
+from typing import Any, Literal
+
+from pydantic import field_validator
+
+from workbench.params import Params, param
+
+
+class EmbeddingParams(Params):
+    """The head between the backbone and the loss."""
+
+    dim: int = param(
+        100,
+        ge=0,
+        le=4096,
+        symbol="d",
+        label="Embedding size",
+        help="Numbers per embedding; 0 keeps the backbone's own.",
+    )
+    layers: Literal["one", "two"] = param(
+        "one", help="Linear, or two linear layers with a ReLU between: the projection head of two-stage training."
+    )
+    start: Literal["random", "identity"] = param(
+        "random",
+        help="How the embedding's layer begins; identity keeps what pretrained features know, as far as its size goes.",
+    )
+    batch_norm: bool = param(
+        True,
+        label="Batch-norm on top",
+        help="Batch-norm without scale and shift on the embedding; Fig. 1 of CE vs pairwise needs it.",
+    )
+    dropout: float = param(0.0, ge=0, lt=1, help="Share of the embedding's numbers set to zero in training.")
+    bounded: bool = param(
+        False, label="Within the unit ball", help="Divide embeddings longer than 1 by their length, as CCP does."
+    )
+    normalise: bool = param(False, label="Unit length", help="Divide every embedding by its L2 norm before the loss.")
+
+
+class TrainingParams(Params):
+    """Optimiser, schedule and precision."""
+
+    epochs: int = param(10, ge=1, le=100_000, help="Passes over the training half.")
+    batch_size: int = param(64, ge=2, le=65_536, label="Batch", unit="images", symbol="n", help="Images per step.")
+    views: int = param(
+        1,
+        ge=1,
+        le=8,
+        help="Augmented copies of each image in a batch; two-view losses ask for 2. The loss sees n × views.",
+    )
+    optimiser: Literal["sgd", "adam", "adamw"] = param("adam", help="Rule that turns gradients into steps.")
+    lr: float = param(1e-3, gt=0, le=100, label="Learning rate", symbol="η", help="Size of a step at its highest.")
+    backbone_lr: float = param(
+        1.0, ge=0, le=100, label="Backbone learning rate", unit="×",
+        help="Learning rate of the backbone, as a multiple; small keeps pretrained features, 0 freezes them.",
+    )  # fmt: skip
+    layer_decay: float = param(
+        1.0, gt=0, le=1, label="Layer-wise decay", unit="× per block",
+        help="Each block of a transformer learns this much slower than the one after it; 1: all at one rate.",
+    )  # fmt: skip
+    momentum: float = param(0.9, ge=0, lt=1, help="Share of the last step that is kept; SGD only.")
+    beta2: float = param(
+        0.999, gt=0, lt=1, symbol="β₂", label="Second moment", help="Share of the squares kept; Adam and AdamW only."
+    )
+    nesterov: bool = param(False, help="Look ahead along the momentum; SGD only, with momentum above 0.")
+    weight_decay: float = param(0.0, ge=0, le=1, help="Pull of every weight towards zero.")
+    decay_matrices_only: bool = param(
+        True, label="Decay weights only", help="Leave biases and batch-norm out of the weight decay."
+    )
+    schedule: Literal["constant", "cosine"] = param("cosine", help="How the learning rate goes after the warm-up.")
+    head_epochs: int = param(
+        0, ge=0, le=100_000, label="Head alone", unit="epochs",
+        help="Epochs at the start in which only the embedding and the loss's own parameters learn, not the backbone.",
+    )  # fmt: skip
+    patience: int = param(
+        0, ge=0, le=100_000, unit="evaluations",
+        help="Evaluations without a better MAP@R of held-out classes that end the run; 0 trains all epochs.",
+    )  # fmt: skip
+    warmup_steps: int = param(0, ge=0, le=1_000_000, label="Warm-up", unit="steps", help="Steps of linear rise.")
+    clip_norm: float = param(0.0, ge=0, le=1e6, label="Clip gradients", help="Longest gradient allowed; 0 is off.")
+    precision: Literal["auto", "float32", "bf16", "fp16"] = param(
+        "auto",
+        help="auto: bf16 autocast on CUDA, float32 elsewhere. fp16 scales the loss so that gradients stay above 0.",
+    )
+    weight_average: float = param(
+        0.0, ge=0, lt=1, label="Weight average", unit="decay",
+        help="Above 0, an exponential average of the weights is evaluated beside them: 0.999 spans about 1,000 steps.",
+    )  # fmt: skip
+    compile_backbone: bool = param(
+        False, label="Compile backbone",
+        help="torch.compile: faster steps on a GPU after a first one that takes a minute or more.",
+    )  # fmt: skip
+    keep_images: Literal["auto", "pixels", "encoded"] = param(
+        "auto",
+        help="pixels: centre squares in a memory map; encoded: whole images as JPEG; auto: pixels up to 32 GiB, "
+        "unless crops are taken of whole images.",
+    )
+    deterministic: bool = param(False, help="Ask torch for the same result on every run of a GPU; slower.")
+
+
+class EvaluationParams(Params):
+    """What is measured while training."""
+
+    every: int = param(
+        1,
+        ge=1,
+        le=100_000,
+        label="Evaluate every",
+        unit="epochs",
+        help="Epochs between evaluations; the last is always evaluated.",
+    )
+    distance: Literal["cosine", "l2"] = param("cosine", help="How near two embeddings are.")
+    other_distance: bool = param(
+        False, label="Other distance, too",
+        help="Also measure recall, P@R and MAP@R by the distance that is not chosen: l2/recall@1, or cosine/recall@1.",
+    )  # fmt: skip
+    recall_at: str = param(
+        "1 2 4 8", label="Recall at", symbol="k", help="Ranks of recall@k, with spaces between: SOP has 1 10 100 1000."
+    )
+    neighbours: int = param(100, ge=1, le=1000, symbol="k", help="Neighbours stored for each query.")
+    probe_size: int = param(
+        2048,
+        ge=0,
+        le=100_000,
+        label="Probe",
+        unit="images",
+        help="Fixed training images on which CE and SPCE are measured; 0 is off. "
+        "Half as many cost half the time, which Preflight tells.",
+    )
+    probe_every: int = param(
+        50,
+        ge=1,
+        le=1_000_000,
+        label="Probe every",
+        unit="steps",
+        help="Steps between two points of the probe curves; twice as many cost half the time, which Preflight tells.",
+    )
+    anatomy_every: int = param(
+        200, ge=0, le=1_000_000, label="Anatomy every", unit="steps",
+        help="Steps between two looks at PCE, the parts of each loss and the information on the probe; 0 is off.",
+    )  # fmt: skip
+    linear_probe: bool = param(
+        False, help="After the last epoch: a linear classifier and kNN on the frozen features before the embedding."
+    )
+    nmi: bool = param(
+        False,
+        label="NMI",
+        help="Also cluster the test half by k-means and compare with its classes; slow for thousands of them.",
+    )
+    untrained: bool = param(True, label="Evaluate untrained", help="Also evaluate before the first step, as epoch 0.")
+
+    @field_validator("recall_at")
+    @classmethod
+    def _ranks(cls, text: str) -> str:
+        words = text.replace(",", " ").split()
+        if not words or not all(word.isascii() and word.isdigit() and 0 < int(word) <= 100_000 for word in words):
+            raise ValueError("Must be ranks from 1 on, such as 1 2 4 8")
+        return " ".join(dict.fromkeys(["1", *words]))
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """Ranks of recall@k; the first is always there."""
+        return tuple(int(word) for word in self.recall_at.split())
+
+
+@lru_cache(maxsize=1)
+def sections() -> dict[str, dict[str, Any]]:
+    """Fields of the common parts, described as in the catalog: "embedding", "training", "evaluation".
+
+    Not to be changed: the same dictionary is returned each time.
+    """
+    parts: dict[str, type[Params]] = {
+        "embedding": EmbeddingParams,
+        "training": TrainingParams,
+        "evaluation": EvaluationParams,
+    }
+    return {name: part.model_json_schema()["properties"] for name, part in parts.items()}
