@@ -44,7 +44,7 @@ def run(workspace, run_id, control, emit, recorder, *, resume=False):
     print("works", flush=True)
     input()
 
-experiment.run = run
+launch.run = run
 print("ready", flush=True)
 input()
 status = main(["run", sys.argv[1], "-w", sys.argv[2], "--resume", "--quiet"])

@@ -46,8 +46,8 @@ def test_a_new_user_presses_start_and_ends_with_a_report(qtbot, session, tmp_pat
     setup = window.pages.page("setup")
     qtbot.waitUntil(setup.start.isEnabled)
     qtbot.mouseClick(setup.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: session.run_id is not None)
     run_id = session.run_id
-    assert run_id is not None
 
     session.show_page("train")
     train = window.pages.page("train")

@@ -405,8 +405,8 @@ def test_the_theme_changes_what_is_drawn(qtbot, session, workspace, chosen):
     compared(qtbot, page)
     session.theme.choose(chosen)
     wanted = theme.DARK if chosen == "dark" else theme.LIGHT
-    background = page.difference.plot.plot.backgroundBrush().color().name().upper()
-    assert background == wanted.plot_background
+    drawn = page.difference.plot.plot
+    qtbot.waitUntil(lambda: drawn.backgroundBrush().color().name().upper() == wanted.plot_background)
 
 
 def test_two_hundred_runs_are_grouped_and_looked_at(qtbot, session, workspace):

@@ -139,7 +139,7 @@ def moved(qtbot, session, workspace, page):
         config = workspace.run(2).config.replace("lr = 0.001", "lr = 0.5")
         assert config != workspace.run(1).config
         db.execute("update runs set config = ? where id = 2", (config,))
-    session.follower.runs_changed.emit(workspace.runs())
+    session.follower.runs_changed.emit()
     tick(qtbot, page, 1, 2)
     qtbot.waitUntil(lambda: page.model.comparison is not None)
     return page, pixels

@@ -217,7 +217,7 @@ def test_two_dimensional_embeddings_are_shown_as_they_are(qtbot, page, session, 
     table = np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32)
     flat = store_run(workspace, LABELS, embeddings=[table])
     session.show_run(flat.run_id)
-    qtbot.waitUntil(lambda: page.model.map.width == 2)
+    qtbot.waitUntil(lambda: page.model.map is not None and page.model.map.width == 2)
     choose(page.settings.distance, "l2")
     choose(page.settings.method, "plane")
     qtbot.waitUntil(lambda: page.model.map.method == "plane")
@@ -252,8 +252,9 @@ def test_a_selection_is_saved_renamed_noted_and_chosen_in_another_epoch_and_run(
     again = store_run(workspace, LABELS)
     session.show_run(again.run_id)
     qtbot.waitUntil(lambda: not len(session.selection))
+    qtbot.waitUntil(dialog.choose.isEnabled)
     qtbot.mouseClick(dialog.choose, LEFT)
-    assert session.selection.tolist() == kept
+    qtbot.waitUntil(lambda: session.selection.tolist() == kept)
     dataset = workspace.run(page.run.run_id).dataset_id
     assert all_selections(workspace, dataset)[0].samples == tuple(kept)
 

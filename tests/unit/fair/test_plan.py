@@ -11,7 +11,7 @@ from workbench.entries import catalog
 from workbench.fair import plan as plans
 from workbench.fair.plan import CONDITIONS, planned, search_space, seeds_and_folds, tuning_config, value_of
 from workbench.problem import Problem
-from workbench.running import launch
+from workbench.running import preflight
 
 KNOWN = catalog.current()
 DATA = Path("data")
@@ -20,7 +20,7 @@ METHODS = sorted(catalog.names(KNOWN, "loss"))
 
 @pytest.fixture(autouse=True)
 def _no_data(monkeypatch):
-    monkeypatch.setattr(launch, "steps_per_epoch", lambda config, progress: 30)
+    monkeypatch.setattr(preflight, "steps_per_epoch", lambda config, progress: 30)
 
 
 @cache

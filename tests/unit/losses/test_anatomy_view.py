@@ -68,7 +68,7 @@ def test_pce_that_would_take_too_long_is_left_out(batch, monkeypatch):
 
 
 RAW = {"ce", "center", "psce"}
-UNIT = {"norm_ce", "proxy_nca", "psc", "proxy_anchor", "tsc"}
+UNIT = {"norm_ce", "proxy_nca", "psc", "proxy_anchor", "tsc", "arcface", "cosface", "adaface"}
 
 
 def by_hand(z, theta, bias, labels):
@@ -113,6 +113,10 @@ def compared(name, loss, z):
             return unit(z), unit(loss.prototypes.double()) / loss.temperature, no_bias
         case "proxy_anchor":
             return unit(z), 32 * unit(loss.anchors.proxies.double()), no_bias
+        case "arcface" | "cosface":
+            return unit(z), loss.scale * unit(loss.softmax.W.T.double()), no_bias
+        case "adaface":
+            return unit(z), loss.params.scale * unit(loss.proxies.double()), no_bias
         case "tsc":
             return unit(z), unit(loss.class_proxies()[0].double()) / loss.temperature, no_bias
 
@@ -158,5 +162,5 @@ def test_several_centres_of_a_class_have_ce_on_the_loss_s_own_logits_and_no_pce(
 def test_only_losses_that_compare_with_one_vector_for_each_class_say_how(name, batch):
     found = anatomy(trained(name, batch), *batch)
     assert ("anatomy/pce" in found) == (name in RAW | UNIT)
-    assert ("anatomy/ce" in found) == (name in RAW | UNIT | {"soft_triple"})
+    assert ("anatomy/ce" in found) == (name in RAW | UNIT | {"soft_triple", "sub_center_arcface"})
     assert (trained(name, batch).linear_logits() is not None) == (name in RAW | UNIT)

@@ -35,7 +35,7 @@ def test_the_average_of_the_weights_is_evaluated_beside_them(tmp_path):
         expected = weight.detach().clone() if expected is None else decay * expected + (1 - decay) * weight.detach()
     average = made.parts.average.module
     assert torch.allclose(average.head.linear.weight, expected, atol=1e-6)
-    made.evaluate(1)
+    made.evaluator.evaluate(1)
     [evaluated] = [event for event in events if isinstance(event, Evaluated)]
     assert evaluated.metrics["average/MAP@R"] != evaluated.metrics["MAP@R"]
     told = {event.name: event.value for event in events if isinstance(event, Scalar)}
