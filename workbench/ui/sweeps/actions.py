@@ -39,8 +39,8 @@ class SweepActions(QObject):
         workspace = self._session.workspace
 
         def work(progress: Progress) -> list[int]:
-            found = stored.every(workspace)
-            return [each.id for each in found if each.state == "active" and not (each.alive or each.starting)]
+            sweeps = stored.every(workspace)
+            return [sweep.id for sweep in sweeps if sweep.state == "active" and not (sweep.alive or sweep.starting)]
 
         self._session.run_in_thread("Sweeps", work, self._tell, quiet=True)
 

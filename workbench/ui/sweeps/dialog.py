@@ -50,7 +50,7 @@ class SweepDialog(QDialog):
         self.setWindowTitle("Sweep")
         self._session, self._config, self._preflight = session, config, preflight
         self._fields = fields(config, session.catalog)
-        self._presets = [each for each in sweep_presets() if self._fits(each)]
+        self._presets = [entry for entry in sweep_presets() if self._fits(entry)]
         self.plan: Plan | None = None  # what would start; None while something is wrong or being checked
         self._source = ""
         self._checking = Newest(session, self)
@@ -64,7 +64,7 @@ class SweepDialog(QDialog):
 
     def _build(self) -> None:
         self.preset = ChoiceEditor(
-            [OWN, *(each.key for each in self._presets)], ["Your own", *(each.title for each in self._presets)]
+            [OWN, *(preset.key for preset in self._presets)], ["Your own", *(preset.title for preset in self._presets)]
         )
         self.preset.setAccessibleName("Values from a paper's sweep")
         self.told = label("", "muted", wrap=True)
@@ -201,22 +201,22 @@ class SweepDialog(QDialog):
         self._changed()
 
     def _take_preset(self) -> None:
-        found = next((each for each in self._presets if each.key == self.preset.value()), None)
-        self.fixed.show_changes({} if found is None else found.changes)
-        if found is None:
+        preset = next((entry for entry in self._presets if entry.key == self.preset.value()), None)
+        self.fixed.show_changes({} if preset is None else preset.changes)
+        if preset is None:
             self._changed()
             return
         for row in tuple(self.rows):
             self._remove(row)
-        self.preset.set_value(found.key)
-        self._source = f"Values of {found.source}"
-        self.told.setText(f"{found.source}. {found.summary}")
+        self.preset.set_value(preset.key)
+        self._source = f"Values of {preset.source}"
+        self.told.setText(f"{preset.source}. {preset.summary}")
         self.told.show()
-        for each in found.parameters:
-            self.add_row(each.field, written(each))
-        self.how.set_value(found.how)
-        if found.trials is not None:
-            self.trials.set_value(found.trials)
+        for parameter in preset.parameters:
+            self.add_row(parameter.field, written(parameter))
+        self.how.set_value(preset.how)
+        if preset.trials is not None:
+            self.trials.set_value(preset.trials)
         self._edited()
 
     def take_preflight(self, found: "Preflight") -> None:
@@ -279,11 +279,11 @@ class SweepDialog(QDialog):
 
         self._checking.ask("Check the sweep", work, self._checked, quiet=True)
 
-    def _checked(self, found: Plan | dict[str, str]) -> None:
-        if isinstance(found, Plan):
-            self._show(self._cost(found), found, {})
+    def _checked(self, outcome: Plan | dict[str, str]) -> None:
+        if isinstance(outcome, Plan):
+            self._show(self._cost(outcome), outcome, {})
         else:
-            self._show("", None, found)
+            self._show("", None, outcome)
 
     def _show(self, summary: str, plan: Plan | None, errors: dict[str, str]) -> None:
         self.plan = plan
@@ -301,14 +301,16 @@ class SweepDialog(QDialog):
         self.start.setToolTip("" if plan is not None else summary or "Something is wrong with the values.")
 
     def _cost(self, plan: Plan) -> str:
-        each = len(folds_and_seeds.children(plan.config))
-        times = f" × {each} {'run' if each == 1 else 'runs'} of each" if each > 1 else ""
+        per_setting = len(folds_and_seeds.children(plan.config))
+        times = f" × {per_setting} {'run' if per_setting == 1 else 'runs'} of each" if per_setting > 1 else ""
         runs = counted(plan.runs, "run")
         text = f"{counted(plan.trials, 'setting')}{times} = {runs}" if times else runs
         if self._preflight is None:
             return f"{text}. Their time is known once Preflight has looked at the run."
         seconds = self._preflight.seconds / len(folds_and_seeds.children(self._config)) * plan.runs
-        varied = any(each.field.startswith(("training.", "backbone.", "dataset.")) for each in plan.parameters)
+        varied = any(
+            parameter.field.startswith(("training.", "backbone.", "dataset.")) for parameter in plan.parameters
+        )
         about = ", if all take as long as the run on Set up" if varied else ""
         return f"{text}, about {duration(seconds)} on {self._preflight.device}{about}, evaluations left out."
 

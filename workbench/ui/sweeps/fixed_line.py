@@ -40,9 +40,9 @@ class FixedLine(QWidget):
         self._tell()
 
     def _tell(self) -> None:
-        told = [f"{field} = {short(value)}" for field, value in self.changes.items() if field not in self._varied]
-        self.words.setText(f"Every run also has {', '.join(told)}, as in the paper.")
-        self.setVisible(bool(told))
+        changes = [f"{field} = {short(value)}" for field, value in self.changes.items() if field not in self._varied]
+        self.words.setText(f"Every run also has {', '.join(changes)}, as in the paper.")
+        self.setVisible(bool(changes))
 
     def _drop(self) -> None:
         self.show_changes({})

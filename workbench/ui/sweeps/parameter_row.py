@@ -55,6 +55,7 @@ class ParameterRow(QWidget):
 
     @property
     def empty(self) -> bool:
+        """Whether no values are entered."""
         return not self.values.text().strip()
 
     def show_problem(self, sentence: str) -> None:

@@ -28,13 +28,14 @@ class Band(pg.GraphicsObject):
         self.prepareGeometryChange()
         corners = [*zip(x.tolist(), high.tolist(), strict=True)]
         corners += reversed([*zip(x.tolist(), low.tolist(), strict=True)])
-        self._polygon = QPolygonF([QPointF(*each) for each in corners])
+        self._polygon = QPolygonF([QPointF(*corner) for corner in corners])
         self._bounds = self._polygon.boundingRect()
 
     def boundingRect(self) -> QRectF:
         return self._bounds
 
     def paint(self, painter: QPainter, *_: Any) -> None:
+        """Fill the band without an outline."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._colour)

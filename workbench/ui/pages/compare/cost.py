@@ -40,10 +40,12 @@ class CostPanel(QWidget):
         unit = 100 if is_share(found.metric) else 1
         pairs = list(zip(found.summaries, shown_as, strict=True))
         self.legend.clear()
-        for each, look in pairs[:MOST_NAMED]:
-            self.legend.addWidget(LegendEntry(each.group.title, look))
+        for summary, look in pairs[:MOST_NAMED]:
+            self.legend.addWidget(LegendEntry(summary.group.title, look))
         for plot, of in ((self.seconds, seconds), (self.memory, megabytes)):
-            plot.show_groups([(each.group.title, look, _points(each, of, unit)) for each, look in pairs], title)
+            plot.show_groups(
+                [(summary.group.title, look, _points(summary, of, unit)) for summary, look in pairs], title
+            )
 
 
 class LegendEntry(QWidget):

@@ -115,7 +115,7 @@ class SeedCurves(QWidget):
             items.append(pg.PlotDataItem(x, factor * y, pen=pg.mkPen(faint, width=1), connect="finite"))
         known = np.isfinite(curve.low)
         if known.any():
-            low, high = (factor * each[known] for each in (curve.low, curve.high))
+            low, high = (factor * limit[known] for limit in (curve.low, curve.high))
             colour = QColor(look.colour)
             colour.setAlpha(BAND)
             items.append(Band(curve.places[known], low, high, colour))
@@ -145,11 +145,11 @@ class SeedCurves(QWidget):
 
 def told(found: TrainingCurves) -> str:
     """What the lines are and what is missing from them, runs by their numbers."""
-    widths = sorted({round(each.bin_width) for each in found.curves if each.bin_width})
+    widths = sorted({round(curve.bin_width) for curve in found.curves if curve.bin_width})
     between = " to ".join(f"{width:,}" for width in dict.fromkeys((*widths[:1], *widths[-1:])))
     binned = f"of the means of bins of {between} steps" if widths else ""
-    exact = "at the steps that all runs of a group have" if any(not each.bin_width for each in found.curves) else ""
-    stride = max((each.stride for each in found.curves), default=1)
+    exact = "at the steps that all runs of a group have" if any(not curve.bin_width for curve in found.curves) else ""
+    stride = max((curve.stride for curve in found.curves), default=1)
     thinned = f", a point every {stride:,} steps at most" if stride > 1 else ""
     parts = [
         f"Bold: mean over seeds {', or '.join(filter(None, (binned, exact)))}.",
@@ -159,7 +159,7 @@ def told(found: TrainingCurves) -> str:
         parts.append(f"Without it: {runs_named(found.without)}.")
     if found.not_finite:
         parts.append(f"NaN or infinite at times, a gap here: {runs_named(found.not_finite)}.")
-    apart = [each.group.title for each in found.curves if not len(each.places)]
+    apart = [curve.group.title for curve in found.curves if not len(curve.places)]
     if apart:
         parts.append(f"Without a mean, since the runs share no steps: {', '.join(map(short_title, apart))}.")
     if found.groups > len(found.curves):

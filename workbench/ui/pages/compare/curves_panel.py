@@ -75,20 +75,20 @@ class CurvesPanel(QWidget):
 
     def _show(self) -> None:
         self._reading.cancel()
-        found, name = self._found, self.choice.currentData()
-        if found is None:
+        overview, name = self._found, self.choice.currentData()
+        if overview is None:
             return
         if name == METRIC:
-            self.seeds.show_curves(found.curves, self._shown_as, found.metric)
+            self.seeds.show_curves(overview.curves, self._shown_as, overview.metric)
             return
-        if self._read is not None and self._read[0] is found and self._read[1].name == name:
+        if self._read is not None and self._read[0] is overview and self._read[1].name == name:
             self._draw(self._read[1])
             return
         self.seeds.say("Reading…")
         workspace = self._session.workspace
 
         def work(progress: Progress) -> TrainingCurves:
-            return training_curves(workspace, found.groups, name, MOST_DRAWN, progress)
+            return training_curves(workspace, overview.groups, name, MOST_DRAWN, progress)
 
         self._reading.ask("Training curves", work, self._came, self._fail, quiet=True)
 

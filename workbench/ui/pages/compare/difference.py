@@ -93,8 +93,8 @@ class DifferencePanel(QWidget):
         self.plot.show_rows([row for row in rows if isfinite(row[1].mean)], title)
         self._fill(found)
 
-    def _fill(self, found: Comparison) -> None:
-        metric, unit = found.metric, " %" if is_share(found.metric) else ""
+    def _fill(self, comparison: Comparison) -> None:
+        metric, unit = comparison.metric, " %" if is_share(comparison.metric) else ""
         head = ["Seed (runs)", f"Baseline{unit}", f"Other{unit}", "Difference", "95% interval", "n"]
         rows = [
             [
@@ -105,9 +105,9 @@ class DifferencePanel(QWidget):
                 limits(seed.over_queries, metric, signed=True),
                 f"{seed.over_queries.n:,} queries" if seed.over_queries.n else NO_VALUE,
             ]
-            for seed in found.seeds
+            for seed in comparison.seeds
         ]
-        total = found.over_seeds
+        total = comparison.over_seeds
         middle, spread = number(total.mean, metric, signed=True), over_seeds(total, metric, signed=True)
         seeds = f"{total.n} {'seed' if total.n == 1 else 'seeds'}"
         self.model.show(head, [["all seeds", "", "", middle, spread, seeds], *rows])
@@ -135,6 +135,6 @@ def _scaled(interval: Interval, unit: int) -> Interval:
 
 
 def _tied(text: str, box: QComboBox) -> QLabel:
-    made = label(text, "caption")
-    made.setBuddy(box)
-    return made
+    caption = label(text, "caption")
+    caption.setBuddy(box)
+    return caption

@@ -67,6 +67,7 @@ class GroupDelegate(QStyledItemDelegate):
         return QSize(hint.width() + 2 * MARGIN, hint.height()) if kind is Kind.DIFFERENCE else hint
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw a cell of an interval or difference; the base class draws all other cells."""
         kind = _kind(index)
         if kind is Kind.GROUP:
             super().paint(painter, option, index)

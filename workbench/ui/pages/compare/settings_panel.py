@@ -89,16 +89,16 @@ class SettingsPanel(QStackedWidget):
         super().resizeEvent(event)
         fit_columns(self.table)
 
-    def _fill_table(self, found: Overview, shown_as: Sequence[Look]) -> None:
+    def _fill_table(self, overview: Overview, shown_as: Sequence[Look]) -> None:
         """Settings below each other beside the groups, or groups below each other where there are many."""
-        known, groups = self._session.catalog, found.groups
-        names = [field_title(row.field, groups, known) for row in found.differences]
-        values = [[value_title(row.field, value, known) for value in row.values] for row in found.differences]
+        known, groups = self._session.catalog, overview.groups
+        names = [field_title(row.field, groups, known) for row in overview.differences]
+        values = [[value_title(row.field, value, known) for value in row.values] for row in overview.differences]
         if len(groups) <= MOST_COLUMNS:
             cells = [[name, *row] for name, row in zip(names, values, strict=True)]
             self.model.show(["Setting", *(group.title for group in groups)], cells)
         else:
-            cells = [[group.title, *(row[place] for row in values)] for place, group in enumerate(groups)]
+            cells = [[group.title, *(row[at] for row in values)] for at, group in enumerate(groups)]
             self.model.show(["Group", *names], cells, [swatch(look) for look in shown_as])
         fit_columns(self.table)
 
@@ -113,17 +113,17 @@ class SettingsPanel(QStackedWidget):
                 items.index(chosen) if chosen in items else min(len(items) - 1, int(box is self.column))
             )
 
-    def _draw_lines(self, found: Overview, shown_as: Sequence[Look]) -> None:
-        if found is self._found:
-            self.parallel.show_lines(settings_space.lines(found), shown_as)
+    def _draw_lines(self, overview: Overview, shown_as: Sequence[Look]) -> None:
+        if overview is self._found:
+            self.parallel.show_lines(settings_space.lines(overview), shown_as)
 
     def _draw_heat(self) -> None:
-        found = self._found
-        if found is None:
+        overview = self._found
+        if overview is None:
             return
         column = self.column.currentText()
         chosen = "" if column in (NO_OTHER, self.row.currentText()) else column
-        shown = settings_space.heat_map(found, self.row.currentText(), chosen)
-        self.heat.show_map(shown, found.metric)
+        shown = settings_space.heat_map(overview, self.row.currentText(), chosen)
+        self.heat.show_map(shown, overview.metric)
         self.note.setText(POOLED)
         self.note.setVisible(shown.pooled)

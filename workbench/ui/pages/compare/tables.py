@@ -39,6 +39,7 @@ class WordTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._head)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Text, tooltip, alignment or icon of a cell; None for other roles."""
         match role:
             case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
                 return self._rows[index.row()][index.column()]
@@ -65,23 +66,23 @@ class WordTable(QAbstractTableModel):
 
 def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = None) -> QTableView:
     """A read-only view of whole rows, a new one or `view`; `name` is what a screen reader says."""
-    made = view or QTableView()
-    made.setModel(model)
-    made.setAccessibleName(name)
-    made.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-    made.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-    made.setTabKeyNavigation(False)
-    made.setWordWrap(False)
-    made.setShowGrid(False)
-    made.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-    made.setIconSize(QSize(*SWATCH))
-    made.verticalHeader().hide()
-    made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    made.verticalHeader().setDefaultSectionSize(ROW_PX)
-    made.horizontalHeader().setMinimumSectionSize(40)
-    made.horizontalHeader().setResizeContentsPrecision(50)
-    made.horizontalHeader().setMaximumSectionSize(2 * WIDEST)
-    return made
+    table = view or QTableView()
+    table.setModel(model)
+    table.setAccessibleName(name)
+    table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+    table.setTabKeyNavigation(False)
+    table.setWordWrap(False)
+    table.setShowGrid(False)
+    table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+    table.setIconSize(QSize(*SWATCH))
+    table.verticalHeader().hide()
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    table.verticalHeader().setDefaultSectionSize(ROW_PX)
+    table.horizontalHeader().setMinimumSectionSize(40)
+    table.horizontalHeader().setResizeContentsPrecision(50)
+    table.horizontalHeader().setMaximumSectionSize(2 * WIDEST)
+    return table
 
 
 def fit_columns(view: QTableView) -> None:

@@ -148,23 +148,25 @@ def _embeddings(workspace: Workspace, evaluation_id: int, only: Only) -> tuple[n
 
 def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapData:
     """A map from the workspace, with its parameters in the caption. Raises Problem when it is gone."""
-    made = next((one for one in workspace.projections(evaluation_id) if one.id == projection_id), None)
-    if made is None:
+    candidates = {candidate.id: candidate for candidate in workspace.projections(evaluation_id)}
+    projection = candidates.get(projection_id)
+    if projection is None:
         raise Problem("This map is not in the workspace any more.", todo="Choose its method again to draw it anew.")
     points, proxies = workspace.coordinates(projection_id)
-    said = f"{METHODS.get(made.method, made.method)} ({_parameters(made.params)}), seed {made.seed}{_trusted(made)}"
-    start = start_epoch(workspace, made)
+    method = METHODS.get(projection.method, projection.method)
+    said = f"{method} ({_parameters(projection.params)}), seed {projection.seed}{_trusted(projection)}"
+    start = start_epoch(workspace, projection)
     if start is not None:
         said += f", starts from epoch {start}"
-    data = _data(workspace, evaluation_id, points, proxies, said, made.method, params=made.params)
-    return replace(data, made=made, kept=kept_neighbours(workspace, made.id))
+    data = _data(workspace, evaluation_id, points, proxies, said, projection.method, params=projection.params)
+    return replace(data, made=projection, kept=kept_neighbours(workspace, projection.id))
 
 
-def _trusted(made: Projection) -> str:
+def _trusted(projection: Projection) -> str:
     """Trustworthiness and continuity, and of how many points where it was not all."""
-    parts = (("trustworthiness", made.trustworthiness), ("continuity", made.continuity))
+    parts = (("trustworthiness", projection.trustworthiness), ("continuity", projection.continuity))
     said = "".join(f", {name} {value:.4f}" for name, value in parts if value is not None)
-    return said if made.trust_queries is None else f"{said} (of {made.trust_queries:,} points)"
+    return said if projection.trust_queries is None else f"{said} (of {projection.trust_queries:,} points)"
 
 
 def _parameters(params: dict[str, Any]) -> str:

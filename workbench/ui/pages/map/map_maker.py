@@ -100,11 +100,16 @@ class MapMaker(QObject):
         wanted = self._wanted
         if wanted is None or self._request is not None:
             return
-        place = {"workspace": str(self._session.workspace.path), "evaluation": wanted.evaluation}
+        source = {"workspace": str(self._session.workspace.path), "evaluation": wanted.evaluation}
         self._requested = wanted
         try:
             self._request = self._session.analysis.request(
-                "project", {**place, **wanted.request}, self._progress, self._projected, self._not_projected, owner=self
+                "project",
+                {**source, **wanted.request},
+                self._progress,
+                self._projected,
+                self._not_projected,
+                owner=self,
             )
         except Problem as problem:
             self._session.notify(problem)
@@ -157,9 +162,13 @@ def best_map(workspace: Workspace, wanted: Wanted) -> MapData:
         Problem: as `map_data.stored` and `map_data.at_once`.
     """
     stored = maps_of(workspace, workspace.evaluation(wanted.evaluation).run_id)
-    chain = longest_chain(stored, lambda one: fits(one, wanted.request))
-    own = [one.id for one in stored if one.evaluation_id == wanted.evaluation and fits(one, wanted.request)]
-    number = next((one.id for one in chain if one.id in own), own[-1] if own else None)
+    chain = longest_chain(stored, lambda projection: fits(projection, wanted.request))
+    own = [
+        projection.id
+        for projection in stored
+        if projection.evaluation_id == wanted.evaluation and fits(projection, wanted.request)
+    ]
+    number = next((projection.id for projection in chain if projection.id in own), own[-1] if own else None)
     if number is not None:
         return map_data.stored(workspace, wanted.evaluation, number)
     return map_data.at_once(workspace, wanted.evaluation, wanted.request)

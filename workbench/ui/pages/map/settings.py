@@ -154,12 +154,12 @@ class MapSettings(QObject):
 
 def chooser(words: dict[str, str], name: str, tip: str = "") -> QComboBox:
     """A combo box of named choices."""
-    made = QComboBox()
+    box = QComboBox()
     for key, word in words.items():
-        made.addItem(word, key)
-    made.setAccessibleName(name)
-    made.setToolTip(tip)
-    return made
+        box.addItem(word, key)
+    box.setAccessibleName(name)
+    box.setToolTip(tip)
+    return box
 
 
 def labelled(words: str, box: QWidget) -> QWidget:

@@ -183,8 +183,8 @@ class NumberChoices(QWidget):
         self.metric_box.clear()
         self.metric_box.addItems(metrics or ["MAP@R"])
         self.at_box.clear()
-        for words, place in (("best epoch", "best"), ("last epoch", "last"), *((f"epoch {e}", e) for e in epochs)):
-            self.at_box.addItem(words, place)
+        for words, epoch in (("best epoch", "best"), ("last epoch", "last"), *((f"epoch {e}", e) for e in epochs)):
+            self.at_box.addItem(words, epoch)
         for box, words in zip((self.metric_box, self.at_box), chosen, strict=True):
             box.setCurrentIndex(max(0, box.findText(words)))
 
@@ -199,8 +199,8 @@ class NumberChoices(QWidget):
 
     def wanted(self) -> tuple[str, str | int]:
         """The metric; "best", "last" or an epoch."""
-        place = self.at_box.currentData()
-        return self.metric_box.currentText(), place if isinstance(place, int) else str(place)
+        epoch = self.at_box.currentData()
+        return self.metric_box.currentText(), epoch if isinstance(epoch, int) else str(epoch)
 
     def _say(self) -> None:
         self.changed.emit()

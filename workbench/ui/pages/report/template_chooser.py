@@ -92,22 +92,22 @@ class TemplateChooser(QWidget):
 
     def reset(self) -> None:
         """Sections, order and text as Workbench brings them."""
-        found = self.current()
-        shipped = templates()[found.base or found.key]
-        if found.base:
-            self._put(found.arranged(shipped.arrangement()))
+        template = self.current()
+        shipped = templates()[template.base or template.key]
+        if template.base:
+            self._put(template.arranged(shipped.arrangement()))
         else:
-            self._templates[found.key] = shipped
-            self._store(found.key, None)
+            self._templates[template.key] = shipped
+            self._store(template.key, None)
         self.shown.emit()
 
     def ask_reset(self) -> None:
         """The same; where words of one's own would go, they are asked for first."""
-        found = self.current()
-        if found.text.strip() in ("", templates()[found.base or found.key].text.strip()):
+        template = self.current()
+        if template.text.strip() in ("", templates()[template.base or template.key].text.strip()):
             self.reset()
             return
-        box = QMessageBox(QMessageBox.Icon.NoIcon, "Reset the template", f"Reset “{found.title}”?", parent=self)
+        box = QMessageBox(QMessageBox.Icon.NoIcon, "Reset the template", f"Reset “{template.title}”?", parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setInformativeText("Your notes in it are forgotten, with its order and ticks. This cannot be undone.")
         sure = box.addButton("Reset", QMessageBox.ButtonRole.DestructiveRole)
@@ -142,12 +142,12 @@ class TemplateChooser(QWidget):
 
     def _fill(self, key: str) -> None:
         """Those that Workbench brings, then a person's own by name."""
-        own = [each for each in self._templates.values() if each.base]
-        shipped = [each for each in self._templates.values() if not each.base]
+        own = [template for template in self._templates.values() if template.base]
+        shipped = [template for template in self._templates.values() if not template.base]
         self.box.clear()
-        for each in (*shipped, *sorted(own, key=lambda one: one.title.casefold())):
-            self.box.addItem(each.title, each.key)
-            self.box.setItemData(self.box.count() - 1, each.help, Qt.ItemDataRole.ToolTipRole)
+        for template in (*shipped, *sorted(own, key=lambda entry: entry.title.casefold())):
+            self.box.addItem(template.title, template.key)
+            self.box.setItemData(self.box.count() - 1, template.help, Qt.ItemDataRole.ToolTipRole)
         if own:
             self.box.insertSeparator(len(shipped))
         self.box.setCurrentIndex(max(0, self.box.findData(key)))
@@ -192,13 +192,13 @@ class TemplateChooser(QWidget):
                 self._session.notify(problem)
 
     def _ask_delete(self) -> None:
-        found = self.current()
-        box = QMessageBox(QMessageBox.Icon.NoIcon, "Delete the template", f"Delete “{found.title}”?", parent=self)
+        template = self.current()
+        box = QMessageBox(QMessageBox.Icon.NoIcon, "Delete the template", f"Delete “{template.title}”?", parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setInformativeText("Its order, ticks and text are forgotten. Reports that were written stay.")
         sure = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
         box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
-        sure.clicked.connect(partial(self._delete_now, found.key))
+        sure.clicked.connect(partial(self._delete_now, template.key))
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
 

@@ -39,10 +39,10 @@ class ConfusionGrid:
 
     def values(self, what: str) -> np.ndarray:
         """[n, n] float64 times or shares, by `what`; 0 where nothing is confused."""
-        made = np.zeros((len(self.labels), len(self.labels)))
+        matrix = np.zeros((len(self.labels), len(self.labels)))
         for cell, pair in self.pairs.items():
-            made[cell] = getattr(pair, what)
-        return made
+            matrix[cell] = getattr(pair, what)
+        return matrix
 
 
 def most_confused(pairs: Sequence[ConfusedPair], what: str, most: int = MOST) -> ConfusionGrid:
@@ -105,6 +105,7 @@ class ConfusionTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Text, alignment, colours or tooltip of a cell; None for other roles."""
         pair = self.pair(index)
         match role:
             case Qt.ItemDataRole.DisplayRole:
@@ -195,22 +196,22 @@ class ConfusionMatrix(QWidget):
         self.table.activated.connect(self._choose)  # a double click, or Enter
 
     def _view(self) -> QTableView:
-        made = QTableView()
-        made.setModel(self.model)
-        made.setAccessibleName("Confusions as a matrix")
-        made.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        made.setTabKeyNavigation(False)
-        made.setWordWrap(False)
-        made.setCornerButtonEnabled(False)
-        for header, size in ((made.horizontalHeader(), CELL_PX), (made.verticalHeader(), ROW_PX)):
+        view = QTableView()
+        view.setModel(self.model)
+        view.setAccessibleName("Confusions as a matrix")
+        view.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        view.setTabKeyNavigation(False)
+        view.setWordWrap(False)
+        view.setCornerButtonEnabled(False)
+        for header, size in ((view.horizontalHeader(), CELL_PX), (view.verticalHeader(), ROW_PX)):
             header.setSectionsClickable(True)
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
             header.setDefaultSectionSize(size)
-        made.horizontalHeader().setMinimumSectionSize(CELL_PX)
-        made.verticalHeader().setMaximumWidth(NAME_PX)
-        made.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
-        made.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        return made
+        view.horizontalHeader().setMinimumSectionSize(CELL_PX)
+        view.verticalHeader().setMaximumWidth(NAME_PX)
+        view.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
+        view.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        return view
 
     def show_pairs(self, pairs: Sequence[ConfusedPair]) -> None:
         """Other confusions."""
@@ -222,8 +223,8 @@ class ConfusionMatrix(QWidget):
         grid = most_confused(self._pairs, what)
         self.model.show(grid, what)
         shown = len(grid.labels)
-        some = f"The {shown:,} most confused of {grid.classes:,} classes. " if shown < grid.classes else ""
-        self.count.setText(some + HINT)
+        limited = f"The {shown:,} most confused of {grid.classes:,} classes. " if shown < grid.classes else ""
+        self.count.setText(limited + HINT)
 
     def _choose(self, index: QModelIndex) -> None:
         pair = self.model.pair(index)

@@ -118,7 +118,7 @@ class MistakesDialog(QDialog):
     def _picture(self, hub: Hub) -> QPixmap | None:
         picture = self._loader.pixmap(hub.sample_id, THUMBNAIL)
         if picture is None and not self._loader.absent(hub.sample_id):
-            every = [each.sample_id for each in self.hubs.rows]
+            every = [row.sample_id for row in self.hubs.rows]
             self._loader.request(
                 PLACE, every[max(0, (at := every.index(hub.sample_id)) - AHEAD) : at + AHEAD], THUMBNAIL
             )
@@ -158,20 +158,20 @@ def written_hub(column: int, value: Any) -> str:
 
 
 def _table(model: SortedRows, name: str, most_first: int) -> QTableView:
-    made = QTableView()
-    made.setModel(model)
-    made.setAccessibleName(name)
-    made.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-    made.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-    made.setShowGrid(False)
-    made.setTabKeyNavigation(False)
-    made.setWordWrap(False)
-    made.verticalHeader().hide()
-    header = made.horizontalHeader()
+    table = QTableView()
+    table.setModel(model)
+    table.setAccessibleName(name)
+    table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+    table.setShowGrid(False)
+    table.setTabKeyNavigation(False)
+    table.setWordWrap(False)
+    table.verticalHeader().hide()
+    header = table.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     header.setStretchLastSection(True)
     header.setSortIndicator(most_first, Qt.SortOrder.DescendingOrder)
-    made.setSortingEnabled(True)
+    table.setSortingEnabled(True)
     for column in range(model.columnCount() - 1):
-        made.setColumnWidth(column, 140)
-    return made
+        table.setColumnWidth(column, 140)
+    return table

@@ -76,42 +76,42 @@ class QueryList(QWidget):
             self.table.setColumnWidth(column, theme.px(width))
 
     def _class_chooser(self) -> QComboBox:
-        made = QComboBox()
-        made.setEditable(True)
-        made.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        made.setAccessibleName("Class of the queries: type to search")
-        made.setToolTip("Only queries of this class: type to search")
-        popup = made.view()
+        box = QComboBox()
+        box.setEditable(True)
+        box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.setAccessibleName("Class of the queries: type to search")
+        box.setToolTip("Only queries of this class: type to search")
+        popup = box.view()
         if isinstance(popup, QListView):
             popup.setUniformItemSizes(True)
-        completer = made.completer()
+        completer = box.completer()
         if completer is not None:
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
-        return made
+        return box
 
     def _query_table(self) -> QTableView:
-        made = QTableView()
-        made.setModel(self.model)
-        made.setAccessibleName("Queries")
-        made.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        made.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        made.setSortingEnabled(True)
-        made.setShowGrid(False)
-        made.setTabKeyNavigation(False)
-        made.setWordWrap(False)
-        made.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
-        made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        made.verticalHeader().hide()
-        made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        made.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
-        header = made.horizontalHeader()
+        table = QTableView()
+        table.setModel(self.model)
+        table.setAccessibleName("Queries")
+        table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        table.setSortingEnabled(True)
+        table.setShowGrid(False)
+        table.setTabKeyNavigation(False)
+        table.setWordWrap(False)
+        table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
+        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        table.verticalHeader().hide()
+        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
+        header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        made.setColumnWidth(0, THUMBNAIL + 14)
+        table.setColumnWidth(0, THUMBNAIL + 14)
         header.setSortIndicator(2, Qt.SortOrder.AscendingOrder)
-        return made
+        return table
 
     def _connect(self) -> None:
         self.failures.toggled.connect(self._choose_failures)

@@ -42,6 +42,7 @@ class QueryTable(QAbstractTableModel):
         self.endResetModel()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Emit `sort_asked`; whoever owns the table reads the queries in that order."""
         self.sort_asked.emit(column, order == Qt.SortOrder.DescendingOrder)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
@@ -51,6 +52,7 @@ class QueryTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(TITLES)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Thumbnail, text, alignment or tooltip of a cell; None for other roles."""
         if not index.isValid():
             return None
         row, column = index.row(), index.column()

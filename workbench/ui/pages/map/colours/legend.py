@@ -59,6 +59,7 @@ class GroupModel(QAbstractListModel):
         return 0 if parent.isValid() or self.groups is None else len(self.groups.names)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What the row of a group shows: text, name, colour, and the roles that LegendRow draws."""
         if self.groups is None or not index.isValid():
             return None
         row = index.row()

@@ -23,6 +23,7 @@ class LegendRow(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        """Draw symbol, text and score bar of one group."""
         tokens, widget = theme.current(), option.widget
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -68,7 +68,7 @@ class PointColours(QObject):
 
     def forget(self, colouring: str = "") -> None:
         """Read columns anew when they are next wanted: those of one colouring, or all."""
-        self._columns = {key: each for key, each in self._columns.items() if colouring and key[1] != colouring}
+        self._columns = {key: column for key, column in self._columns.items() if colouring and key[1] != colouring}
         if self._last is not None and colouring in ("", self._last[0]):
             self._last = None
 

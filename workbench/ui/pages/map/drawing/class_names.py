@@ -70,6 +70,7 @@ class ClassNames(pg.GraphicsObject):
         return WIDEST
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Draw the names that have room, in pixels of the screen."""
         self.drawn = []
         if not self._texts:
             return

@@ -178,6 +178,7 @@ class Cloud(pg.GraphicsObject):
         return 8.0
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Draw all points that are in view, at the size of the device."""
         if not len(self.index.order):
             return
         transform, device = painter.worldTransform(), painter.device()
@@ -292,9 +293,9 @@ class Cloud(pg.GraphicsObject):
             box = self._bounds
             scale = WHOLE / max(box.width(), box.height())
             size = (max(1, round(box.width() * scale)), max(1, round(box.height() * scale)))
-            place = QTransform(scale, 0, 0, -scale, -box.left() * scale, box.bottom() * scale)
+            to_picture = QTransform(scale, 0, 0, -scale, -box.left() * scale, box.bottom() * scale)
             slots = np.arange(len(self._of)) if self._shown is None else np.flatnonzero(self._shown)
-            self._whole = self._density(place, slots, size)
+            self._whole = self._density(to_picture, slots, size)
         return self._whole
 
     def _paint_shapes(self, painter: QPainter, slots: np.ndarray, wide: float) -> None:

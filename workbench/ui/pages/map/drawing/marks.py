@@ -89,6 +89,7 @@ class Marks(pg.GraphicsObject):
         return self._stars if self.proxies_shown else np.empty((0, 2))
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Draw stars, rings and lines over the points, in pixels of the screen."""
         transform = painter.worldTransform()
         painter.save()
         painter.resetTransform()

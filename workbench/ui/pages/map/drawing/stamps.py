@@ -172,9 +172,9 @@ def _grown(
 def _picture(pixels: np.ndarray) -> QImage:
     """uint32 [h, w] as a picture of its own memory."""
     tall, wide = pixels.shape
-    made = QImage(wide, tall, QImage.Format.Format_ARGB32_Premultiplied)
-    np.frombuffer(made.bits(), np.uint32).reshape(tall, wide)[:] = pixels  # four bytes a pixel: no padding
-    return made
+    image = QImage(wide, tall, QImage.Format.Format_ARGB32_Premultiplied)
+    np.frombuffer(image.bits(), np.uint32).reshape(tall, wide)[:] = pixels  # four bytes a pixel: no padding
+    return image
 
 
 def disc(wide: float) -> list[tuple[int, int]]:

@@ -25,8 +25,11 @@ class Loader(Protocol):
 
     ready: SignalInstance
 
-    def pixmap(self, sample_id: int, size: int) -> QPixmap | None: ...
-    def request(self, place: str, sample_ids: list[int], size: int) -> None: ...
+    def pixmap(self, sample_id: int, size: int) -> QPixmap | None:
+        """The thumbnail of a sample, at most `size` px wide and high; None while it is not loaded."""
+
+    def request(self, place: str, sample_ids: list[int], size: int) -> None:
+        """Load thumbnails, the first ones first; a new request of the same `place` replaces the one before."""
 
 
 class Thumbnails(pg.GraphicsObject):
@@ -112,6 +115,7 @@ class Thumbnails(pg.GraphicsObject):
         return SIDE
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Draw the pictures that are loaded and have room; ask the loader for the others."""
         if self._groups is None:
             return
         transform, device = painter.worldTransform(), painter.device()

@@ -61,12 +61,12 @@ class Playback(QObject):
         """Ask the analysis process for a map of every evaluation, each from the one before."""
         if self._request is not None or self._model.map is None:
             return
-        place = {"workspace": str(self._session.workspace.path), "evaluation": self._model.map.evaluation}
+        source = {"workspace": str(self._session.workspace.path), "evaluation": self._model.map.evaluation}
         self._item = self._session.activity.add("Map of every epoch", self.cancel)
         self._bar.show_working("Waiting for the analysis process")
         try:
             self._request = self._session.analysis.request(
-                "project_epochs", self._model.request | place, self._progress, self._done, self._failed, owner=self
+                "project_epochs", self._model.request | source, self._progress, self._done, self._failed, owner=self
             )
         except Problem as problem:
             self._failed(problem)

@@ -33,6 +33,7 @@ class Timeline:
 
     @property
     def playing(self) -> bool:
+        """Whether the epochs are being played."""
         return self._played_from is not None
 
     @property

@@ -22,6 +22,7 @@ class Command(QUndoCommand):
         self._done = False
 
     def id(self) -> int:
+        """MERGEABLE for a step that hides groups, else -1: Qt merges only steps of the same number."""
         return MERGEABLE if isinstance(self.step, Hiding) else -1
 
     def mergeWith(self, other: QUndoCommand) -> bool:
@@ -35,9 +36,11 @@ class Command(QUndoCommand):
         return merged is not None
 
     def undo(self) -> None:
+        """Restore the state before the step."""
         self._history.put(self.step, undone=True)
 
     def redo(self) -> None:
+        """Restore the state after the step; the first call, from `push`, changes nothing."""
         if self._done:  # a step is pushed after it was done
             self._history.put(self.step, undone=False)
         self._done = True
