@@ -20,6 +20,7 @@ from workbench.ui.sweeps.fixed_line import FixedLine
 from workbench.ui.sweeps.panel import show_sweeps
 from workbench.ui.sweeps.parameter_row import ParameterRow
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.editors import ChoiceEditor, LineEditor
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.words import counted, duration
@@ -34,7 +35,7 @@ REPORTED = ("MAP@R", "recall@1", "P@R", "NMI")
 
 
 class SweepDialog(QDialog):
-    """Varies the run of the Set up page. What is typed is checked on a thread: a grid may have thousands of settings.
+    """Varies the run of the Set up page. Entries are checked on a thread: a grid may have thousands of trials.
 
     Args:
         session: whose workspace gets the sweep.
@@ -108,14 +109,12 @@ class SweepDialog(QDialog):
         grid.setVerticalSpacing(4)
         named = (
             ("Values from", self.preset, 0, 0), ("How", self.how, 0, 2), ("Objective", self.figure, 1, 0),
-            ("Settings", self.trials, 1, 2), ("Seeds of each", self.seeds, 1, 4),
+            ("Trials", self.trials, 1, 2), ("Seeds per trial", self.seeds, 1, 4),
         )  # fmt: skip
         for text, widget, row, column in named:
-            words = label(text)
-            words.setBuddy(widget)
             if not widget.accessibleName():
                 widget.setAccessibleName(text)
-            grid.addWidget(words, row, column)
+            grid.addWidget(caption(text, widget, ""), row, column)
             grid.addWidget(widget, row, column + 1, 1, 3 if widget is self.how else 1)
         grid.setColumnStretch(1, 3)
         grid.setColumnStretch(3, 1)
@@ -256,7 +255,7 @@ class SweepDialog(QDialog):
         if any(row.empty for row in self.rows) or not self.rows:
             self._show("Give each parameter its values." if self.rows else "Add a parameter to vary.", None, {})
             return
-        self.summary.setText("Checking every setting…")
+        self.summary.setText("Checking every trial…")
         texts, how = [row.text for row in self.rows], self.how.value()
         numbers = {"seeds": self.seeds.value(), "trials": self.trials.value() if how != "grid" else None}
         wrong = {name: "Must be a whole number." for name, value in numbers.items() if isinstance(value, str)}
@@ -301,10 +300,10 @@ class SweepDialog(QDialog):
         self.start.setToolTip("" if plan is not None else summary or "Something is wrong with the values.")
 
     def _cost(self, plan: Plan) -> str:
-        per_setting = len(folds_and_seeds.children(plan.config))
-        times = f" × {per_setting} {'run' if per_setting == 1 else 'runs'} of each" if per_setting > 1 else ""
+        per_trial = len(folds_and_seeds.children(plan.config))
+        times = f" × {per_trial} {'run' if per_trial == 1 else 'runs'} per trial" if per_trial > 1 else ""
         runs = counted(plan.runs, "run")
-        text = f"{counted(plan.trials, 'setting')}{times} = {runs}" if times else runs
+        text = f"{counted(plan.trials, 'trial')}{times} = {runs}" if times else runs
         if self._preflight is None:
             return f"{text}. Their time is known once Preflight has looked at the run."
         seconds = self._preflight.seconds / len(folds_and_seeds.children(self._config)) * plan.runs

@@ -32,6 +32,7 @@ from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.row_table import select_rows
 from workbench.ui.words import NO_VALUE, duration
 from workbench.workspace import Workspace
 from workbench.workspace import sweeps as stored
@@ -366,14 +367,8 @@ def _cells(number: int, trial: Trial, fields: Sequence[str]) -> tuple[str, ...]:
 
 def _table(name: str) -> QTableWidget:
     table = QTableWidget()
-    table.setAccessibleName(name)
+    select_rows(table, name)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    table.setTabKeyNavigation(False)
-    table.setShowGrid(False)
-    table.setWordWrap(False)
-    table.verticalHeader().hide()
     table.horizontalHeader().setStretchLastSection(True)
     table.horizontalHeader().setHighlightSections(False)
     table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

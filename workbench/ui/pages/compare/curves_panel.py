@@ -14,7 +14,7 @@ from workbench.ui.newest import Newest
 from workbench.ui.pages.compare.curves import MOST_DRAWN, SeedCurves
 from workbench.ui.pages.compare.looks import Look
 from workbench.ui.session import Session
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.captions import caption
 
 METRIC = ""  # the choice of the page's metric; the others are names of scalars
 
@@ -35,14 +35,12 @@ class CurvesPanel(QWidget):
         self.choice.setAccessibleName("What is drawn as curves")
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.choice.setToolTip("The metric above over epochs, or what training logged over steps")
-        caption = label("Curve of", "caption")
-        caption.setBuddy(self.choice)
         self.seeds = SeedCurves()
         self.seeds.failed.connect(self.failed)
         head = QHBoxLayout()
         head.setContentsMargins(8, 8, 8, 0)
         head.setSpacing(8)
-        head.addWidget(caption)
+        head.addWidget(caption("Curve of", self.choice))
         head.addWidget(self.choice)
         head.addStretch(1)
         column = QVBoxLayout(self)

@@ -4,7 +4,7 @@ from math import isfinite
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds
 from workbench.comparing.intervals import Interval
@@ -14,6 +14,7 @@ from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.pages.compare.plots import IntervalPlot
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import ElidedLabel, label
 
 
@@ -42,7 +43,7 @@ class DifferencePanel(QWidget):
         self.table = table_view(self.model, "Difference for each seed and over all")
         head = QHBoxLayout()
         for widget, stretch in (
-            (label("Baseline", "caption"), 0), (self.baseline, 1), (self.swap, 0), (_tied("Against", self.other), 0),
+            (label("Baseline", "caption"), 0), (self.baseline, 1), (self.swap, 0), (caption("Against", self.other), 0),
             (self.other, 1),
         ):  # fmt: skip
             head.addWidget(widget, stretch)
@@ -132,9 +133,3 @@ def _seed(seed: int, fold: int) -> str:
 
 def _scaled(interval: Interval, unit: int) -> Interval:
     return Interval(unit * interval.mean, unit * interval.low, unit * interval.high, interval.n)
-
-
-def _tied(text: str, box: QComboBox) -> QLabel:
-    caption = label(text, "caption")
-    caption.setBuddy(box)
-    return caption

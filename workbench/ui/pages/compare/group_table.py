@@ -81,7 +81,7 @@ class GroupTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Text, accessible text, tooltip, alignment, font or colour of a cell; None for other roles."""
+        """What a cell shows in a role, or the object that GroupDelegate draws; None for other roles."""
         row, column = self.rows[index.row()], self.columns[index.column()]
         title = row.group.title
         match role:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QVBoxLayout, QWidge
 from workbench.comparing.measures import At
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import ElidedLabel, label
 
 
@@ -58,11 +59,9 @@ class Head(QWidget):
             ("Metric", self.metric_box, "Metric"),
             ("At", self.at_box, "Which evaluation of each run"),
         ):
-            caption = label(words, "caption")
-            caption.setBuddy(box)
             box.setAccessibleName(name)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-            row.addWidget(caption)
+            row.addWidget(caption(words, box))
             row.addWidget(box)
         self.baseline_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.baseline_box.setMinimumContentsLength(10)

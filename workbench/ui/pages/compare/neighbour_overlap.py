@@ -17,6 +17,7 @@ from workbench.ui.pages.compare.model import Named
 from workbench.ui.pages.compare.tables import fit_columns, table_view
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import percent
@@ -55,9 +56,7 @@ class NeighbourPanel(QWidget):
         )
         self.buttons = [button("Show in the baseline", kind="quiet"), button("Show in the other", kind="quiet")]
         head = QHBoxLayout()
-        caption = label("Nearest neighbours", "caption")
-        caption.setBuddy(self.k)
-        head.addWidget(caption)
+        head.addWidget(caption("Nearest neighbours", self.k))
         head.addWidget(self.k)
         head.addStretch(1)
         for show_button in self.buttons:

@@ -113,6 +113,7 @@ class IntervalPlot(StillPlot):
         self.plot.enableAutoRange()
 
     def draw(self) -> None:
+        """Draw the interval of each row, the last row thicker, and a line at zero."""
         shown, last = theme.current(), len(self._rows) - 1
         self.plot.clear()
         self.plot.addItem(pg.InfiniteLine(0.0, angle=90, pen=pg.mkPen(shown.muted, width=1)))
@@ -164,6 +165,7 @@ class CostPlot(StillPlot):
         self.plot.enableAutoRange()
 
     def draw(self) -> None:
+        """Draw a symbol for each run, and a larger one at the mean of each group."""
         shown = theme.current()
         self.plot.clear()
         spots, means = [], []

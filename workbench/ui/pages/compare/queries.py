@@ -54,7 +54,7 @@ class QueryDifferenceTable(QAbstractTableModel):
         return 0 if parent.isValid() else 6
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Text, alignment, thumbnail or tooltip of a cell; None for other roles."""
+        """Text, alignment or thumbnail of a cell; None for other roles."""
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(index.row(), index.column())
         if role == Qt.ItemDataRole.TextAlignmentRole:

@@ -15,6 +15,7 @@ from workbench.ui.pages.compare.looks import Look, swatch
 from workbench.ui.pages.compare.parallel import ParallelPlot
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.session import Session
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
 
 NOTHING = "These runs differ in seed and fold only. Tick runs of other settings to see what a setting does."
@@ -39,11 +40,9 @@ class SettingsPanel(QStackedWidget):
         self.row, self.column = QComboBox(), QComboBox()
         head = QHBoxLayout()
         for words, box in (("Rows", self.row), ("Columns", self.column)):
-            caption = label(words, "caption")
-            caption.setBuddy(box)
             box.setAccessibleName(f"Setting of the {words.lower()}")
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-            head.addWidget(caption)
+            head.addWidget(caption(words, box))
             head.addWidget(box)
             box.activated.connect(self._draw_heat)
         head.addStretch(1)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from workbench.ui.pages.compare.looks import SWATCH
 from workbench.ui.widgets.labels import plain_tip
+from workbench.ui.widgets.row_table import select_rows
 
 Index = QModelIndex | QPersistentModelIndex
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -68,15 +69,9 @@ def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = 
     """A read-only view of whole rows, a new one or `view`; `name` is what a screen reader says."""
     table = view or QTableView()
     table.setModel(model)
-    table.setAccessibleName(name)
-    table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-    table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-    table.setTabKeyNavigation(False)
-    table.setWordWrap(False)
-    table.setShowGrid(False)
+    select_rows(table, name)
     table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
     table.setIconSize(QSize(*SWATCH))
-    table.verticalHeader().hide()
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(ROW_PX)
     table.horizontalHeader().setMinimumSectionSize(40)

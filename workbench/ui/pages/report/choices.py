@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
 from workbench.reports.templates import Template
 from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
 
 FORMAT_WORDS = {
@@ -70,9 +71,7 @@ class SectionChoices(QWidget):
         column.addLayout(head)
         column.addWidget(self.list, 3)
         for words, field, stretch in (("Title", self.title, 0), ("Notes", self.notes, 2)):
-            caption = label(words, "caption")
-            caption.setBuddy(field)
-            column.addWidget(caption)
+            column.addWidget(caption(words, field))
             column.addWidget(field, stretch)
         self.list.itemChanged.connect(self._arrange)
         self.list.model().rowsMoved.connect(self._arrange)
@@ -167,11 +166,9 @@ class NumberChoices(QWidget):
             ("Metric", self.metric_box, "Metric of the comparison"),
             ("At", self.at_box, "Which evaluation of each run"),
         ):
-            caption = label(words, "caption")
-            caption.setBuddy(box)
             box.setAccessibleName(name)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            column.addWidget(caption)
+            column.addWidget(caption(words, box))
             column.addWidget(box)
         self.offer(["MAP@R"], [])
         self.metric_box.activated.connect(self._say)

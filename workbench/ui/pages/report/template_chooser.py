@@ -20,7 +20,7 @@ from workbench.progress import Progress
 from workbench.reports.templates import Template, templates
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.captions import caption
 from workbench.workspace import Workspace
 from workbench.workspace.report_templates import store_arrangement
 
@@ -52,10 +52,8 @@ class TemplateChooser(QWidget):
         self.rename_action = menu.addAction("Rename…")
         self.delete_action = menu.addAction("Delete…")
         self.more.setMenu(menu)
-        caption = label("Template", "section")
-        caption.setBuddy(self.box)
         head = QHBoxLayout()
-        head.addWidget(caption, 1)
+        head.addWidget(caption("Template", self.box, "section"), 1)
         head.addWidget(self.more)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

@@ -13,6 +13,7 @@ from workbench.files.spreadsheet import pasted
 from workbench.results.explanations import ConfusedPair
 from workbench.ui import theme
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.heat import mixed
 from workbench.ui.widgets.labels import label
 from workbench.ui.words import percent
@@ -178,9 +179,7 @@ class ConfusionMatrix(QWidget):
         self.count = label("", "muted", wrap=True)
         self.table = self._view()
         head = QHBoxLayout()
-        caption = label("Cells", "caption")
-        caption.setBuddy(self.what)
-        head.addWidget(caption)
+        head.addWidget(caption("Cells", self.what))
         head.addWidget(self.what)
         head.addWidget(self.order)
         head.addStretch(1)

@@ -20,6 +20,7 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.confusion_matrix import ConfusionMatrix
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.widgets.row_table import select_rows
 from workbench.ui.words import percent
 
 PAIR_TITLES = ("Class", "Taken for", "Times", "Share of class %")
@@ -160,13 +161,7 @@ def written_hub(column: int, value: Any) -> str:
 def _table(model: SortedRows, name: str, most_first: int) -> QTableView:
     table = QTableView()
     table.setModel(model)
-    table.setAccessibleName(name)
-    table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-    table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-    table.setShowGrid(False)
-    table.setTabKeyNavigation(False)
-    table.setWordWrap(False)
-    table.verticalHeader().hide()
+    select_rows(table, name)
     header = table.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     header.setStretchLastSection(True)

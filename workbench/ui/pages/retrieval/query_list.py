@@ -20,6 +20,7 @@ from workbench.ui.theme import Theme
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.widgets.row_table import select_rows
 
 WIDTH = 300  # px at 100% text, as the columns:
 NUMBERS = ((2, 64), (3, 76))
@@ -94,16 +95,10 @@ class QueryList(QWidget):
     def _query_table(self) -> QTableView:
         table = QTableView()
         table.setModel(self.model)
-        table.setAccessibleName("Queries")
-        table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        select_rows(table, "Queries")
         table.setSortingEnabled(True)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        table.setWordWrap(False)
         table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        table.verticalHeader().hide()
         table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         header = table.horizontalHeader()
