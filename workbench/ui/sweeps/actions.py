@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.progress import Progress
 from workbench.ui.commands import Commands
 from workbench.ui.session import Session
+from workbench.ui.words import RESUME
 from workbench.workspace import sweeps as stored
 
 if TYPE_CHECKING:
@@ -30,12 +31,12 @@ class SweepActions(QObject):
 
     def show_panel(self) -> "SweepsPanel":
         """Open the panel, or bring it to the front."""
-        from workbench.ui.sweeps.panel import show_sweeps  # late: the window stands before
+        from workbench.ui.sweeps.panel import show_sweeps  # late: the window is shown first
 
         return show_sweeps(self._session, self._window)
 
     def look(self) -> None:
-        """Tell of sweeps that should be worked on and are not."""
+        """Notify of active sweeps that no worker works on."""
         workspace = self._session.workspace
 
         def work(progress: Progress) -> list[int]:
@@ -47,4 +48,4 @@ class SweepActions(QObject):
     def _tell(self, lost: list[int]) -> None:
         if lost:
             words = f"Sweep {lost[0]} has" if len(lost) == 1 else f"Sweeps {', '.join(map(str, sorted(lost)))} have"
-            self._session.notify(f"{words} no worker any more. Resume in “Sweeps…” goes on where it ended.")
+            self._session.notify(f"{words} no worker any more. {RESUME} in “Sweeps…” goes on where it ended.")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 680, 560  # px at 100% text
 SETTLES_AFTER = 250  # ms without an edit
-OWN = ""  # key of the entry that stands for no paper's sweep
+OWN = ""  # key of the entry for no paper's sweep
 REPORTED = ("MAP@R", "recall@1", "P@R", "NMI")
 
 
@@ -219,7 +219,7 @@ class SweepDialog(QDialog):
         self._edited()
 
     def take_preflight(self, found: "Preflight") -> None:
-        """Preflight has looked at the run meanwhile: tell the time."""
+        """Take what Preflight measured meanwhile and show the time."""
         self._preflight = found
         if self.plan is not None:
             self.summary.setText(self._cost(self.plan))
@@ -227,7 +227,7 @@ class SweepDialog(QDialog):
     # What it would be
 
     def _changed(self) -> None:
-        """Other parameters are no paper's any more."""
+        """Forget the paper: the parameters were edited."""
         self.preset.set_value(OWN)
         self._source = ""
         self.told.hide()

@@ -33,7 +33,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.row_table import select_rows
-from workbench.ui.words import NO_VALUE, duration
+from workbench.ui.words import NO_VALUE, PAUSE, RESUME, duration
 from workbench.workspace import Workspace
 from workbench.workspace import sweeps as stored
 from workbench.workspace.sweeps import OPEN, Sweep, Trial
@@ -71,7 +71,7 @@ class SweepsPanel(QDialog):
     def _build(self) -> None:
         self.sweeps, self.trials = _table("Sweeps"), _table("Runs of the sweep in line")
         self.told = label("", "muted", wrap=True)
-        self.pause = button("Pause", "pause")
+        self.pause = button(PAUSE, "pause")
         self.retry = button("Retry", "arrow-counter-clockwise")
         self.cancel = button("Cancel the sweep…", "x-circle", "danger")
         self.report = button("Report…", "file-text")
@@ -199,7 +199,7 @@ class SweepsPanel(QDialog):
         look, trial = self.sweep(), self.trial()
         sweep = look.sweep if look else None
         working = sweep is not None and _works(sweep)
-        self.pause.setText("Pause" if working else "Resume")
+        self.pause.setText(PAUSE if working else RESUME)
         self.pause.setEnabled(sweep is not None and sweep.state in ("active", "paused"))
         self.cancel.setEnabled(sweep is not None and sweep.state in ("active", "paused"))
         failed = [entry for entry in (look.trials if look else []) if entry.state in ("failed", "cancelled")]

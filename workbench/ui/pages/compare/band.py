@@ -18,7 +18,7 @@ class Band(pg.GraphicsObject):
         self.setLogMode(False, False)
 
     def setLogMode(self, _x: bool, y: bool) -> None:
-        """The plot tells its axes. A limit at or under zero has no logarithm: it is drawn at the least that has one."""
+        """Take the plot's axes. A limit at or below zero has no logarithm: it is drawn at the lowest positive one."""
         x, low, high = self._numbers
         if y:
             above = np.concatenate((low, high))

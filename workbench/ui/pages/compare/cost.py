@@ -35,7 +35,7 @@ class CostPanel(QWidget):
         column.addWidget(label(words, "muted", wrap=True))
 
     def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
-        """Other groups with their looks, in the same order."""
+        """Show other groups with their looks, in the same order."""
         title = metric_title(found.metric)
         unit = 100 if is_share(found.metric) else 1
         pairs = list(zip(found.summaries, shown_as, strict=True))
@@ -49,7 +49,7 @@ class CostPanel(QWidget):
 
 
 class LegendEntry(QWidget):
-    """The symbol of a group beside its title."""
+    """A group's symbol and title."""
 
     def __init__(self, title: str, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,7 +63,7 @@ class LegendEntry(QWidget):
 
 
 def seconds(run: Run) -> float:
-    """Of work."""
+    """Seconds of work."""
     return run.seconds
 
 

@@ -27,7 +27,7 @@ BAND = 46  # of 255, opacity
 
 
 class SeedCurves(QWidget):
-    """One plot; its groups come one by one, each in a turn of the event loop, so that the window answers between."""
+    """One plot; groups are drawn one per event-loop turn, so that the window stays responsive."""
 
     failed = Signal(object)  # Problem, of saving the plot
 
@@ -49,19 +49,19 @@ class SeedCurves(QWidget):
         self._turn.timeout.connect(self._draw_next)
 
     def show_curves(self, curves: Sequence[Curve], shown_as: Sequence[Look], metric: str) -> None:
-        """Curves with their looks, in the same order; shares are drawn in percent."""
+        """Draw curves with their looks, in the same order; shares are drawn in percent."""
         self._factor, self._dots = 100 if is_share(metric) else 1, True
         self._begin(curves, shown_as, f"{metric_title(metric)} over epochs, mean over seeds", "epoch")
         self._tell(curves)
 
     def show_training(self, found: TrainingCurves, shown_as: Sequence[Look]) -> None:
-        """A scalar over steps, as it was logged; looks of its curves in the same order."""
+        """Draw a scalar over steps as it was logged, with the looks of its curves in the same order."""
         self._factor, self._dots = 1, False
         self._begin(found.curves, shown_as, f"{scalar_title(found.name)} over steps, mean over seeds", "step")
         self.note.setText(told(found))
 
     def say(self, text: str) -> None:
-        """A sentence in place of curves."""
+        """Show a sentence in place of curves."""
         self._clear()
         self.note.setText(text)
 
@@ -82,7 +82,7 @@ class SeedCurves(QWidget):
 
     @property
     def drawing(self) -> bool:
-        """Whether curves are still to come."""
+        """Whether curves are still to be drawn."""
         return bool(self._waiting or self._last)
 
     def _draw_next(self) -> None:
@@ -100,7 +100,7 @@ class SeedCurves(QWidget):
         self._draw(self.plot, name, curve, look, self._factor)
 
     def _finish(self) -> None:
-        """Hand over the numbers, take their range, paint: each in a turn of its own."""
+        """Pass the numbers, compute their range and paint: each in its own event-loop turn."""
         if self._last:
             self._last.pop(0)()
             return

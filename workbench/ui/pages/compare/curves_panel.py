@@ -52,11 +52,11 @@ class CurvesPanel(QWidget):
 
     @property
     def drawing(self) -> bool:
-        """Whether curves are still read or to come."""
+        """Whether curves are being read or are still to be drawn."""
         return self._reading.busy or self.seeds.drawing
 
     def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
-        """Other groups with their looks, in the same order; the choice stays where the runs have it."""
+        """Show other groups with their looks, in the same order; the choice stays if the runs have it."""
         self._found, self._shown_as = found, list(shown_as)
         chosen = self.choice.currentData()
         self.choice.clear()
@@ -67,7 +67,7 @@ class CurvesPanel(QWidget):
         self._show()
 
     def forget(self) -> None:
-        """Read no further: nothing is ticked any more."""
+        """Cancel reading, because nothing is ticked."""
         self._reading.cancel()
         self._found = self._read = None
 

@@ -19,7 +19,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 
 
 class DifferencePanel(QWidget):
-    """The Difference tab. `chosen` says that the model has another pair of groups."""
+    """The Difference tab. `chosen` is emitted when the model has another pair of groups."""
 
     chosen = Signal()
 
@@ -63,7 +63,7 @@ class DifferencePanel(QWidget):
         column.addStretch(0)
 
     def show_groups(self) -> None:
-        """The groups of the model, its baseline and the group that is compared with it."""
+        """Show the groups of the model, its baseline and the group that is compared with it."""
         overview, baseline, other = self._model.overview, self._model.baseline, self._model.other
         titles = [group.title for group in overview.groups] if overview is not None else []
         self.baseline.setText(baseline.title if baseline is not None else "")
@@ -76,13 +76,13 @@ class DifferencePanel(QWidget):
             widget.setEnabled(len(titles) > 1)
 
     def say(self, text: str) -> None:
-        """A sentence in place of a result."""
+        """Show a sentence in place of a result."""
         self.verdict.setText(text)
         self.notes.setText("")
         self.results.hide()
 
     def show_comparison(self, found: Comparison) -> None:
-        """The verdict on two groups, with an interval for each seed and over all."""
+        """Show the verdict on two groups, with an interval for each seed and over all."""
         self.verdict.setText(found.verdict)
         self.notes.setText(" ".join(found.notes))
         self.results.show()

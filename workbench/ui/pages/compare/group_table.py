@@ -57,7 +57,7 @@ class GroupTable(QAbstractTableModel):
         self._icons: dict[str, QIcon] = {}
 
     def show(self, rows: Sequence[BaselineRow], looks: dict[str, Look]) -> None:
-        """Other rows; `looks` are by the group's title."""
+        """Show other rows; `looks` are by the group's title."""
         self.beginResetModel()
         self.rows, self._looks = list(rows), looks
         self._icons = {title: swatch(look) for title, look in looks.items()}

@@ -33,7 +33,7 @@ class GroupView(QTableView):
         self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
 
     def fit(self) -> None:
-        """Take the height of the rows, and for the groups' titles what the numbers leave."""
+        """Set the height to that of the rows, and give the titles the width that the numbers leave."""
         header = self.horizontalHeader()
         self.resizeColumnsToContents()
         rest = sum(self.columnWidth(column) for column in range(1, header.count()))
@@ -57,7 +57,7 @@ class GroupView(QTableView):
 
 
 class GroupDelegate(QStyledItemDelegate):
-    """Draws intervals and differences; all else as any table."""
+    """Draws intervals and differences; other cells are drawn by Qt."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hint = super().sizeHint(option, index)

@@ -70,7 +70,7 @@ class Head(QWidget):
         return row
 
     def refresh(self) -> None:
-        """What the model has to choose from now, and what is chosen."""
+        """Show the choices of the model and what is chosen."""
         model, baseline = self._model, self._model.baseline
         groups = model.overview.groups if model.overview is not None else ()
         self.summary.setText(model.summary)
@@ -102,7 +102,7 @@ class Head(QWidget):
 
 
 def _fill(box: QComboBox, items: Sequence[tuple[str, At]], chosen: At) -> None:
-    """Other items without a word to those who listen; `chosen` is data of one of them."""
+    """Replace the items without emitting signals; `chosen` is the data of one of them."""
     box.blockSignals(True)
     box.clear()
     for text, data in items:

@@ -26,7 +26,7 @@ class HeatMapPlot(PaintedPlot):
         self._metric = ""
 
     def show_map(self, shown: HeatMap, metric: str) -> None:
-        """Other means; `metric` says how they are written."""
+        """Show other means; `metric` determines their format."""
         self._shown, self._metric = shown, metric
         against = f" and {shown.column}" if shown.column else ""
         self.retitle(f"{metric_title(metric)} by {shown.row}{against}, mean over seeds")

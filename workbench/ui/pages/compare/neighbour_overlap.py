@@ -24,13 +24,13 @@ from workbench.ui.words import percent
 
 USUAL, MOST = 10, 100  # neighbours
 MOVERS = 500  # queries listed: the largest movers
-THUMBNAIL, AHEAD = 36, 20  # px; rows around the one looked at whose pictures are loaded with it
+THUMBNAIL, AHEAD = 36, 20  # px; rows around a visible one whose pictures are loaded with it
 TITLES = ("Query", "Class", "Same %", "Hit, baseline", "Hit, other", "Pairs n")
 PLACE = "movers"
 
 
 class NeighbourPanel(QWidget):
-    """Reads rankings on a thread once it is looked at. `opened` says (run, sample id): show the query there."""
+    """Reads rankings on a thread when it becomes visible. `opened` (run, sample id) asks to show the query there."""
 
     opened = Signal(int, object)
 
@@ -76,12 +76,12 @@ class NeighbourPanel(QWidget):
         self.say("")
 
     def show_pairs(self, paired: Sequence[PairOfRuns], named: Named) -> None:
-        """Other pairs of runs; `named` gives classes and paths of their samples."""
+        """Take other pairs of runs; `named` holds class and path of each sample id."""
         self._paired, self._named = tuple(paired), named
         self.read()
 
     def say(self, text: str) -> None:
-        """A sentence in place of a list."""
+        """Show a sentence in place of the list."""
         self._reading.cancel()
         self.found = None
         self.told.setText(text)

@@ -49,7 +49,7 @@ class PapersPanel(QWidget):
         column.addStretch(0)
 
     def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
-        """Other groups with their looks, in the same order."""
+        """Show other groups with their looks, in the same order."""
         self._icons = {group.title: swatch(look) for group, look in zip(found.groups, shown_as, strict=True)}
         self._where = at_title(found.at)
         self.found = found.papers

@@ -23,7 +23,7 @@ BRUSH_PX, BRUSH_ALPHA = 12, 70
 
 
 class ParallelPlot(PaintedPlot):
-    """Lines in the colours of their groups; those outside of a brush turn faint. `brushed` says the runs inside."""
+    """Lines in the colours of their groups; those outside of a brush turn faint. `brushed` emits the runs inside."""
 
     brushed = Signal(list)  # run ids
 
@@ -42,7 +42,7 @@ class ParallelPlot(PaintedPlot):
         self._tell()
 
     def show_lines(self, lines: Lines, shown_as: Sequence[Look]) -> None:
-        """Other runs; `shown_as` are the looks of the groups. Brushes of axes that are still there stay."""
+        """Show other runs; `shown_as` are the looks of the groups. Brushes stay on axes that both have."""
         self.lines, self._looks = lines, list(shown_as)
         titles = {axis.title for axis in lines.axes}
         self._brushes = {title: brush for title, brush in self._brushes.items() if title in titles}
@@ -94,7 +94,7 @@ class ParallelPlot(PaintedPlot):
     # Where things are
 
     def spots(self, place: QRectF) -> np.ndarray:
-        """Across [axes] px, one for each axis."""
+        """x of each axis in px, [axes]."""
         return np.linspace(place.left() + SIDE_PX, place.right() - SIDE_PX, max(2, len(self.lines.axes)))
 
     @staticmethod

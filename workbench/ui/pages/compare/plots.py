@@ -63,7 +63,7 @@ class StillPlot(QFrame):
         self._copy.setAccessibleName(f"Copy the picture of {title}")
 
     def draw(self) -> None:
-        """Put the items in; called again when the theme changes."""
+        """Add the items to the plot; called again when the theme changes."""
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -100,7 +100,7 @@ class IntervalPlot(StillPlot):
         self.plot.setMouseEnabled(x=True, y=False)
 
     def show_rows(self, rows: Sequence[tuple[str, Interval]], title: str) -> None:
-        """Name and interval of each row, the last over all seeds; limits may be NaN."""
+        """Show rows of name and interval, the last one over all seeds; limits may be NaN."""
         self._rows = list(rows)
         self.retitle(title)
         words = [
@@ -154,7 +154,7 @@ class CostPlot(StillPlot):
         self.plot.setLabel("bottom", x_title)
 
     def show_groups(self, groups: Sequence[tuple[str, Look, list[tuple[float, float]]]], y_title: str) -> None:
-        """Title, look and (cost, quality) of each run of each group."""
+        """Show groups of title, look and the (cost, quality) of each run."""
         self._groups = list(groups)
         known = any(points for _, _, points in groups)
         self.retitle(self._name if known else f"{self._name.partition(' ')[0]}: not known")

@@ -16,13 +16,13 @@ from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
 
 Index = QModelIndex | QPersistentModelIndex
-THUMBNAIL, AHEAD = 36, 40  # px; rows below the one looked at whose pictures are loaded with it
+THUMBNAIL, AHEAD = 36, 40  # px; rows below a visible one whose pictures are loaded with it
 PLACE = "compared queries"
 ALL, BETTER, WORSE = "All queries", "Better than the baseline", "Worse than the baseline"
 
 
 class QueryDifferenceTable(QAbstractTableModel):
-    """Rows of a comparison's queries; strings are made for what is looked at only."""
+    """Rows of a comparison's queries; only visible rows are formatted."""
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,7 +33,7 @@ class QueryDifferenceTable(QAbstractTableModel):
         loader.ready.connect(self._pictures_came)
 
     def show(self, comparison: Comparison | None, named: Named, kind: str) -> None:
-        """Other queries: of kind `ALL`, `BETTER` or `WORSE`; `named` gives classes and paths."""
+        """Show queries of kind `ALL`, `BETTER` or `WORSE`; `named` holds class and path of each sample id."""
         self.beginResetModel()
         self.comparison = comparison
         self._rows = np.empty(0, np.int64)
@@ -115,7 +115,7 @@ class QueryDifferenceTable(QAbstractTableModel):
 
 
 class QueryDifferences(QWidget):
-    """The Queries tab. `opened` says (run, sample id): the query is to be shown in that run."""
+    """The Queries tab. `opened` (run, sample id) asks to show the query in that run."""
 
     opened = Signal(int, object)
 
@@ -153,7 +153,7 @@ class QueryDifferences(QWidget):
         self.show_comparison(None, {}, "")
 
     def show_comparison(self, found: Comparison | None, named: Named, hint: str) -> None:
-        """Other queries, or why there are none."""
+        """Show other queries, or `hint` where there are none."""
         self._named = named
         self.model.show(found, named, self.kind.currentText())
         self.count.setVisible(found is not None)

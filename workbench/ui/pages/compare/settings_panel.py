@@ -73,7 +73,7 @@ class SettingsPanel(QStackedWidget):
             plot.failed.connect(self.failed)
 
     def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
-        """Other groups with their looks, in the same order."""
+        """Show other groups with their looks, in the same order."""
         self._found = found
         fields = settings_space.fields(found)
         self.setCurrentIndex(1 if fields else 0)
@@ -102,7 +102,7 @@ class SettingsPanel(QStackedWidget):
         fit_columns(self.table)
 
     def _fill(self, fields: list[str]) -> None:
-        """What was chosen stays where it still differs."""
+        """Offer the settings that differ; the choice stays if it is among them."""
         before = [box.currentText() for box in (self.row, self.column)]
         others = [*fields, NO_OTHER]
         for box, items, chosen in ((self.row, fields, before[0]), (self.column, others, before[1])):

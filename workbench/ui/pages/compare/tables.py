@@ -28,7 +28,7 @@ class WordTable(QAbstractTableModel):
         self._icons: list[QIcon] = []
 
     def show(self, head: Sequence[str], rows: Sequence[Sequence[str]], icons: Sequence[QIcon] = ()) -> None:
-        """Another table; `icons` stand before the rows, or before the columns behind the first."""
+        """Show another table; `icons` belong to the rows, or to the columns after the first."""
         self.beginResetModel()
         self._head, self._rows, self._icons = list(head), [list(row) for row in rows], list(icons)
         self.endResetModel()

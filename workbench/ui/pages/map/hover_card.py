@@ -46,7 +46,7 @@ class HoverCard(QFrame):
         self.hide()
 
     def hover(self, data: MapData | None, row: int | None, at: QPointF | None) -> None:
-        """Prepare for a point, or go away."""
+        """Show the card of a point after a delay, or hide it."""
         self.hide()
         self._timer.stop()
         self.sample = None

@@ -50,7 +50,7 @@ class Spot(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def show_sample(self, sample: int, sign: str, words: str) -> None:
-        """Stand for this sample; its picture follows."""
+        """Show this sample; its picture is loaded later."""
         self.sample, self.sign, self.words = sample, sign, words
         self.setFixedSize(SMALL + 4, SMALL + (18 if sign else 4))
         self.setAccessibleName(words)

@@ -45,12 +45,12 @@ class MapData:
 
     @property
     def placed(self) -> int:
-        """How many points have a place."""
+        """How many points have finite coordinates."""
         return int(np.isfinite(self.points).all(1).sum())
 
     @property
     def stars(self) -> int:
-        """How many proxies have a place."""
+        """How many proxies have finite coordinates."""
         return 0 if self.proxies is None else int(np.isfinite(self.proxies).all(1).sum())
 
     def class_name(self, label: int) -> str:

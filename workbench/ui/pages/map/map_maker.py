@@ -16,7 +16,7 @@ from workbench.ui.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.stored_maps import longest_chain, maps_of
 
-SETTLE = 400  # ms that an evaluation stands before a UMAP of it is asked for
+SETTLE = 400  # ms that an evaluation is shown before its UMAP is requested
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ class MapMaker(QObject):
         self._settle.timeout.connect(self._ask)
 
     def make(self, evaluation_id: int, request: Request) -> None:
-        """Make the map of an evaluation: `made` follows, twice where a better one takes its time."""
+        """Make the map of an evaluation. `made` is emitted, twice where a quick map is shown before the better one."""
         self._wanted, self._missing = Wanted(evaluation_id, request), False
         self._settle.stop()
         self._load(self._wanted)
 
     def forget(self) -> None:
-        """Nothing is wanted any more: another workspace, or no evaluation."""
+        """Cancel the request and make no map: another workspace, or no evaluation."""
         self._wanted = None
         self.cancel()
 
@@ -96,7 +96,7 @@ class MapMaker(QObject):
                 self._settle.start()
 
     def _ask(self) -> None:
-        """Ask for what is wanted now; while another map is in the making, it comes after that one."""
+        """Request the wanted map; while another map is being computed, wait for its end."""
         wanted = self._wanted
         if wanted is None or self._request is not None:
             return

@@ -212,7 +212,7 @@ class MapPage(QStackedWidget):
         self.canvas.setFocus()
 
     def _show_evaluation(self) -> None:
-        """Ask for the map of another evaluation, once the page is looked at."""
+        """Request the map of another evaluation, as soon as the page is visible."""
         session = self.session
         run_id, evaluation_id = session.run_id, session.evaluation_id
         self.setCurrentIndex(0 if evaluation_id is None else 1)
@@ -394,7 +394,7 @@ class MapPage(QStackedWidget):
 
     @cached_property
     def named(self) -> SelectionsDialog:
-        """The window of named selections, made when it is first wanted."""
+        """The window of named selections, built at first use."""
         return SelectionsDialog(self.session, self.store, self)
 
     def _show_named(self) -> None:
@@ -406,7 +406,7 @@ class MapPage(QStackedWidget):
         self.named.save_selection()
 
     def export_to(self, path: Path) -> None:
-        """Write the map as .png, .svg, .pdf or .csv; what goes wrong is told in the message bar."""
+        """Write the map as .png, .svg, .pdf or .csv; an error is shown in the message bar."""
         self.exports.write(path)
 
 

@@ -96,7 +96,7 @@ class MapSettings(QObject):
         return menu
 
     def _fit_menu(self) -> None:
-        """The menu keeps the size of the rows that it first showed, until its action changes."""
+        """Resize the menu: Qt keeps the size of the rows that it showed first, until the action changes."""
         self._rows.activate()
         self._form.setMinimumSize(self._rows.sizeHint())
         self._holder.setVisible(False)
@@ -133,7 +133,7 @@ class MapSettings(QObject):
         )
 
     def set_width(self, width: int) -> None:
-        """The plane can be chosen for embeddings of two dimensions; `width` 0 when it is not known yet."""
+        """Offer the plane for embeddings of two dimensions; `width` is 0 while it is unknown."""
         model = self.method.model()
         assert isinstance(model, QStandardItemModel)
         item = model.item(self.method.findData("plane"))

@@ -1,4 +1,4 @@
-"""What is said, in which order, in the person's own words, of which numbers, and in which formats."""
+"""Choices of the report: sections, their order, the person's own text, numbers and formats."""
 
 from dataclasses import replace
 
@@ -105,7 +105,7 @@ class SectionChoices(QWidget):
         self.changed.emit()
 
     def template(self) -> Template | None:
-        """What is shown, as it is arranged now; None before the first."""
+        """The shown template as it is arranged now; None before the first."""
         if self._template is None:
             return None
         order = tuple(str(self.list.item(row).data(KEY_ROLE)) for row in range(self.list.count()))
@@ -118,11 +118,11 @@ class SectionChoices(QWidget):
         return [str(item.data(KEY_ROLE)) for item in items if item.checkState() == Qt.CheckState.Checked]
 
     def move_up(self) -> None:
-        """The chosen section one place up."""
+        """Move the chosen section up by one."""
         self._move(-1)
 
     def move_down(self) -> None:
-        """The chosen section one place down."""
+        """Move the chosen section down by one."""
         self._move(1)
 
     def _move(self, by: int) -> None:
@@ -175,7 +175,7 @@ class NumberChoices(QWidget):
         self.at_box.activated.connect(self._say)
 
     def offer(self, metrics: list[str], epochs: list[int]) -> None:
-        """What the runs have; the choice stays where it is still there."""
+        """Offer the metrics and epochs of the runs; the choice stays if it is among them."""
         chosen = self.metric_box.currentText(), self.at_box.currentText()
         self.metric_box.clear()
         self.metric_box.addItems(metrics or ["MAP@R"])
@@ -186,7 +186,7 @@ class NumberChoices(QWidget):
             box.setCurrentIndex(max(0, box.findText(words)))
 
     def choose(self, metric: str, at: str | int) -> None:
-        """Ask for these, before it is known whether the runs have them: `offer` says so."""
+        """Choose these before the metrics and epochs of the runs are known; `offer` corrects them."""
         if self.metric_box.findText(metric) < 0:
             self.metric_box.addItem(metric)
         if self.at_box.findData(at) < 0:

@@ -89,7 +89,7 @@ class TemplateChooser(QWidget):
             self._store(now.key, now)
 
     def reset(self) -> None:
-        """Sections, order and text as Workbench brings them."""
+        """Restore sections, order and text of the shipped template."""
         template = self.current()
         shipped = templates()[template.base or template.key]
         if template.base:
@@ -100,7 +100,7 @@ class TemplateChooser(QWidget):
         self.shown.emit()
 
     def ask_reset(self) -> None:
-        """The same; where words of one's own would go, they are asked for first."""
+        """Reset the template, after a question if the person's own text would be lost."""
         template = self.current()
         if template.text.strip() in ("", templates()[template.base or template.key].text.strip()):
             self.reset()
@@ -139,7 +139,7 @@ class TemplateChooser(QWidget):
         self._fill(template.key)
 
     def _fill(self, key: str) -> None:
-        """Those that Workbench brings, then a person's own by name."""
+        """List the shipped templates, then a person's own by name."""
         own = [template for template in self._templates.values() if template.base]
         shipped = [template for template in self._templates.values() if not template.base]
         self.box.clear()
@@ -152,7 +152,7 @@ class TemplateChooser(QWidget):
         self._check()
 
     def _check(self) -> None:
-        """Only one's own can be renamed or deleted."""
+        """Enable Rename and Delete for a person's own template."""
         writable = not self._session.workspace.read_only
         self.save_action.setEnabled(writable)
         for action in (self.rename_action, self.delete_action):

@@ -75,7 +75,7 @@ class ConfusionTable(QAbstractTableModel):
         self._rows = self._columns = np.empty(0, np.int64)
 
     def show(self, grid: ConfusionGrid, what: str) -> None:
-        """Other confusions, as times or shares, the most confused classes first."""
+        """Show other confusions, as times or shares, the most confused classes first."""
         self.beginResetModel()
         self.grid, self.what, self._values = grid, what, grid.values(what)
         self._rows = self._columns = np.arange(len(grid.labels))

@@ -12,7 +12,7 @@ COMPARE_TIP = "Which queries were won or lost since another evaluation, or again
 
 
 class FailureFilter(QWidget):
-    """Draws the filters of `browsing`, and tells it what the person chooses."""
+    """Draws the filters of `browsing` and passes the person's choices to it."""
 
     mistakes_asked = Signal()
     left_out_asked = Signal(str)  # a tag

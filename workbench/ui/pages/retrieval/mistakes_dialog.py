@@ -25,7 +25,7 @@ from workbench.ui.words import percent
 
 PAIR_TITLES = ("Class", "Taken for", "Times", "Share of class %")
 HUB_TITLES = ("Hub", "Times among the ten", "Of other classes", "Of which classes")
-THUMBNAIL, AHEAD = 36, 20  # px; rows around the one looked at whose pictures are loaded with it
+THUMBNAIL, AHEAD = 36, 20  # px; rows around a visible one whose pictures are loaded with it
 PLACE = "hubs"
 WORKING, NOT_WORKING, EMPTY, TABLE = range(4)  # places in a tab
 MOST_NAMED = 5  # classes named beside a hub

@@ -28,7 +28,7 @@ EVERY_CLASS = "All classes"
 
 
 class QueryList(QWidget):
-    """Left side of the page: draws the listing and the filters of `browsing`, and tells it what the person chooses."""
+    """Left side of the page: draws listing and filters of `browsing` and passes the person's choices to it."""
 
     selection_dropped = Signal()
     export_asked = Signal()
@@ -120,7 +120,7 @@ class QueryList(QWidget):
         self.model.sort_asked.connect(self._sort)
 
     def draw_evaluation(self) -> None:
-        """Another evaluation is shown: its classes, its choices and its list."""
+        """Show the classes, the choices and the list of another evaluation."""
         listing, label_of = self.browsing.listing, self.browsing.filters.label
         self.classes.blockSignals(True)
         self.classes.clear()
@@ -131,7 +131,7 @@ class QueryList(QWidget):
         self.draw_list()
 
     def draw_list(self) -> None:
-        """Other queries are listed, or in another order: the query stays marked."""
+        """Show other listed queries, or another order; the query stays marked."""
         listing, filters = self.browsing.listing, self.browsing.filters
         self.model.relist()
         self.selected.setVisible(filters.narrowed_by_selection)
@@ -161,7 +161,7 @@ class QueryList(QWidget):
         self.browsing.choose_filters(label=self.browsing.listing.labels[position - 1] if position > 0 else None)
 
     def _take_typed_class(self) -> None:
-        """Take what was typed, where it names a class; else the class that was chosen before stays."""
+        """Choose the class that was typed; a text that names no class changes nothing."""
         typed = self.classes.findText(self.classes.currentText(), Qt.MatchFlag.MatchFixedString)
         if typed >= 0 and typed != self.classes.currentIndex():
             self.classes.setCurrentIndex(typed)

@@ -1,4 +1,4 @@
-"""The listed queries as a Qt table: draws a Listing, and asks for the pictures of the rows that are looked at."""
+"""The listed queries as a Qt table: draws a Listing and requests the pictures of visible rows."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ TIPS = (
     "Rank of the first neighbour of its class; lower is better",
 )
 THUMBNAIL = 36  # px
-AHEAD = 40  # rows below the one looked at whose pictures are loaded with it
+AHEAD = 40  # rows below a visible one whose pictures are loaded with it
 PLACE = "query list"
 Index = QModelIndex | QPersistentModelIndex
 

@@ -141,7 +141,7 @@ class Result(QWidget):
         self._loader.request(f"{PLACE} query", [query.sample_id], BIG)
 
     def show_explanation(self, sentences: str) -> None:
-        """Say why the query failed; nothing where it did not."""
+        """Show why the query failed; hidden where it did not."""
         self.explanation.set_text(sentences)
         self.explanation.setVisible(bool(sentences))
 

@@ -95,7 +95,7 @@ class MapBox(pg.ViewBox):
 
 
 class MapCanvas(pg.GraphicsView):
-    """Shows a MapData. Says rows, not ids: the page knows what they mean."""
+    """Shows a MapData. Its signals hold rows of the map, not sample ids."""
 
     selected = Signal(object, str)  # rows, "replace" "add" or "remove"
     opened = Signal(int)  # row that was double-clicked
@@ -151,7 +151,7 @@ class MapCanvas(pg.GraphicsView):
         self.names.show(None, None, frozenset(), QRectF(0, 0, 1, 1))
 
     def set_hidden(self, hidden: frozenset[int]) -> None:
-        """Leave these groups out."""
+        """Hide these groups."""
         self.hidden = hidden
         self.cloud.set_hidden(hidden)
         self.thumbnails.changed()
@@ -173,7 +173,7 @@ class MapCanvas(pg.GraphicsView):
         self._rest.start()
 
     def show_look(self, look: Look) -> None:
-        """Draw in another way."""
+        """Draw with another look."""
         self.look_shown = look
         self.marks.proxies_shown, self.names.wanted, self.thumbnails.wanted = look.proxies, look.names, look.pictures
         self.cloud.set_look(look.size, look.opacity)
@@ -194,7 +194,7 @@ class MapCanvas(pg.GraphicsView):
         self.setBackground(QColor(tokens.plot_background))
 
     def show_camera(self, camera: Camera) -> None:
-        """Bring into view what is asked for."""
+        """Bring the requested points into view."""
         if camera.row is not None:
             self._bring_into_view(camera.row)
         elif camera.widen:
@@ -206,11 +206,11 @@ class MapCanvas(pg.GraphicsView):
             self.fit()
 
     def fit(self) -> None:
-        """All points into view."""
+        """Bring all points into view."""
         self.box.setRange(self.cloud.boundingRect(), padding=PADDING)
 
     def _widen(self, box: Box | None) -> None:
-        """Nothing leaves the picture on its way, unless the person has zoomed in."""
+        """Keep all points in view while the epochs play, unless the person has zoomed in."""
         if box is None:
             return
         left, low, right, high = box
@@ -284,7 +284,7 @@ class MapCanvas(pg.GraphicsView):
         self.resized.emit()
 
     def look(self) -> None:
-        """Say what is in view, and ask for its pictures; done by itself when the view has rested."""
+        """Show how many points are in view and request their pictures; called by itself when the view has rested."""
         if self.data is None or self.closed:
             return
         in_view = self.in_view()

@@ -105,7 +105,7 @@ class Cloud(pg.GraphicsObject):
         self._forget()
 
     def set_hidden(self, groups: frozenset[int]) -> None:
-        """Leave these groups out."""
+        """Hide these groups."""
         self._hidden = groups
         self._shown = None
         if groups:

@@ -1,4 +1,4 @@
-"""Where the points of a map lie: a grid over them that finds those in a box or an outline without looking at all."""
+"""A grid over the points of a map that finds those in a box or an outline without a pass over all."""
 
 import numpy as np
 

@@ -15,7 +15,7 @@ FULL_AT = 24  # points in a pixel from which it is opaque
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ink:
-    """Points on a picture: places in px (x right, y down), premultiplied ARGB, and whether each is a cross.
+    """Points on a picture: positions in px (x right, y down), premultiplied ARGB, and whether each is a cross.
 
     Later ones lie on top of earlier ones.
     """
@@ -92,7 +92,7 @@ def _stamp(buffer: np.ndarray, centres: np.ndarray, colours: np.ndarray, shifts:
 
 
 def density(ink: Ink, size: tuple[int, int], bright: np.ndarray | None, faint: np.uint32) -> QImage:
-    """How many points lie in each pixel, as opacity, in the colour of one of them taken by chance.
+    """The number of points in each pixel as opacity, in the colour of one of them chosen at random.
 
     A mean of colours would be the colour of another class.
 
@@ -211,7 +211,7 @@ def placed(transform: QTransform, x: np.ndarray, y: np.ndarray) -> tuple[np.ndar
 
 
 def values_of(transform: QTransform) -> tuple[float, ...]:
-    """What tells two affine transforms apart."""
+    """A key that differs between two affine transforms."""
     return (transform.m11(), transform.m12(), transform.m21(), transform.m22(), transform.dx(), transform.dy())
 
 

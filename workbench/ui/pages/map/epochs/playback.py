@@ -72,7 +72,7 @@ class Playback(QObject):
             self._failed(problem)
 
     def cancel(self) -> None:
-        """End it; maps that are done are kept."""
+        """Cancel the mapping; finished maps are kept."""
         if self._request is not None:
             self._request.cancel()
         if self._item is not None:

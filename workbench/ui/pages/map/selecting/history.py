@@ -62,7 +62,7 @@ class MapHistory(QObject):
         session.run_changed.connect(self._run_changed)
 
     def put(self, step: Step, *, undone: bool) -> None:
-        """Bring back what was before a step, or what was after it."""
+        """Restore the state before or after a step."""
         if isinstance(step, Selecting):
             self._replaying = True
             try:

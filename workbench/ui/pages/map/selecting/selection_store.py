@@ -63,7 +63,7 @@ class SelectionStore(QObject):
             self._read()
 
     def replace(self, before: Selection | None, after: Selection | None, words: str) -> bool:
-        """Save, change or delete a selection; `words` name the step for Undo. What is refused is told; then False."""
+        """Save, change or delete a selection; `words` name the step for Undo. Returns False if refused."""
         try:
             new = None if after is None else checked(after)
             others = [selection for selection in self.selections if before is None or selection.name != before.name]
