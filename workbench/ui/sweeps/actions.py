@@ -1,4 +1,4 @@
-"""The window's command "Sweeps…", and a word about sweeps that lost their worker, as at a restart of the machine."""
+"""The window's command "Sweeps…", and a notice about sweeps without a worker, as after a restart of the machine."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from workbench.workspace import sweeps as stored
 if TYPE_CHECKING:
     from workbench.ui.sweeps.panel import SweepsPanel
 
-LOOKS_AFTER = 3000  # ms: the window comes first
+LOOKS_AFTER = 3000  # ms: the window is shown first
 
 
 class SweepActions(QObject):

@@ -150,7 +150,7 @@ class SweepDialog(QDialog):
     # What the person does
 
     def add_row(self, field: str = "", values: str = "") -> ParameterRow:
-        """One more parameter; by default a number of the loss that is not varied yet, or the learning rate."""
+        """Add a parameter; by default a number of the loss that is not varied yet, or the learning rate."""
         row = ParameterRow(self._fields, field or self._next_field())
         row.values.setText(values)
         row.edited.connect(self._changed)
@@ -248,7 +248,7 @@ class SweepDialog(QDialog):
 
     @property
     def checking(self) -> bool:
-        """Whether what was typed is still to be checked."""
+        """Whether entries are still to be checked."""
         return self._timer.isActive() or self._checking.busy
 
     def _check(self) -> None:

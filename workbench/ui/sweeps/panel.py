@@ -1,4 +1,4 @@
-"""The Sweeps panel: every sweep with its state and time left, its runs in line, and what can be asked of it."""
+"""The Sweeps panel: every sweep with its state and time left, its runs in line, and its commands."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class Look:
 
 
 class SweepsPanel(QDialog):
-    """Reads the workspace once a second while it is open, and asks the worker through the workspace."""
+    """Reads the workspace once a second while it is open; commands reach the worker through the workspace."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -141,7 +141,7 @@ class SweepsPanel(QDialog):
         self.refresh()
 
     def refresh(self) -> None:
-        """Read the sweeps, off the window's thread; one look at a time."""
+        """Read the sweeps on a thread, one reading at a time."""
         if not self._reading.busy:
             work = partial(_look, self._session.workspace)
             self._reading.ask("Sweeps", work, self._take, self._failed, quiet=True)
@@ -176,7 +176,7 @@ class SweepsPanel(QDialog):
         self.told.setText(str(problem))
 
     def _forget(self) -> None:
-        """Another workspace: nothing of the old one is shown."""
+        """Clear the panel, for another workspace."""
         self._reading.cancel()
         self._take([])
 
@@ -195,7 +195,7 @@ class SweepsPanel(QDialog):
         self._offer()
 
     def _offer(self) -> None:
-        """Enable what can be asked now."""
+        """Enable the commands that apply now."""
         look, trial = self.sweep(), self.trial()
         sweep = look.sweep if look else None
         working = sweep is not None and _works(sweep)
@@ -218,7 +218,7 @@ class SweepsPanel(QDialog):
     # What the person asks
 
     def _ask(self, work: Callable[[Workspace], object]) -> None:
-        """Change something on a thread, then look again."""
+        """Change the workspace on a thread, then read the sweeps again."""
         workspace = self._session.workspace
         self._session.run_in_thread("Sweeps", lambda progress: work(workspace), self._asked, quiet=True)
 
@@ -349,7 +349,7 @@ def _summary(look: Look) -> tuple[str, ...]:
 
 
 def _told(sweep: Sweep) -> str:
-    """What is varied, from where, by which figure."""
+    """What the sweep varies, the source of its values, and its objective."""
     parts = [f"{'; '.join(sweep.parameters)}."]
     parts += ["Settings are proposed one by one, after what was found."] if sweep.how == "bayes" else []
     parts += [f"{sweep.source}."] if sweep.source else []
@@ -376,7 +376,7 @@ def _table(name: str) -> QTableWidget:
 
 
 def _fill(table: QTableWidget, head: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]]) -> None:
-    """Other words in the same table: the choice and the place stay with their row's number."""
+    """Replace the rows; choice and scroll position stay with the row of the same number."""
     chosen = _chosen(table)
     table.blockSignals(True)
     fresh = table.columnCount() != len(head) or table.rowCount() != len(rows)

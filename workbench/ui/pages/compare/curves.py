@@ -21,7 +21,7 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.plot_canvas import blended
 
-MOST_DRAWN = 12  # groups: more could not be told apart, nor their legend be read
+MOST_DRAWN = 12  # groups: more are not distinguishable, and their legend is not readable
 TURN_MS = 4  # between two groups, for what else waits
 BAND = 46  # of 255, opacity
 

@@ -60,5 +60,5 @@ def swatch(look: Look) -> QIcon:
 
 
 def short_title(title: str) -> str:
-    """A title for a legend: what is long loses its middle, since both ends tell groups apart."""
+    """A title for a legend: a long one loses its middle, since groups differ at both ends."""
     return title if len(title) <= LONGEST else f"{title[:HEAD].rstrip()}…{title[HEAD + 1 - LONGEST :].lstrip()}"

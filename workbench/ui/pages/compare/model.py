@@ -120,7 +120,7 @@ class CompareModel:
         """What a person can do while nothing is ticked."""
         return ONE_GROUP if len(self.groups) == 1 else TICK_TWO
 
-    # What is said of them
+    # Results
 
     def question(self, runs: Sequence[Run]) -> Question | None:
         """What is to be read of the ticked runs among these; None without any, and then nothing is shown."""

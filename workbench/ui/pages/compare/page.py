@@ -169,7 +169,7 @@ class ComparePage(QStackedWidget):
         self.read()
         self._refresh()
 
-    # What is said of them
+    # Results
 
     def read(self) -> None:
         """Read the ticked runs on a thread, and show them."""

@@ -20,7 +20,7 @@ from workbench.ui.widgets.labels import label
 
 NOTHING = "These runs differ in seed and fold only. Tick runs of other settings to see what a setting does."
 NO_OTHER = "no second setting"
-MOST_COLUMNS = 6  # groups side by side in the table of settings; more stand below each other
+MOST_COLUMNS = 6  # groups side by side in the table of settings; more are rows
 POOLED = "Some cells hold runs that also differ in other settings: their mean is over all of them."
 
 

@@ -16,7 +16,7 @@ from workbench.ui.words import percent
 DELAY = 125  # ms
 SIDE = 128  # px
 GAP = 16  # px between point and card
-LINE_POINTS = 8  # that are looked at to tell how much of a line is covered
+LINE_POINTS = 8  # by which it is measured how much of a line is covered
 PLACE = "hover card"
 
 

@@ -40,7 +40,7 @@ class MapData:
     made: Projection | None = None  # the stored map; None for one that is only shown
     kept: np.ndarray | None = None  # [n] share of each point's true neighbours that the map keeps, in 0..1 or NaN
     width: int = 0  # dimensions of the embeddings
-    shown: str = ""  # how many of all images have a place, and how they were chosen
+    shown: str = ""  # how many of all images are mapped, and how they were chosen
     title: str = ""  # run and epoch
 
     @property
@@ -93,7 +93,7 @@ class Groups:
 
 
 def at_once(workspace: Workspace, evaluation_id: int, wanted: dict[str, Any]) -> MapData:
-    """The map that needs no waiting: the plane of two-dimensional embeddings where it is wanted, else PCA.
+    """The map without waiting: the plane of two-dimensional embeddings if requested, else PCA.
 
     Args:
         wanted: method, params and seed as the analysis process takes them, and perhaps `only`, ids of samples.

@@ -33,7 +33,7 @@ class Wanted:
 
 
 class MapMaker(QObject):
-    """Makes one map at a time, always the one that was wanted last. The workspace is read on a thread."""
+    """Makes one map at a time, always the one requested last. The workspace is read on a thread."""
 
     made = Signal(object)  # MapData
     working = Signal(str, int, int)  # words, done, total; no words at the end
@@ -43,7 +43,7 @@ class MapMaker(QObject):
         super().__init__(parent)
         self._session = session
         self._wanted: Wanted | None = None
-        self._missing = False  # the wanted map is not stored: PCA stands in its place
+        self._missing = False  # the requested map is not stored: PCA is shown meanwhile
         self._requested: Wanted | None = None  # what the analysis process works on
         self._request: AnalysisRequest | None = None
         self._item: ActivityItem | None = None
@@ -62,7 +62,7 @@ class MapMaker(QObject):
         self.cancel()
 
     def cancel(self) -> None:
-        """Keep the map that is shown, and discard the one in the making."""
+        """Keep the shown map, and cancel the one that is being computed."""
         self._settle.stop()
         self._missing = False
         if self._request is not None:
@@ -72,7 +72,7 @@ class MapMaker(QObject):
         self._end_request()
 
     def _load(self, wanted: Wanted, projection: int | None = None) -> None:
-        """Read the wanted map on a thread: the stored map `projection`, else what `best_map` has."""
+        """Read the requested map on a thread: the stored map `projection`, else the one of `best_map`."""
         workspace = self._session.workspace
 
         def work(progress: Progress) -> tuple[Wanted, MapData]:

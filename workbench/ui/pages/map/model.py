@@ -14,7 +14,7 @@ from workbench.ui.pages.map.method import MapMethod, Request
 from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.ui.pages.map.steps import Hiding, Selecting, Step
 
-AROUND = 0.25  # of the box of some points, kept free on each side when they are looked at
+AROUND = 0.25  # of the box of some points: margin on each side when they are brought into view
 MOST_TRAILS = 300  # selected points that have a trail; of more, the first
 NOTHING = np.empty(0, np.int64)
 
@@ -33,7 +33,7 @@ class Change(Enum):
     TIMELINE = auto()  # other epochs, another time, playing or not
     TRAILS = auto()
     LOOK = auto()  # it is to be drawn in another way
-    CAMERA = auto()  # something is to come into view
+    CAMERA = auto()  # the canvas brings something into view
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """What is to come into view.
+    """What the canvas brings into view.
 
     Args:
         box: a part of the map; None: all points.
@@ -73,7 +73,7 @@ class MapModel:
 
     def __init__(self) -> None:
         self.method = MapMethod()
-        self.evaluation: int | None = None  # whose map is wanted
+        self.evaluation: int | None = None  # whose map is requested
         self.isolated: list[np.ndarray] = []  # ids, each within the one before
         self.map: MapData | None = None  # the last that was made
         self.drawn: MapData | None = None  # the same at the time of the timeline
@@ -103,7 +103,7 @@ class MapModel:
             for listener in self._listeners:
                 listener(change)
 
-    # Which map is wanted
+    # Which map is requested
 
     def show_run(self, evaluation: int, metric: str) -> None:
         """Request the map of an evaluation of another run, by the distance that it was evaluated with."""
@@ -140,12 +140,12 @@ class MapModel:
 
     @property
     def path(self) -> list[str]:
-        """The steps of isolating in words, from all points to those that are wanted."""
+        """The steps of isolating in words, from all points to those of the requested map."""
         return ["All", *(f"{len(ids):,} selected" for ids in self.isolated)]
 
     @property
     def request(self) -> Request:
-        """The wanted map, as the analysis process takes it."""
+        """The requested map, as the analysis process takes it."""
         return self.method.request(self.isolated[-1].tolist() if self.isolated else None)
 
     # Which map is shown
@@ -252,7 +252,7 @@ class MapModel:
 
     @property
     def visible(self) -> np.ndarray:
-        """Bool [n]: points that have a place and whose group is not hidden."""
+        """Bool [n]: points with finite coordinates whose group is not hidden."""
         if self.drawn is None:
             return np.empty(0, bool)
         visible: np.ndarray = np.isfinite(self.drawn.points).all(1)
@@ -376,5 +376,5 @@ class MapModel:
 
 
 def _size(data: MapData) -> tuple[str, int, int]:
-    """The method of a map, how many points it has, and how many of them have a place."""
+    """The method of a map, its number of points, and how many of them have finite coordinates."""
     return data.method, len(data.ids), data.placed

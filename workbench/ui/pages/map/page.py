@@ -52,7 +52,7 @@ class MapPage(QStackedWidget):
         self.model = MapModel()
         self.maker = MapMaker(session, self)
         self.colours = PointColours(session, self)
-        self._asked: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation whose map is wanted
+        self._asked: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation whose map is requested
         self._build()
         self.history = MapHistory(session, self.model, self)
         self.undo_stack = self.history.stack  # the Edit menu follows it
@@ -74,7 +74,7 @@ class MapPage(QStackedWidget):
         self._connect()
         self._show_evaluation()
 
-    # What stands where
+    # Layout
 
     def _build(self) -> None:
         self.hint = EmptyHint(

@@ -108,7 +108,7 @@ class SecondMap(QWidget):
         self._run_chosen()
 
     def make(self, wanted: dict[str, Any]) -> None:
-        """Draw by another method, or others of the points: wanted as MapMaker takes it."""
+        """Draw by another method, or other points; the request is as MapMaker takes it."""
         self._wanted = wanted
         self._make()
 

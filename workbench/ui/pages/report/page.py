@@ -273,7 +273,7 @@ class ReportPage(QStackedWidget):
 
     def _reset(self) -> None:
         self._keep.stop()
-        self.templates.keep()  # the question is about what stands there now
+        self.templates.keep()  # the question is about the template as it is now
         self.templates.ask_reset()
 
     def _store_choice(self) -> None:

@@ -90,7 +90,7 @@ class Browsing:
         self._tell(Change.EVALUATION)
 
     def _refuse_evaluation(self, problem: Problem) -> None:
-        """The evaluation cannot be read: that of another is not shown in its place, and it can be asked for again."""
+        """Show nothing, because the evaluation cannot be read; it can be requested again."""
         self._asked = None
         self._show_nothing()
         self._window.notify(problem)

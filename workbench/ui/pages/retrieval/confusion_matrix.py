@@ -162,7 +162,7 @@ class ConfusionTable(QAbstractTableModel):
 
 
 class ConfusionMatrix(QWidget):
-    """The matrix with what it counts. `pair_chosen` says the confusion whose queries are wanted."""
+    """The matrix and its choices. `pair_chosen` emits the confusion whose queries are requested."""
 
     pair_chosen = Signal(object)  # ConfusedPair
 

@@ -42,7 +42,7 @@ class QueryTable(QAbstractTableModel):
         self.endResetModel()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Emit `sort_asked`; whoever owns the table reads the queries in that order."""
+        """Emit `sort_asked` with the column and whether descending; this model itself is not reordered."""
         self.sort_asked.emit(column, order == Qt.SortOrder.DescendingOrder)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:

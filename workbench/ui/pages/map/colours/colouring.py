@@ -145,14 +145,14 @@ def _by_number(
 
 
 def _without_empty(groups: Groups) -> Groups:
-    """The last group stands in the legend only where there is something in it."""
+    """Leave the last group out of the legend if it is empty."""
     if groups.counts[-1]:
         return groups
     return Groups(groups.of, groups.names[:-1], groups.colours[:-1], groups.labels, groups.crosses)
 
 
 def _of_placed(groups: Groups, placed: np.ndarray) -> Groups:
-    """Only the groups of points that have a place; their colours stay."""
+    """Only the groups of points with finite coordinates; their colours stay."""
     counts = np.bincount(groups.of[placed], minlength=len(groups.names))
     keep = np.arange(len(counts)) if groups.scale is not None else np.flatnonzero(counts)
     number = np.zeros(len(counts), int)
@@ -185,7 +185,7 @@ def rgb(*colours: str) -> np.ndarray:
 
 
 def class_colours(count: int, dark: bool) -> np.ndarray:
-    """Okabe-Ito up to 7 classes; beyond that hues that lie far apart for neighbours in the list. uint32 [count]."""
+    """Okabe-Ito up to 7 classes; beyond that hues that differ much between neighbours in the list. uint32 [count]."""
     if count <= 7:
         return rgb(*theme.OKABE_ITO[:6], NEUTRAL)[:count]
     number = np.arange(count)

@@ -72,7 +72,7 @@ def similarity(workspace: Workspace, evaluation_id: int) -> Column:
 
 
 def hubness(workspace: Workspace, evaluation_id: int) -> Column:
-    """How often an image stands among the ten nearest of others: hubs stand in very many lists."""
+    """How often an image is among the ten nearest of others: a hub is in very many of these lists."""
     ranking = read_ranking(workspace, evaluation_id)
     times = np.bincount(ranking.neighbours[:, :AMONG].ravel(), minlength=len(ranking.sample_ids))
     return Column("Times among the ten nearest of others", ranking.sample_ids, times.astype(float))

@@ -30,7 +30,7 @@ from workbench.ui.pages.map.map_data import Groups
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import counted
 
-MEASURED, SHORT = 200, 80  # names that are looked at; px of one beside which a bar has room
+MEASURED, SHORT = 200, 80  # names that are measured; px of one beside which a bar has room
 Index = QModelIndex | QPersistentModelIndex
 
 

@@ -22,7 +22,7 @@ from workbench.ui.pages.map.model import Camera, Look
 
 REACH = 12  # px around a point in which it is hovered or clicked
 STEP = 2.5  # px between two corners of a lasso
-REST = 60  # ms after a movement until it is said what is in view and pictures are asked for
+REST = 60  # ms after a movement until the points in view are counted and pictures requested
 PADDING = 0.06  # of the map, on each side
 
 
@@ -99,7 +99,7 @@ class MapCanvas(pg.GraphicsView):
 
     selected = Signal(object, str)  # rows, "replace" "add" or "remove"
     opened = Signal(int)  # row that was double-clicked
-    hovered = Signal(object, object)  # row or None, its place on this widget
+    hovered = Signal(object, object)  # row or None, its position on this widget
     resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -166,10 +166,10 @@ class MapCanvas(pg.GraphicsView):
         self._rest.start()
 
     def show_pictures(self, loader: Loader | None) -> None:
-        """Show pictures from here in the place of points where the view is near enough."""
+        """Show the pictures of this loader instead of points where the view is near enough."""
         self.thumbnails.use(loader)
         if loader is not None:
-            loader.ready.connect(self._rest.start)  # to say how many there are
+            loader.ready.connect(self._rest.start)  # to show how many there are
         self._rest.start()
 
     def show_look(self, look: Look) -> None:
@@ -248,7 +248,7 @@ class MapCanvas(pg.GraphicsView):
         self.setCursor(Qt.CursorShape.OpenHandCursor if tool == "pan" else Qt.CursorShape.CrossCursor)
 
     def row_at(self, scene: QPointF) -> int | None:
-        """The drawn point nearest to a place of the scene, within REACH."""
+        """The drawn point nearest to a position of the scene, within REACH."""
         if self.data is None:
             return None
         pictured = self.thumbnails.row_at(scene)

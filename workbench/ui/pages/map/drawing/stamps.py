@@ -27,7 +27,7 @@ class Ink:
 
 
 def splat(ink: Ink, size: tuple[int, int], wide: float) -> QImage:
-    """Stamp a disc, or a cross, of `wide` pixels at each place of a picture of `size`."""
+    """Stamp a disc, or a cross, of `wide` pixels at each position of a picture of `size`."""
     margin = 2 * int(wide) + 4
     row, tall = size[0] + 2 * margin, size[1] + 2 * margin
     index, kept = _pixels(ink, (row, tall), margin)

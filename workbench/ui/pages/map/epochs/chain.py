@@ -1,4 +1,4 @@
-"""The maps of one run over its epochs, and what lies between two of them. No Qt."""
+"""The maps of one run over its epochs, and the frames between two of them. No Qt."""
 
 from dataclasses import dataclass, field, replace
 

@@ -15,7 +15,7 @@ from workbench.ui.session import Session
 
 
 class Playback(QObject):
-    """Reads the chain that the shown map belongs to, goes where the person drags, and maps every epoch on request."""
+    """Reads the chain of the shown map, follows the slider, and maps every epoch on request."""
 
     def __init__(self, session: Session, model: MapModel, bar: TimeBar, parent: QObject | None = None) -> None:
         super().__init__(parent)

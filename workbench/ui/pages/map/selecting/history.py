@@ -47,7 +47,7 @@ class Command(QUndoCommand):
 
 
 class MapHistory(QObject):
-    """Keeps the steps of the model. They go when another data set is shown, for they name samples and classes."""
+    """Keeps the steps of the model, until another data set is shown: they hold sample ids and class names."""
 
     def __init__(self, session: Session, model: MapModel, parent: QObject) -> None:
         super().__init__(parent)

@@ -16,7 +16,7 @@ Replace = Callable[["Keeping", Selection | None, Selection | None], None]
 
 
 class Keeping(QUndoCommand):
-    """One selection in the place of another; None for what is not there yet, or not any more."""
+    """Replaces a selection by another; None before it exists and after it is deleted."""
 
     def __init__(self, replace: Replace, before: Selection | None, after: Selection | None, words: str) -> None:
         super().__init__(words)
