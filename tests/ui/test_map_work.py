@@ -320,7 +320,7 @@ def test_a_selection_is_exported_as_table_and_as_folder(qtbot, page, session, tm
     assert [int(row["sample_id"]) for row in rows] == page.run.ids[:2].tolist()
     assert float(rows[0]["ap"]) == pytest.approx(page.run.ap[0])
     assert len(list((tmp_path / "two").rglob("*.png"))) == 2
-    assert any("2 PNG pictures" in str(each) for each in told)
+    assert any("2 PNGs" in str(each) for each in told)
 
 
 # Export

@@ -15,7 +15,7 @@ from workbench.ui.run_config import offer_settings
 from workbench.ui.session import Session
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
-from workbench.ui.words import counted
+from workbench.ui.words import CONTINUE, PAUSE, RESUME, counted
 
 
 class RunActions(QObject):
@@ -25,10 +25,10 @@ class RunActions(QObject):
         super().__init__(window)
         self._session, self._window = session, window
         add = commands.add
-        self.pause = add("run.pause", "Pause", self._pause, "Ctrl+Shift+Space", "pause")
+        self.pause = add("run.pause", PAUSE, self._pause, "Ctrl+Shift+Space", "pause")
         self.stop = add("run.stop", "Stop after this epoch", self._stop, "", "stop")
         self.end = add("run.cancel", "End the run now…", self._end, "", "x-circle")
-        self.resume = add("run.resume", "Resume from its checkpoint", self._resume, "", "play")
+        self.resume = add("run.resume", f"{RESUME} from its checkpoint", self._resume, "", "play")
         self.duplicate = add("run.duplicate", "Duplicate with changes", self._duplicate, "Ctrl+D", "copy")
         self.compare = add("run.compare", "Compare", self._compare, "", "scales")
         self.rename = add("run.rename", "Rename…", self._rename, "F2", "pencil-simple")
@@ -62,7 +62,7 @@ class RunActions(QObject):
         working, there = control is not None, run is not None
         in_trash = there and run is not None and run.trashed is not None
         self.pause.setEnabled(working)
-        self.pause.setText("Continue" if control is not None and control.paused else "Pause")
+        self.pause.setText(CONTINUE if control is not None and control.paused else PAUSE)
         self.stop.setEnabled(working and run is not None and run.status != "queued")
         self.end.setEnabled(working)
         self.resume.setEnabled(self._session.can_resume() and not in_trash)

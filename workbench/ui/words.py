@@ -20,6 +20,7 @@ STATES = {
     "interrupted": ("Interrupted", "warning-circle", "warning"),
 }
 ARCHIVES = f"Archives ({' '.join(f'*{ending}' for ending in ENDINGS)});;All files (*)"  # of a file dialog
+PAUSE, CONTINUE, RESUME = "Pause", "Continue", "Resume"  # go on in the same process; from a checkpoint
 NO_VALUE = "–"
 THIN = "\u2009"  # between a number and its unit
 

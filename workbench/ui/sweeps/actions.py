@@ -1,4 +1,4 @@
-"""The window's command "Sweeps…", and a word about sweeps that lost their worker, as at a restart of the machine."""
+"""The window's command "Sweeps…", and a notice about sweeps without a worker, as after a restart of the machine."""
 
 from typing import TYPE_CHECKING
 
@@ -8,12 +8,13 @@ from PySide6.QtWidgets import QWidget
 from workbench.progress import Progress
 from workbench.ui.commands import Commands
 from workbench.ui.session import Session
+from workbench.ui.words import RESUME
 from workbench.workspace import sweeps as stored
 
 if TYPE_CHECKING:
     from workbench.ui.sweeps.panel import SweepsPanel
 
-LOOKS_AFTER = 3000  # ms: the window comes first
+LOOKS_AFTER = 3000  # ms: the window is shown first
 
 
 class SweepActions(QObject):
@@ -30,21 +31,21 @@ class SweepActions(QObject):
 
     def show_panel(self) -> "SweepsPanel":
         """Open the panel, or bring it to the front."""
-        from workbench.ui.sweeps.panel import show_sweeps  # late: the window stands before
+        from workbench.ui.sweeps.panel import show_sweeps  # late: the window is shown first
 
         return show_sweeps(self._session, self._window)
 
     def look(self) -> None:
-        """Tell of sweeps that should be worked on and are not."""
+        """Notify of active sweeps that no worker works on."""
         workspace = self._session.workspace
 
         def work(progress: Progress) -> list[int]:
-            found = stored.every(workspace)
-            return [each.id for each in found if each.state == "active" and not (each.alive or each.starting)]
+            sweeps = stored.every(workspace)
+            return [sweep.id for sweep in sweeps if sweep.state == "active" and not (sweep.alive or sweep.starting)]
 
         self._session.run_in_thread("Sweeps", work, self._tell, quiet=True)
 
     def _tell(self, lost: list[int]) -> None:
         if lost:
             words = f"Sweep {lost[0]} has" if len(lost) == 1 else f"Sweeps {', '.join(map(str, sorted(lost)))} have"
-            self._session.notify(f"{words} no worker any more. Resume in “Sweeps…” goes on where it ended.")
+            self._session.notify(f"{words} no worker any more. {RESUME} in “Sweeps…” goes on where it ended.")

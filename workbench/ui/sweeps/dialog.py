@@ -20,6 +20,7 @@ from workbench.ui.sweeps.fixed_line import FixedLine
 from workbench.ui.sweeps.panel import show_sweeps
 from workbench.ui.sweeps.parameter_row import ParameterRow
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.editors import ChoiceEditor, LineEditor
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.words import counted, duration
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 680, 560  # px at 100% text
 SETTLES_AFTER = 250  # ms without an edit
-OWN = ""  # key of the entry that stands for no paper's sweep
+OWN = ""  # key of the entry for no paper's sweep
 REPORTED = ("MAP@R", "recall@1", "P@R", "NMI")
 
 
 class SweepDialog(QDialog):
-    """Varies the run of the Set up page. What is typed is checked on a thread: a grid may have thousands of settings.
+    """Varies the run of the Set up page. Entries are checked on a thread: a grid may have thousands of trials.
 
     Args:
         session: whose workspace gets the sweep.
@@ -50,7 +51,7 @@ class SweepDialog(QDialog):
         self.setWindowTitle("Sweep")
         self._session, self._config, self._preflight = session, config, preflight
         self._fields = fields(config, session.catalog)
-        self._presets = [each for each in sweep_presets() if self._fits(each)]
+        self._presets = [entry for entry in sweep_presets() if self._fits(entry)]
         self.plan: Plan | None = None  # what would start; None while something is wrong or being checked
         self._source = ""
         self._checking = Newest(session, self)
@@ -64,7 +65,7 @@ class SweepDialog(QDialog):
 
     def _build(self) -> None:
         self.preset = ChoiceEditor(
-            [OWN, *(each.key for each in self._presets)], ["Your own", *(each.title for each in self._presets)]
+            [OWN, *(preset.key for preset in self._presets)], ["Your own", *(preset.title for preset in self._presets)]
         )
         self.preset.setAccessibleName("Values from a paper's sweep")
         self.told = label("", "muted", wrap=True)
@@ -108,14 +109,12 @@ class SweepDialog(QDialog):
         grid.setVerticalSpacing(4)
         named = (
             ("Values from", self.preset, 0, 0), ("How", self.how, 0, 2), ("Objective", self.figure, 1, 0),
-            ("Settings", self.trials, 1, 2), ("Seeds of each", self.seeds, 1, 4),
+            ("Trials", self.trials, 1, 2), ("Seeds per trial", self.seeds, 1, 4),
         )  # fmt: skip
         for text, widget, row, column in named:
-            words = label(text)
-            words.setBuddy(widget)
             if not widget.accessibleName():
                 widget.setAccessibleName(text)
-            grid.addWidget(words, row, column)
+            grid.addWidget(caption(text, widget, ""), row, column)
             grid.addWidget(widget, row, column + 1, 1, 3 if widget is self.how else 1)
         grid.setColumnStretch(1, 3)
         grid.setColumnStretch(3, 1)
@@ -151,7 +150,7 @@ class SweepDialog(QDialog):
     # What the person does
 
     def add_row(self, field: str = "", values: str = "") -> ParameterRow:
-        """One more parameter; by default a number of the loss that is not varied yet, or the learning rate."""
+        """Add a parameter; by default a number of the loss that is not varied yet, or the learning rate."""
         row = ParameterRow(self._fields, field or self._next_field())
         row.values.setText(values)
         row.edited.connect(self._changed)
@@ -201,26 +200,26 @@ class SweepDialog(QDialog):
         self._changed()
 
     def _take_preset(self) -> None:
-        found = next((each for each in self._presets if each.key == self.preset.value()), None)
-        self.fixed.show_changes({} if found is None else found.changes)
-        if found is None:
+        preset = next((entry for entry in self._presets if entry.key == self.preset.value()), None)
+        self.fixed.show_changes({} if preset is None else preset.changes)
+        if preset is None:
             self._changed()
             return
         for row in tuple(self.rows):
             self._remove(row)
-        self.preset.set_value(found.key)
-        self._source = f"Values of {found.source}"
-        self.told.setText(f"{found.source}. {found.summary}")
+        self.preset.set_value(preset.key)
+        self._source = f"Values of {preset.source}"
+        self.told.setText(f"{preset.source}. {preset.summary}")
         self.told.show()
-        for each in found.parameters:
-            self.add_row(each.field, written(each))
-        self.how.set_value(found.how)
-        if found.trials is not None:
-            self.trials.set_value(found.trials)
+        for parameter in preset.parameters:
+            self.add_row(parameter.field, written(parameter))
+        self.how.set_value(preset.how)
+        if preset.trials is not None:
+            self.trials.set_value(preset.trials)
         self._edited()
 
     def take_preflight(self, found: "Preflight") -> None:
-        """Preflight has looked at the run meanwhile: tell the time."""
+        """Take what Preflight measured meanwhile and show the time."""
         self._preflight = found
         if self.plan is not None:
             self.summary.setText(self._cost(self.plan))
@@ -228,7 +227,7 @@ class SweepDialog(QDialog):
     # What it would be
 
     def _changed(self) -> None:
-        """Other parameters are no paper's any more."""
+        """Forget the paper: the parameters were edited."""
         self.preset.set_value(OWN)
         self._source = ""
         self.told.hide()
@@ -249,14 +248,14 @@ class SweepDialog(QDialog):
 
     @property
     def checking(self) -> bool:
-        """Whether what was typed is still to be checked."""
+        """Whether entries are still to be checked."""
         return self._timer.isActive() or self._checking.busy
 
     def _check(self) -> None:
         if any(row.empty for row in self.rows) or not self.rows:
             self._show("Give each parameter its values." if self.rows else "Add a parameter to vary.", None, {})
             return
-        self.summary.setText("Checking every setting…")
+        self.summary.setText("Checking every trial…")
         texts, how = [row.text for row in self.rows], self.how.value()
         numbers = {"seeds": self.seeds.value(), "trials": self.trials.value() if how != "grid" else None}
         wrong = {name: "Must be a whole number." for name, value in numbers.items() if isinstance(value, str)}
@@ -279,11 +278,11 @@ class SweepDialog(QDialog):
 
         self._checking.ask("Check the sweep", work, self._checked, quiet=True)
 
-    def _checked(self, found: Plan | dict[str, str]) -> None:
-        if isinstance(found, Plan):
-            self._show(self._cost(found), found, {})
+    def _checked(self, outcome: Plan | dict[str, str]) -> None:
+        if isinstance(outcome, Plan):
+            self._show(self._cost(outcome), outcome, {})
         else:
-            self._show("", None, found)
+            self._show("", None, outcome)
 
     def _show(self, summary: str, plan: Plan | None, errors: dict[str, str]) -> None:
         self.plan = plan
@@ -301,14 +300,16 @@ class SweepDialog(QDialog):
         self.start.setToolTip("" if plan is not None else summary or "Something is wrong with the values.")
 
     def _cost(self, plan: Plan) -> str:
-        each = len(folds_and_seeds.children(plan.config))
-        times = f" × {each} {'run' if each == 1 else 'runs'} of each" if each > 1 else ""
+        per_trial = len(folds_and_seeds.children(plan.config))
+        times = f" × {per_trial} {'run' if per_trial == 1 else 'runs'} per trial" if per_trial > 1 else ""
         runs = counted(plan.runs, "run")
-        text = f"{counted(plan.trials, 'setting')}{times} = {runs}" if times else runs
+        text = f"{counted(plan.trials, 'trial')}{times} = {runs}" if times else runs
         if self._preflight is None:
             return f"{text}. Their time is known once Preflight has looked at the run."
         seconds = self._preflight.seconds / len(folds_and_seeds.children(self._config)) * plan.runs
-        varied = any(each.field.startswith(("training.", "backbone.", "dataset.")) for each in plan.parameters)
+        varied = any(
+            parameter.field.startswith(("training.", "backbone.", "dataset.")) for parameter in plan.parameters
+        )
         about = ", if all take as long as the run on Set up" if varied else ""
         return f"{text}, about {duration(seconds)} on {self._preflight.device}{about}, evaluations left out."
 

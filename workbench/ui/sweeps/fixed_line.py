@@ -1,4 +1,4 @@
-"""The fields of the run that a paper's sweep sets otherwise, in words, with a button that leaves them as they were."""
+"""The fields of the run that a paper's sweep changes, with a button that keeps the run's own values."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from workbench.ui.widgets.labels import label
 
 
 class FixedLine(QWidget):
-    """Seen while changes hold for every run; `left_out` says that a person wants the run's own values instead."""
+    """Visible while changes apply to every run; `left_out` is emitted when the person keeps the run's own values."""
 
     left_out = Signal()
 
@@ -30,19 +30,19 @@ class FixedLine(QWidget):
         self.show_changes({})
 
     def show_changes(self, changes: Mapping[str, Any]) -> None:
-        """Other values by dotted field; none hides the line."""
+        """Show other values by dotted field; hidden without any."""
         self.changes = dict(changes)
         self._tell()
 
     def show_varied(self, fields: Iterable[str]) -> None:
-        """The fields that the sweep varies: of these no value is fixed."""
+        """Set the fields that the sweep varies: their values are not fixed."""
         self._varied = frozenset(fields)
         self._tell()
 
     def _tell(self) -> None:
-        told = [f"{field} = {short(value)}" for field, value in self.changes.items() if field not in self._varied]
-        self.words.setText(f"Every run also has {', '.join(told)}, as in the paper.")
-        self.setVisible(bool(told))
+        changes = [f"{field} = {short(value)}" for field, value in self.changes.items() if field not in self._varied]
+        self.words.setText(f"Every run also has {', '.join(changes)}, as in the paper.")
+        self.setVisible(bool(changes))
 
     def _drop(self) -> None:
         self.show_changes({})

@@ -1,4 +1,4 @@
-"""The Sweeps panel: every sweep with its state and time left, its runs in line, and what can be asked of it."""
+"""The Sweeps panel: every sweep with its state and time left, its runs in line, and its commands."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,8 @@ from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import NO_VALUE, duration
+from workbench.ui.widgets.row_table import select_rows
+from workbench.ui.words import NO_VALUE, PAUSE, RESUME, duration
 from workbench.workspace import Workspace
 from workbench.workspace import sweeps as stored
 from workbench.workspace.sweeps import OPEN, Sweep, Trial
@@ -52,7 +53,7 @@ class Look:
 
 
 class SweepsPanel(QDialog):
-    """Reads the workspace once a second while it is open, and asks the worker through the workspace."""
+    """Reads the workspace once a second while it is open; commands reach the worker through the workspace."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,7 +71,7 @@ class SweepsPanel(QDialog):
     def _build(self) -> None:
         self.sweeps, self.trials = _table("Sweeps"), _table("Runs of the sweep in line")
         self.told = label("", "muted", wrap=True)
-        self.pause = button("Pause", "pause")
+        self.pause = button(PAUSE, "pause")
         self.retry = button("Retry", "arrow-counter-clockwise")
         self.cancel = button("Cancel the sweep…", "x-circle", "danger")
         self.report = button("Report…", "file-text")
@@ -140,7 +141,7 @@ class SweepsPanel(QDialog):
         self.refresh()
 
     def refresh(self) -> None:
-        """Read the sweeps, off the window's thread; one look at a time."""
+        """Read the sweeps on a thread, one reading at a time."""
         if not self._reading.busy:
             work = partial(_look, self._session.workspace)
             self._reading.ask("Sweeps", work, self._take, self._failed, quiet=True)
@@ -153,17 +154,17 @@ class SweepsPanel(QDialog):
     def sweep(self) -> Look | None:
         """The chosen sweep."""
         number = _chosen(self.sweeps)
-        return next((each for each in self._looks if each.sweep.id == number), None)
+        return next((look for look in self._looks if look.sweep.id == number), None)
 
     def trial(self) -> Trial | None:
         """The chosen run of the line."""
         look, number = self.sweep(), _chosen(self.trials)
-        return next((each for each in look.trials if each.id == number), None) if look else None
+        return next((trial for trial in look.trials if trial.id == number), None) if look else None
 
     def _take(self, looks: list[Look]) -> None:
         self._looks = looks
         self.stack.setCurrentIndex(1 if looks else 0)
-        _fill(self.sweeps, HEAD, [(each.sweep.id, _summary(each)) for each in looks])
+        _fill(self.sweeps, HEAD, [(look.sweep.id, _summary(look)) for look in looks])
         if self._wanted is not None or (looks and self.sweep() is None):
             wanted = looks[0].sweep.id if self._wanted is None and looks else self._wanted
             self._wanted = None
@@ -175,7 +176,7 @@ class SweepsPanel(QDialog):
         self.told.setText(str(problem))
 
     def _forget(self) -> None:
-        """Another workspace: nothing of the old one is shown."""
+        """Clear the panel, for another workspace."""
         self._reading.cancel()
         self._take([])
 
@@ -186,36 +187,38 @@ class SweepsPanel(QDialog):
             _fill(self.trials, (), [])
         else:
             self.told.setText(_told(look.sweep))
-            fields = list(dict.fromkeys(field for each in look.trials for field in each.setting))
+            fields = list(dict.fromkeys(field for trial in look.trials for field in trial.setting))
             head = ("Line", *map(short_field, fields), "Seed", "Fold", "State", "Run", "Epoch", look.sweep.metric)
-            rows = [(each.id, _cells(place, each, fields)) for place, each in enumerate(look.trials, 1)]
+            rows = [(trial.id, _cells(number, trial, fields)) for number, trial in enumerate(look.trials, 1)]
             _fill(self.trials, head, rows)
-            self.trials.setColumnHidden(head.index("Fold"), not any(each.fold for each in look.trials))
+            self.trials.setColumnHidden(head.index("Fold"), not any(trial.fold for trial in look.trials))
         self._offer()
 
     def _offer(self) -> None:
-        """Enable what can be asked now."""
+        """Enable the commands that apply now."""
         look, trial = self.sweep(), self.trial()
         sweep = look.sweep if look else None
         working = sweep is not None and _works(sweep)
-        self.pause.setText("Pause" if working else "Resume")
+        self.pause.setText(PAUSE if working else RESUME)
         self.pause.setEnabled(sweep is not None and sweep.state in ("active", "paused"))
         self.cancel.setEnabled(sweep is not None and sweep.state in ("active", "paused"))
-        failed = [each for each in (look.trials if look else []) if each.state in ("failed", "cancelled")]
+        failed = [entry for entry in (look.trials if look else []) if entry.state in ("failed", "cancelled")]
         self.retry.setEnabled(bool(failed))
         self.retry.setToolTip("Put failed and cancelled runs back into the line")
         for widget in (self.compare, self.report):
             widget.setEnabled(bool(self._judged()))
         self.show_run.setEnabled(trial is not None and trial.run_id is not None)
-        movable = [each.id for each in (look.trials if look else []) if each.state == "queued" and each.run_id is None]
-        place = movable.index(trial.id) if trial is not None and trial.id in movable else -1
-        self.up.setEnabled(place > 0)
-        self.down.setEnabled(0 <= place < len(movable) - 1)
+        movable = [
+            entry.id for entry in (look.trials if look else []) if entry.state == "queued" and entry.run_id is None
+        ]
+        position = movable.index(trial.id) if trial is not None and trial.id in movable else -1
+        self.up.setEnabled(position > 0)
+        self.down.setEnabled(0 <= position < len(movable) - 1)
 
     # What the person asks
 
     def _ask(self, work: Callable[[Workspace], object]) -> None:
-        """Change something on a thread, then look again."""
+        """Change the workspace on a thread, then read the sweeps again."""
         workspace = self._session.workspace
         self._session.run_in_thread("Sweeps", lambda progress: work(workspace), self._asked, quiet=True)
 
@@ -285,7 +288,7 @@ class SweepsPanel(QDialog):
         """Runs of the chosen sweep that have its objective."""
         look = self.sweep()
         trials = look.trials if look is not None else []
-        return [each.run_id for each in trials if each.run_id is not None and each.objective is not None]
+        return [trial.run_id for trial in trials if trial.run_id is not None and trial.objective is not None]
 
     def _open_run(self, *_: object) -> None:
         trial = self.trial()
@@ -318,7 +321,7 @@ def show_sweeps(session: Session, parent: QWidget | None, number: int | None = N
 
 
 def _look(workspace: Workspace, progress: Progress) -> list[Look]:
-    return [Look(each, stored.trials(workspace, each.id)) for each in stored.every(workspace)]
+    return [Look(sweep, stored.trials(workspace, sweep.id)) for sweep in stored.every(workspace)]
 
 
 def _go_on(workspace: Workspace, number: int) -> None:
@@ -332,21 +335,21 @@ def _works(sweep: Sweep) -> bool:
 
 def _summary(look: Look) -> tuple[str, ...]:
     sweep, trials = look.sweep, look.trials
-    done = sum(each.state == "done" for each in trials)
+    done = sum(trial.state == "done" for trial in trials)
     left = seconds_left(sweep, trials)
-    time = duration(left) if left and any(each.state in OPEN for each in trials) else NO_VALUE
+    time = duration(left) if left and any(trial.state in OPEN for trial in trials) else NO_VALUE
     best = standings(sweep, trials)[:1]
-    told = NO_VALUE
+    leader = NO_VALUE
     if best and best[0].mean is not None:
         setting = ", ".join(f"{short_field(field)} {short(value)}" for field, value in best[0].setting.items())
-        told = f"{best[0].mean:.4f} at {setting}"
+        leader = f"{best[0].mean:.4f} at {setting}"
     return (
-        str(sweep.id), sweep.name, state_words(sweep, trials), f"{done} of {runs_in_all(sweep, trials)}", time, told,
+        str(sweep.id), sweep.name, state_words(sweep, trials), f"{done} of {runs_in_all(sweep, trials)}", time, leader,
     )  # fmt: skip
 
 
 def _told(sweep: Sweep) -> str:
-    """What is varied, from where, by which figure."""
+    """What the sweep varies, the source of its values, and its objective."""
     parts = [f"{'; '.join(sweep.parameters)}."]
     parts += ["Settings are proposed one by one, after what was found."] if sweep.how == "bayes" else []
     parts += [f"{sweep.source}."] if sweep.source else []
@@ -354,32 +357,26 @@ def _told(sweep: Sweep) -> str:
     return " ".join((*parts, sweep.problem)).strip()
 
 
-def _cells(place: int, trial: Trial, fields: Sequence[str]) -> tuple[str, ...]:
+def _cells(number: int, trial: Trial, fields: Sequence[str]) -> tuple[str, ...]:
     values = [short(trial.setting[field]) if field in trial.setting else NO_VALUE for field in fields]
     epoch = f"{trial.epoch} / {trial.epochs}" if trial.epochs else NO_VALUE
-    told = f"{trial.objective:.4f}" if trial.objective is not None else trial.problem or NO_VALUE
+    result = f"{trial.objective:.4f}" if trial.objective is not None else trial.problem or NO_VALUE
     run = str(trial.run_id) if trial.run_id is not None else NO_VALUE
-    return (str(place), *values, str(trial.seed), str(trial.fold), trial.state.capitalize(), run, epoch, told)
+    return (str(number), *values, str(trial.seed), str(trial.fold), trial.state.capitalize(), run, epoch, result)
 
 
 def _table(name: str) -> QTableWidget:
-    made = QTableWidget()
-    made.setAccessibleName(name)
-    made.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    made.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    made.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    made.setTabKeyNavigation(False)
-    made.setShowGrid(False)
-    made.setWordWrap(False)
-    made.verticalHeader().hide()
-    made.horizontalHeader().setStretchLastSection(True)
-    made.horizontalHeader().setHighlightSections(False)
-    made.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    return made
+    table = QTableWidget()
+    select_rows(table, name)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.horizontalHeader().setStretchLastSection(True)
+    table.horizontalHeader().setHighlightSections(False)
+    table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    return table
 
 
 def _fill(table: QTableWidget, head: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]]) -> None:
-    """Other words in the same table: the choice and the place stay with their row's number."""
+    """Replace the rows; choice and scroll position stay with the row of the same number."""
     chosen = _chosen(table)
     table.blockSignals(True)
     fresh = table.columnCount() != len(head) or table.rowCount() != len(rows)
@@ -407,8 +404,8 @@ def _fill(table: QTableWidget, head: Sequence[str], rows: Sequence[tuple[int, Se
 
 
 def _chosen(table: QTableWidget) -> int | None:
-    found = table.selectedItems()
-    return int(found[0].data(ID_ROLE)) if found else None
+    items = table.selectedItems()
+    return int(items[0].data(ID_ROLE)) if items else None
 
 
 def _choose(table: QTableWidget, number: int | None) -> None:

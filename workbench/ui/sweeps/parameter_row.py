@@ -14,7 +14,7 @@ HINT = "16, 32, 64 or 1e-4..1e-2:log:5"
 
 
 class ParameterRow(QWidget):
-    """Says `edited` for every change, `removed` when its cross is pressed."""
+    """Emits `edited` at every change, `removed` when its cross is pressed."""
 
     edited = Signal()
     removed = Signal(object)  # this row
@@ -55,10 +55,11 @@ class ParameterRow(QWidget):
 
     @property
     def empty(self) -> bool:
+        """Whether no values are entered."""
         return not self.values.text().strip()
 
     def show_problem(self, sentence: str) -> None:
-        """What is wrong with it; empty when it is right."""
+        """Show what is wrong with it; empty when nothing is."""
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
 

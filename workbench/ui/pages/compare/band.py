@@ -18,7 +18,7 @@ class Band(pg.GraphicsObject):
         self.setLogMode(False, False)
 
     def setLogMode(self, _x: bool, y: bool) -> None:
-        """The plot tells its axes. A limit at or under zero has no logarithm: it is drawn at the least that has one."""
+        """Take the plot's axes. A limit at or below zero has no logarithm: it is drawn at the lowest positive one."""
         x, low, high = self._numbers
         if y:
             above = np.concatenate((low, high))
@@ -28,13 +28,14 @@ class Band(pg.GraphicsObject):
         self.prepareGeometryChange()
         corners = [*zip(x.tolist(), high.tolist(), strict=True)]
         corners += reversed([*zip(x.tolist(), low.tolist(), strict=True)])
-        self._polygon = QPolygonF([QPointF(*each) for each in corners])
+        self._polygon = QPolygonF([QPointF(*corner) for corner in corners])
         self._bounds = self._polygon.boundingRect()
 
     def boundingRect(self) -> QRectF:
         return self._bounds
 
     def paint(self, painter: QPainter, *_: Any) -> None:
+        """Fill the band without an outline."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._colour)

@@ -22,7 +22,7 @@ TICKED, EMPTY = Qt.CheckState.Checked, Qt.CheckState.Unchecked
 
 
 class RunChooser(QWidget):
-    """Left side of the page: shows and changes the ticks of the model. `changed` says that other runs are ticked."""
+    """Left side of the page: shows and changes the model's ticks. `changed` is emitted when other runs are ticked."""
 
     changed = Signal()
 
@@ -67,7 +67,7 @@ class RunChooser(QWidget):
         column.addLayout(foot)
 
     def show_groups(self, groups: Sequence[Group]) -> None:
-        """Other groups or other scores; what is ticked and unfolded stays, newest groups on top."""
+        """Show other groups or scores, newest groups on top; ticks and unfolded groups stay."""
         gone, unfolded = self._model.take_groups(groups), self._unfolded()
         self._building = True
         self.tree.clear()

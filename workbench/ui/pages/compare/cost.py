@@ -35,19 +35,21 @@ class CostPanel(QWidget):
         column.addWidget(label(words, "muted", wrap=True))
 
     def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
-        """Other groups with their looks, in the same order."""
+        """Show other groups with their looks, in the same order."""
         title = metric_title(found.metric)
         unit = 100 if is_share(found.metric) else 1
         pairs = list(zip(found.summaries, shown_as, strict=True))
         self.legend.clear()
-        for each, look in pairs[:MOST_NAMED]:
-            self.legend.addWidget(LegendEntry(each.group.title, look))
+        for summary, look in pairs[:MOST_NAMED]:
+            self.legend.addWidget(LegendEntry(summary.group.title, look))
         for plot, of in ((self.seconds, seconds), (self.memory, megabytes)):
-            plot.show_groups([(each.group.title, look, _points(each, of, unit)) for each, look in pairs], title)
+            plot.show_groups(
+                [(summary.group.title, look, _points(summary, of, unit)) for summary, look in pairs], title
+            )
 
 
 class LegendEntry(QWidget):
-    """The symbol of a group beside its title."""
+    """A group's symbol and title."""
 
     def __init__(self, title: str, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,7 +63,7 @@ class LegendEntry(QWidget):
 
 
 def seconds(run: Run) -> float:
-    """Of work."""
+    """Seconds of work."""
     return run.seconds
 
 

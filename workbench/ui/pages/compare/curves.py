@@ -21,13 +21,13 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.plot_canvas import blended
 
-MOST_DRAWN = 12  # groups: more could not be told apart, nor their legend be read
+MOST_DRAWN = 12  # groups: more are not distinguishable, and their legend is not readable
 TURN_MS = 4  # between two groups, for what else waits
 BAND = 46  # of 255, opacity
 
 
 class SeedCurves(QWidget):
-    """One plot; its groups come one by one, each in a turn of the event loop, so that the window answers between."""
+    """One plot; groups are drawn one per event-loop turn, so that the window stays responsive."""
 
     failed = Signal(object)  # Problem, of saving the plot
 
@@ -49,19 +49,19 @@ class SeedCurves(QWidget):
         self._turn.timeout.connect(self._draw_next)
 
     def show_curves(self, curves: Sequence[Curve], shown_as: Sequence[Look], metric: str) -> None:
-        """Curves with their looks, in the same order; shares are drawn in percent."""
+        """Draw curves with their looks, in the same order; shares are drawn in percent."""
         self._factor, self._dots = 100 if is_share(metric) else 1, True
         self._begin(curves, shown_as, f"{metric_title(metric)} over epochs, mean over seeds", "epoch")
         self._tell(curves)
 
     def show_training(self, found: TrainingCurves, shown_as: Sequence[Look]) -> None:
-        """A scalar over steps, as it was logged; looks of its curves in the same order."""
+        """Draw a scalar over steps as it was logged, with the looks of its curves in the same order."""
         self._factor, self._dots = 1, False
         self._begin(found.curves, shown_as, f"{scalar_title(found.name)} over steps, mean over seeds", "step")
         self.note.setText(told(found))
 
     def say(self, text: str) -> None:
-        """A sentence in place of curves."""
+        """Show a sentence in place of curves."""
         self._clear()
         self.note.setText(text)
 
@@ -82,7 +82,7 @@ class SeedCurves(QWidget):
 
     @property
     def drawing(self) -> bool:
-        """Whether curves are still to come."""
+        """Whether curves are still to be drawn."""
         return bool(self._waiting or self._last)
 
     def _draw_next(self) -> None:
@@ -100,7 +100,7 @@ class SeedCurves(QWidget):
         self._draw(self.plot, name, curve, look, self._factor)
 
     def _finish(self) -> None:
-        """Hand over the numbers, take their range, paint: each in a turn of its own."""
+        """Pass the numbers, compute their range and paint: each in its own event-loop turn."""
         if self._last:
             self._last.pop(0)()
             return
@@ -115,7 +115,7 @@ class SeedCurves(QWidget):
             items.append(pg.PlotDataItem(x, factor * y, pen=pg.mkPen(faint, width=1), connect="finite"))
         known = np.isfinite(curve.low)
         if known.any():
-            low, high = (factor * each[known] for each in (curve.low, curve.high))
+            low, high = (factor * limit[known] for limit in (curve.low, curve.high))
             colour = QColor(look.colour)
             colour.setAlpha(BAND)
             items.append(Band(curve.places[known], low, high, colour))
@@ -145,11 +145,11 @@ class SeedCurves(QWidget):
 
 def told(found: TrainingCurves) -> str:
     """What the lines are and what is missing from them, runs by their numbers."""
-    widths = sorted({round(each.bin_width) for each in found.curves if each.bin_width})
+    widths = sorted({round(curve.bin_width) for curve in found.curves if curve.bin_width})
     between = " to ".join(f"{width:,}" for width in dict.fromkeys((*widths[:1], *widths[-1:])))
     binned = f"of the means of bins of {between} steps" if widths else ""
-    exact = "at the steps that all runs of a group have" if any(not each.bin_width for each in found.curves) else ""
-    stride = max((each.stride for each in found.curves), default=1)
+    exact = "at the steps that all runs of a group have" if any(not curve.bin_width for curve in found.curves) else ""
+    stride = max((curve.stride for curve in found.curves), default=1)
     thinned = f", a point every {stride:,} steps at most" if stride > 1 else ""
     parts = [
         f"Bold: mean over seeds {', or '.join(filter(None, (binned, exact)))}.",
@@ -159,7 +159,7 @@ def told(found: TrainingCurves) -> str:
         parts.append(f"Without it: {runs_named(found.without)}.")
     if found.not_finite:
         parts.append(f"NaN or infinite at times, a gap here: {runs_named(found.not_finite)}.")
-    apart = [each.group.title for each in found.curves if not len(each.places)]
+    apart = [curve.group.title for curve in found.curves if not len(curve.places)]
     if apart:
         parts.append(f"Without a mean, since the runs share no steps: {', '.join(map(short_title, apart))}.")
     if found.groups > len(found.curves):

@@ -14,7 +14,7 @@ from workbench.ui.newest import Newest
 from workbench.ui.pages.compare.curves import MOST_DRAWN, SeedCurves
 from workbench.ui.pages.compare.looks import Look
 from workbench.ui.session import Session
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.captions import caption
 
 METRIC = ""  # the choice of the page's metric; the others are names of scalars
 
@@ -35,14 +35,12 @@ class CurvesPanel(QWidget):
         self.choice.setAccessibleName("What is drawn as curves")
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.choice.setToolTip("The metric above over epochs, or what training logged over steps")
-        caption = label("Curve of", "caption")
-        caption.setBuddy(self.choice)
         self.seeds = SeedCurves()
         self.seeds.failed.connect(self.failed)
         head = QHBoxLayout()
         head.setContentsMargins(8, 8, 8, 0)
         head.setSpacing(8)
-        head.addWidget(caption)
+        head.addWidget(caption("Curve of", self.choice))
         head.addWidget(self.choice)
         head.addStretch(1)
         column = QVBoxLayout(self)
@@ -54,11 +52,11 @@ class CurvesPanel(QWidget):
 
     @property
     def drawing(self) -> bool:
-        """Whether curves are still read or to come."""
+        """Whether curves are being read or are still to be drawn."""
         return self._reading.busy or self.seeds.drawing
 
     def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
-        """Other groups with their looks, in the same order; the choice stays where the runs have it."""
+        """Show other groups with their looks, in the same order; the choice stays if the runs have it."""
         self._found, self._shown_as = found, list(shown_as)
         chosen = self.choice.currentData()
         self.choice.clear()
@@ -69,26 +67,26 @@ class CurvesPanel(QWidget):
         self._show()
 
     def forget(self) -> None:
-        """Read no further: nothing is ticked any more."""
+        """Cancel reading, because nothing is ticked."""
         self._reading.cancel()
         self._found = self._read = None
 
     def _show(self) -> None:
         self._reading.cancel()
-        found, name = self._found, self.choice.currentData()
-        if found is None:
+        overview, name = self._found, self.choice.currentData()
+        if overview is None:
             return
         if name == METRIC:
-            self.seeds.show_curves(found.curves, self._shown_as, found.metric)
+            self.seeds.show_curves(overview.curves, self._shown_as, overview.metric)
             return
-        if self._read is not None and self._read[0] is found and self._read[1].name == name:
+        if self._read is not None and self._read[0] is overview and self._read[1].name == name:
             self._draw(self._read[1])
             return
         self.seeds.say("Reading…")
         workspace = self._session.workspace
 
         def work(progress: Progress) -> TrainingCurves:
-            return training_curves(workspace, found.groups, name, MOST_DRAWN, progress)
+            return training_curves(workspace, overview.groups, name, MOST_DRAWN, progress)
 
         self._reading.ask("Training curves", work, self._came, self._fail, quiet=True)
 

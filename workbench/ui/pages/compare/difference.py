@@ -4,7 +4,7 @@ from math import isfinite
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds
 from workbench.comparing.intervals import Interval
@@ -14,11 +14,12 @@ from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.pages.compare.plots import IntervalPlot
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import ElidedLabel, label
 
 
 class DifferencePanel(QWidget):
-    """The Difference tab. `chosen` says that the model has another pair of groups."""
+    """The Difference tab. `chosen` is emitted when the model has another pair of groups."""
 
     chosen = Signal()
 
@@ -42,7 +43,7 @@ class DifferencePanel(QWidget):
         self.table = table_view(self.model, "Difference for each seed and over all")
         head = QHBoxLayout()
         for widget, stretch in (
-            (label("Baseline", "caption"), 0), (self.baseline, 1), (self.swap, 0), (_tied("Against", self.other), 0),
+            (label("Baseline", "caption"), 0), (self.baseline, 1), (self.swap, 0), (caption("Against", self.other), 0),
             (self.other, 1),
         ):  # fmt: skip
             head.addWidget(widget, stretch)
@@ -62,7 +63,7 @@ class DifferencePanel(QWidget):
         column.addStretch(0)
 
     def show_groups(self) -> None:
-        """The groups of the model, its baseline and the group that is compared with it."""
+        """Show the groups of the model, its baseline and the group that is compared with it."""
         overview, baseline, other = self._model.overview, self._model.baseline, self._model.other
         titles = [group.title for group in overview.groups] if overview is not None else []
         self.baseline.setText(baseline.title if baseline is not None else "")
@@ -75,13 +76,13 @@ class DifferencePanel(QWidget):
             widget.setEnabled(len(titles) > 1)
 
     def say(self, text: str) -> None:
-        """A sentence in place of a result."""
+        """Show a sentence in place of a result."""
         self.verdict.setText(text)
         self.notes.setText("")
         self.results.hide()
 
     def show_comparison(self, found: Comparison) -> None:
-        """The verdict on two groups, with an interval for each seed and over all."""
+        """Show the verdict on two groups, with an interval for each seed and over all."""
         self.verdict.setText(found.verdict)
         self.notes.setText(" ".join(found.notes))
         self.results.show()
@@ -93,8 +94,8 @@ class DifferencePanel(QWidget):
         self.plot.show_rows([row for row in rows if isfinite(row[1].mean)], title)
         self._fill(found)
 
-    def _fill(self, found: Comparison) -> None:
-        metric, unit = found.metric, " %" if is_share(found.metric) else ""
+    def _fill(self, comparison: Comparison) -> None:
+        metric, unit = comparison.metric, " %" if is_share(comparison.metric) else ""
         head = ["Seed (runs)", f"Baseline{unit}", f"Other{unit}", "Difference", "95% interval", "n"]
         rows = [
             [
@@ -105,9 +106,9 @@ class DifferencePanel(QWidget):
                 limits(seed.over_queries, metric, signed=True),
                 f"{seed.over_queries.n:,} queries" if seed.over_queries.n else NO_VALUE,
             ]
-            for seed in found.seeds
+            for seed in comparison.seeds
         ]
-        total = found.over_seeds
+        total = comparison.over_seeds
         middle, spread = number(total.mean, metric, signed=True), over_seeds(total, metric, signed=True)
         seeds = f"{total.n} {'seed' if total.n == 1 else 'seeds'}"
         self.model.show(head, [["all seeds", "", "", middle, spread, seeds], *rows])
@@ -132,9 +133,3 @@ def _seed(seed: int, fold: int) -> str:
 
 def _scaled(interval: Interval, unit: int) -> Interval:
     return Interval(unit * interval.mean, unit * interval.low, unit * interval.high, interval.n)
-
-
-def _tied(text: str, box: QComboBox) -> QLabel:
-    made = label(text, "caption")
-    made.setBuddy(box)
-    return made

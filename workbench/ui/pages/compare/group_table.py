@@ -57,7 +57,7 @@ class GroupTable(QAbstractTableModel):
         self._icons: dict[str, QIcon] = {}
 
     def show(self, rows: Sequence[BaselineRow], looks: dict[str, Look]) -> None:
-        """Other rows; `looks` are by the group's title."""
+        """Show other rows; `looks` are by the group's title."""
         self.beginResetModel()
         self.rows, self._looks = list(rows), looks
         self._icons = {title: swatch(look) for title, look in looks.items()}
@@ -81,6 +81,7 @@ class GroupTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What a cell shows in a role, or the object that GroupDelegate draws; None for other roles."""
         row, column = self.rows[index.row()], self.columns[index.column()]
         title = row.group.title
         match role:
@@ -142,14 +143,14 @@ class GroupTable(QAbstractTableModel):
 
 def _columns(metrics: Sequence[str], several: bool) -> list[Column]:
     columns = [Column(Kind.GROUP, "Group"), Column(Kind.SEEDS, "Seeds", "Different seeds with a value")]
-    for place, metric in enumerate(metrics):
+    for index, metric in enumerate(metrics):
         tip = "Mean over seeds; behind ± half of the 95% t-interval, from three seeds on. Bold: the best"
-        columns.append(Column(Kind.VALUE, metric_title(metric), tip, place))
-        if place == 0:
+        columns.append(Column(Kind.VALUE, metric_title(metric), tip, index))
+        if index == 0:
             columns.append(Column(Kind.INTERVAL, "95% interval", "Over seeds, all on one scale; dotted: baseline", 0))
         if several:
             tip = "Difference from the baseline, over seeds; coloured where its 95% interval leaves out zero"
-            columns.append(Column(Kind.DIFFERENCE, "Δ", tip, place))
+            columns.append(Column(Kind.DIFFERENCE, "Δ", tip, index))
     return [*columns, Column(Kind.SECONDS, "Time s", "Mean of the runs"), Column(Kind.MEMORY, "MB", "Greatest memory")]
 
 

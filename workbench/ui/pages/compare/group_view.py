@@ -33,7 +33,7 @@ class GroupView(QTableView):
         self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
 
     def fit(self) -> None:
-        """Take the height of the rows, and for the groups' titles what the numbers leave."""
+        """Set the height to that of the rows, and give the titles the width that the numbers leave."""
         header = self.horizontalHeader()
         self.resizeColumnsToContents()
         rest = sum(self.columnWidth(column) for column in range(1, header.count()))
@@ -57,7 +57,7 @@ class GroupView(QTableView):
 
 
 class GroupDelegate(QStyledItemDelegate):
-    """Draws intervals and differences; all else as any table."""
+    """Draws intervals and differences; other cells are drawn by Qt."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hint = super().sizeHint(option, index)
@@ -67,6 +67,7 @@ class GroupDelegate(QStyledItemDelegate):
         return QSize(hint.width() + 2 * MARGIN, hint.height()) if kind is Kind.DIFFERENCE else hint
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw a cell of an interval or difference; the base class draws all other cells."""
         kind = _kind(index)
         if kind is Kind.GROUP:
             super().paint(painter, option, index)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QVBoxLayout, QWidge
 from workbench.comparing.measures import At
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import ElidedLabel, label
 
 
@@ -58,11 +59,9 @@ class Head(QWidget):
             ("Metric", self.metric_box, "Metric"),
             ("At", self.at_box, "Which evaluation of each run"),
         ):
-            caption = label(words, "caption")
-            caption.setBuddy(box)
             box.setAccessibleName(name)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-            row.addWidget(caption)
+            row.addWidget(caption(words, box))
             row.addWidget(box)
         self.baseline_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.baseline_box.setMinimumContentsLength(10)
@@ -71,7 +70,7 @@ class Head(QWidget):
         return row
 
     def refresh(self) -> None:
-        """What the model has to choose from now, and what is chosen."""
+        """Show the choices of the model and what is chosen."""
         model, baseline = self._model, self._model.baseline
         groups = model.overview.groups if model.overview is not None else ()
         self.summary.setText(model.summary)
@@ -103,7 +102,7 @@ class Head(QWidget):
 
 
 def _fill(box: QComboBox, items: Sequence[tuple[str, At]], chosen: At) -> None:
-    """Other items without a word to those who listen; `chosen` is data of one of them."""
+    """Replace the items without emitting signals; `chosen` is the data of one of them."""
     box.blockSignals(True)
     box.clear()
     for text, data in items:

@@ -26,13 +26,14 @@ class HeatMapPlot(PaintedPlot):
         self._metric = ""
 
     def show_map(self, shown: HeatMap, metric: str) -> None:
-        """Other means; `metric` says how they are written."""
+        """Show other means; `metric` determines their format."""
         self._shown, self._metric = shown, metric
         against = f" and {shown.column}" if shown.column else ""
         self.retitle(f"{metric_title(metric)} by {shown.row}{against}, mean over seeds")
         self.refresh()
 
     def rows(self) -> Rows:
+        """The cells as a table with a head: row, column, mean, number of values and number of groups."""
         head: Rows = [["row", "column", self._metric, "n", "groups"]]
         return head + [
             [row, column, cell.mean if cell else "", cell.n if cell else 0, cell.groups if cell else 0]
@@ -40,14 +41,15 @@ class HeatMapPlot(PaintedPlot):
         ]
 
     def describe(self) -> str:
+        """The title and the mean and n of each cell that has a value."""
         known = [(row, column, cell) for row, column, cell in self._cells() if cell is not None]
         if not known:
             return f"{self.title}: no run has the metric."
-        told = [
+        cells = [
             f"{', '.join(filter(None, (row, column)))} {number(cell.mean, self._metric)} (n {cell.n})"
             for row, column, cell in known
         ]
-        return f"{self.title}: {'; '.join(told)}."
+        return f"{self.title}: {'; '.join(cells)}."
 
     def _cells(self) -> list[tuple[str, str, Cell | None]]:
         shown = self._shown
@@ -60,6 +62,7 @@ class HeatMapPlot(PaintedPlot):
         ]
 
     def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+        """Draw names and cells into `place`, in the colours of `tokens`; nothing without a row."""
         shown = self._shown
         if shown is None or not shown.rows:
             return

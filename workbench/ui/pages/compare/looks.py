@@ -31,7 +31,7 @@ def looks(colours: Sequence[int]) -> list[Look]:
     The line style goes on with every turn through the palette, and further where two would look the same.
     """
     used: set[Look] = set()
-    found = []
+    chosen = []
     for index in colours:
         turn = index // len(RUN_COLOURS)
         tried = [
@@ -42,10 +42,10 @@ def looks(colours: Sequence[int]) -> list[Look]:
             )
             for step in range(len(STYLES) * len(SYMBOLS))
         ]
-        look = next((each for each in tried if each not in used), tried[0])
+        look = next((candidate for candidate in tried if candidate not in used), tried[0])
         used.add(look)
-        found.append(look)
-    return found
+        chosen.append(look)
+    return chosen
 
 
 def swatch(look: Look) -> QIcon:
@@ -60,5 +60,5 @@ def swatch(look: Look) -> QIcon:
 
 
 def short_title(title: str) -> str:
-    """A title for a legend: what is long loses its middle, since both ends tell groups apart."""
+    """A title for a legend: a long one loses its middle, since groups differ at both ends."""
     return title if len(title) <= LONGEST else f"{title[:HEAD].rstrip()}…{title[HEAD + 1 - LONGEST :].lstrip()}"

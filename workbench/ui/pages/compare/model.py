@@ -32,7 +32,7 @@ Named = dict[int, tuple[str, str]]  # sample id -> class, path
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is to be read of the ticked runs."""
+    """What to read of the ticked runs."""
 
     runs: tuple[Run, ...]
     metric: str
@@ -54,7 +54,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairQuestion:
-    """Two groups that are to be compared, query by query."""
+    """Two groups to compare, query by query."""
 
     overview: Overview
     baseline: Group
@@ -79,7 +79,7 @@ class PairAnswer:
 
 
 class CompareModel:
-    """Which runs are ticked and what is known of them. Changes nothing by itself: whoever asks shows it again."""
+    """Which runs are ticked and what is known of them. It notifies nobody: the caller redraws."""
 
     def __init__(self) -> None:
         self.groups: tuple[Group, ...] = ()  # of all runs, in the order of their oldest runs
@@ -95,7 +95,7 @@ class CompareModel:
     # Which runs
 
     def take_groups(self, groups: Sequence[Group]) -> bool:
-        """Other runs or other scores; ticks of runs that are gone go. Returns whether one went."""
+        """Take other runs or scores and drop the ticks of deleted runs. Returns whether a tick was dropped."""
         self.groups = tuple(groups)
         kept = self.ticked & {run.id for group in groups for run in group.runs}
         gone = kept != self.ticked
@@ -120,7 +120,7 @@ class CompareModel:
         """What a person can do while nothing is ticked."""
         return ONE_GROUP if len(self.groups) == 1 else TICK_TWO
 
-    # What is said of them
+    # Results
 
     def question(self, runs: Sequence[Run]) -> Question | None:
         """What is to be read of the ticked runs among these; None without any, and then nothing is shown."""
@@ -131,7 +131,7 @@ class CompareModel:
         return Question(ticked, self.metric, self.at)
 
     def take_overview(self, read: Overview) -> None:
-        """The answer: metric and evaluation are those that it has; the pair stays where both groups are there."""
+        """Take what was read: its metric and evaluation are chosen; the pair stays if both groups are in it."""
         self.overview, self.pair = read, None
         self.metric, self.at = read.metric, read.at
         titles = [group.title for group in read.groups]
@@ -142,7 +142,7 @@ class CompareModel:
         self.shown_metrics = usual_metrics(read) if self._chosen_metrics is None else [self.metric, *chosen]
 
     def show_metrics(self, names: Sequence[str]) -> None:
-        """These metrics are the columns of the table, behind the chosen one, which always stands there."""
+        """Choose the metrics that have a column, after the chosen metric, which always has one."""
         self._chosen_metrics = list(names)
         self.shown_metrics = [self.metric, *(name for name in names if name != self.metric)]
 
@@ -196,16 +196,16 @@ class CompareModel:
         return self._group(self._titles[1])
 
     def choose_baseline(self, title: str) -> None:
-        """Another baseline; where it was the other group they change places."""
+        """Choose another baseline; if it was the other group, the two are swapped."""
         before, other = self._titles
         self._titles, self.pair = (title, before if title == other else other), None
 
     def choose_other(self, title: str) -> None:
-        """Another group to compare with the baseline."""
+        """Choose another group to compare with the baseline."""
         self._titles, self.pair = (self._titles[0], title), None
 
     def swap(self) -> None:
-        """Baseline and other change places."""
+        """Swap baseline and other group."""
         self._titles, self.pair = (self._titles[1], self._titles[0]), None
 
     def pair_question(self) -> PairQuestion | None:
@@ -225,7 +225,7 @@ class CompareModel:
 
     @property
     def comparison(self) -> Comparison | None:
-        """Of the two groups, once they are compared."""
+        """The comparison of the two groups; None before it is computed."""
         return None if self.pair is None else self.pair.comparison
 
     @property

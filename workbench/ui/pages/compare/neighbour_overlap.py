@@ -17,19 +17,20 @@ from workbench.ui.pages.compare.model import Named
 from workbench.ui.pages.compare.tables import fit_columns, table_view
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import percent
 
 USUAL, MOST = 10, 100  # neighbours
 MOVERS = 500  # queries listed: the largest movers
-THUMBNAIL, AHEAD = 36, 20  # px; rows around the one looked at whose pictures are loaded with it
+THUMBNAIL, AHEAD = 36, 20  # px; rows around a visible one whose pictures are loaded with it
 TITLES = ("Query", "Class", "Same %", "Hit, baseline", "Hit, other", "Pairs n")
 PLACE = "movers"
 
 
 class NeighbourPanel(QWidget):
-    """Reads rankings on a thread once it is looked at. `opened` says (run, sample id): show the query there."""
+    """Reads rankings on a thread when it becomes visible. `opened` (run, sample id) asks to show the query there."""
 
     opened = Signal(int, object)
 
@@ -55,13 +56,11 @@ class NeighbourPanel(QWidget):
         )
         self.buttons = [button("Show in the baseline", kind="quiet"), button("Show in the other", kind="quiet")]
         head = QHBoxLayout()
-        caption = label("Nearest neighbours", "caption")
-        caption.setBuddy(self.k)
-        head.addWidget(caption)
+        head.addWidget(caption("Nearest neighbours", self.k))
         head.addWidget(self.k)
         head.addStretch(1)
-        for each in self.buttons:
-            head.addWidget(each)
+        for show_button in self.buttons:
+            head.addWidget(show_button)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)
         column.addLayout(head)
@@ -77,12 +76,12 @@ class NeighbourPanel(QWidget):
         self.say("")
 
     def show_pairs(self, paired: Sequence[PairOfRuns], named: Named) -> None:
-        """Other pairs of runs; `named` gives classes and paths of their samples."""
+        """Take other pairs of runs; `named` holds class and path of each sample id."""
         self._paired, self._named = tuple(paired), named
         self.read()
 
     def say(self, text: str) -> None:
-        """A sentence in place of a list."""
+        """Show a sentence in place of the list."""
         self._reading.cancel()
         self.found = None
         self.told.setText(text)
@@ -102,14 +101,14 @@ class NeighbourPanel(QWidget):
 
         self._reading.ask("Compare neighbours", work, self._show, self._fail)
 
-    def _show(self, found: NeighbourOverlap) -> None:
-        self.found = found
-        self.told.setText(told(found))
-        self.model.show(range(min(MOVERS, len(found.sample_ids))))
+    def _show(self, overlap: NeighbourOverlap) -> None:
+        self.found = overlap
+        self.told.setText(told(overlap))
+        self.model.show(range(min(MOVERS, len(overlap.sample_ids))))
         self.table.show()
-        place = self.layout()
-        if place is not None:
-            place.activate()  # the table has its width now, not in a moment
+        layout = self.layout()
+        if layout is not None:
+            layout.activate()  # the table has its width now, not in a moment
         fit_columns(self.table)
         self._check()
 
@@ -122,10 +121,10 @@ class NeighbourPanel(QWidget):
 
     def _cells(self, row: int) -> tuple[Any, ...]:
         assert self.found is not None  # there are rows
-        found = self.found
-        class_name, path = self._named.get(int(found.sample_ids[row]), ("", str(found.sample_ids[row])))
-        numbers = (found.first_hit[row], found.second_hit[row], found.pairs[row])
-        return path, class_name, float(found.share[row]), *map(int, numbers)
+        overlap = self.found
+        class_name, path = self._named.get(int(overlap.sample_ids[row]), ("", str(overlap.sample_ids[row])))
+        numbers = (overlap.first_hit[row], overlap.second_hit[row], overlap.pairs[row])
+        return path, class_name, float(overlap.share[row]), *map(int, numbers)
 
     def _picture(self, row: int) -> QPixmap | None:
         assert self.found is not None  # there are rows
@@ -134,12 +133,12 @@ class NeighbourPanel(QWidget):
         if picture is None and not self._loader.absent(sample_id):
             at = self.model.rows.index(row)
             near = self.model.rows[max(0, at - AHEAD) : at + AHEAD]
-            self._loader.request(PLACE, [int(self.found.sample_ids[each]) for each in near], THUMBNAIL)
+            self._loader.request(PLACE, [int(self.found.sample_ids[query]) for query in near], THUMBNAIL)
         return picture
 
     def _check(self) -> None:
-        for each in self.buttons:
-            each.setEnabled(self.table.currentIndex().isValid() and not self.table.isHidden())
+        for show_button in self.buttons:
+            show_button.setEnabled(self.table.currentIndex().isValid() and not self.table.isHidden())
 
     def _open_first(self) -> None:
         self._open(0)

@@ -25,7 +25,7 @@ class Notes(QObject):
         self.show_notes([])
 
     def show_notes(self, notes: Sequence[str]) -> None:
-        """Other notes, the most important first; nothing is seen without any."""
+        """Show other notes, the most important first; hidden without any."""
         self.badge.setText(counted(len(notes), "note"))
         self.badge.setVisible(bool(notes))
         self.area.set_text("\n".join(f"⚠ {note}" for note in notes))

@@ -140,7 +140,7 @@ class ComparePage(QStackedWidget):
     # Which runs there are
 
     def _refresh(self) -> None:
-        """Group the runs again where one came, went or has other scores; only while the page is looked at."""
+        """Group the runs again if one was added, deleted or has other scores; only while the page is visible."""
         runs = self.session.runs()
         self.setCurrentIndex(1 if runs else 0)
         signature = [(run.id, run.name, run.status, run.colour, run.best, run.last) for run in runs]
@@ -169,7 +169,7 @@ class ComparePage(QStackedWidget):
         self.read()
         self._refresh()
 
-    # What is said of them
+    # Results
 
     def read(self) -> None:
         """Read the ticked runs on a thread, and show them."""
@@ -203,7 +203,7 @@ class ComparePage(QStackedWidget):
         self._show_pair()
 
     def _draw(self) -> None:
-        """Table, and tabs of all groups; what lies behind another tab is drawn when it is looked at."""
+        """Show the table and the tabs of all groups; a hidden tab is drawn when it is opened."""
         self._stale |= {self.papers, self.curves, self.cost, self.settings}
         self._draw_table()
         self._draw_shown()
@@ -225,7 +225,7 @@ class ComparePage(QStackedWidget):
             panel.show_overview(overview, shown_as)
 
     def _looks(self) -> dict[str, Look]:
-        """By title, in the order of the groups."""
+        """Looks by title, in the order of the groups."""
         groups = () if self.model.overview is None else self.model.overview.groups
         shown_as = looks([group.colour for group in groups])
         return {group.title: look for group, look in zip(groups, shown_as, strict=True)}
@@ -233,7 +233,7 @@ class ComparePage(QStackedWidget):
     # Two groups
 
     def _show_pair(self) -> None:
-        """Another baseline, another group beside it, or other numbers of both."""
+        """Redraw after another baseline, another group beside it, or other numbers of both."""
         self.head.refresh()
         self.difference.show_groups()
         self._draw()

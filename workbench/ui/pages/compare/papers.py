@@ -49,14 +49,14 @@ class PapersPanel(QWidget):
         column.addStretch(0)
 
     def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
-        """Other groups with their looks, in the same order."""
+        """Show other groups with their looks, in the same order."""
         self._icons = {group.title: swatch(look) for group, look in zip(found.groups, shown_as, strict=True)}
         self._where = at_title(found.at)
         self.found = found.papers
         before = self.box.currentText()
         self.box.blockSignals(True)
         self.box.clear()
-        self.box.addItems([_title(each) for each in self.found])
+        self.box.addItems([_title(beside) for beside in self.found])
         self.box.setCurrentIndex(max(0, self.box.findText(before)) if self.found else -1)
         self.box.blockSignals(False)
         self.hint.setVisible(not self.found)
@@ -97,9 +97,9 @@ class PapersPanel(QWidget):
         self.notes.set_text("\n".join([source, *shown.differences]))
 
 
-def _title(each: GroupsBeside) -> str:
-    note = f", {each.table.note}" if each.table.note else ""
-    return f"{each.table.dataset}: {each.table.title}{note} ({each.table.paper}, {each.table.source})"
+def _title(beside: GroupsBeside) -> str:
+    note = f", {beside.table.note}" if beside.table.note else ""
+    return f"{beside.table.dataset}: {beside.table.title}{note} ({beside.table.paper}, {beside.table.source})"
 
 
 def _points(value: float) -> str:

@@ -23,7 +23,7 @@ BRUSH_PX, BRUSH_ALPHA = 12, 70
 
 
 class ParallelPlot(PaintedPlot):
-    """Lines in the colours of their groups; those outside of a brush turn faint. `brushed` says the runs inside."""
+    """Lines in the colours of their groups; those outside of a brush turn faint. `brushed` emits the runs inside."""
 
     brushed = Signal(list)  # run ids
 
@@ -42,7 +42,7 @@ class ParallelPlot(PaintedPlot):
         self._tell()
 
     def show_lines(self, lines: Lines, shown_as: Sequence[Look]) -> None:
-        """Other runs; `shown_as` are the looks of the groups. Brushes of axes that are still there stay."""
+        """Show other runs; `shown_as` are the looks of the groups. Brushes stay on axes that both have."""
         self.lines, self._looks = lines, list(shown_as)
         titles = {axis.title for axis in lines.axes}
         self._brushes = {title: brush for title, brush in self._brushes.items() if title in titles}
@@ -54,6 +54,7 @@ class ParallelPlot(PaintedPlot):
         self._tell()
 
     def clear_brushes(self) -> None:
+        """Remove the brushes of all axes."""
         self._brushes.clear()
         self._tell()
 
@@ -63,10 +64,11 @@ class ParallelPlot(PaintedPlot):
         for axis in self.lines.axes:
             if axis.title in self._brushes:
                 low, high = self._brushes[axis.title]
-                kept &= [low <= place <= high for place in axis.places]
+                kept &= [low <= position <= high for position in axis.places]
         return kept
 
     def rows(self) -> Rows:
+        """One row per run with a head: run, value on each axis, and whether every brush keeps it."""
         shown = self.lines
         head: Rows = [["run", *(axis.title for axis in shown.axes), "inside"]]
         kept = self.inside()
@@ -76,6 +78,7 @@ class ParallelPlot(PaintedPlot):
         ]
 
     def describe(self) -> str:
+        """The title, the names of the axes, and how many runs pass the brushes."""
         axes = ", ".join(axis.title for axis in self.lines.axes)
         kept = int(self.inside().sum())
         return f"{self.title}. Axes: {axes or 'none'}. {kept:,} of {len(self.lines.runs):,} runs pass the brushes."
@@ -91,16 +94,16 @@ class ParallelPlot(PaintedPlot):
     # Where things are
 
     def spots(self, place: QRectF) -> np.ndarray:
-        """Across [axes] px, one for each axis."""
+        """x of each axis in px, [axes]."""
         return np.linspace(place.left() + SIDE_PX, place.right() - SIDE_PX, max(2, len(self.lines.axes)))
 
     @staticmethod
-    def _height(place: QRectF, value: float) -> float:
-        return place.bottom() - BOTTOM_PX - value * (place.height() - TOP_PX - BOTTOM_PX)
+    def _height(area: QRectF, value: float) -> float:
+        return area.bottom() - BOTTOM_PX - value * (area.height() - TOP_PX - BOTTOM_PX)
 
     def _value(self, y: float) -> float:
-        place = QRectF(self.picture.rect())
-        return float(np.clip((place.bottom() - BOTTOM_PX - y) / (place.height() - TOP_PX - BOTTOM_PX), 0, 1))
+        area = QRectF(self.picture.rect())
+        return float(np.clip((area.bottom() - BOTTOM_PX - y) / (area.height() - TOP_PX - BOTTOM_PX), 0, 1))
 
     def _axis_at(self, x: float) -> int | None:
         if not self.lines.axes:
@@ -110,15 +113,15 @@ class ParallelPlot(PaintedPlot):
 
     def _line_at(self, point: QPointF) -> int | None:
         """The line nearest to a point, within reach."""
-        place, axes = QRectF(self.picture.rect()), self.lines.axes
-        spots = self.spots(place)[: len(axes)]
+        area, axes = QRectF(self.picture.rect()), self.lines.axes
+        spots = self.spots(area)[: len(axes)]
         right = int(np.searchsorted(spots, point.x()))
         if not 0 < right < len(axes):
             return None
         part = (point.x() - spots[right - 1]) / (spots[right] - spots[right - 1])
         ends = [np.array(axes[at].places) for at in (right - 1, right)]
         heights = (1 - part) * ends[0] + part * ends[1]
-        away = np.abs(self._height(place, 0.0) - heights * (place.height() - TOP_PX - BOTTOM_PX) - point.y())
+        away = np.abs(self._height(area, 0.0) - heights * (area.height() - TOP_PX - BOTTOM_PX) - point.y())
         away[~self.inside()] = np.nan
         if not np.isfinite(away).any():
             return None
@@ -165,6 +168,7 @@ class ParallelPlot(PaintedPlot):
     # The picture
 
     def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+        """Draw lines and axes into `place`, in the colours of `tokens`; runs outside a brush are faint."""
         axes, kept = self.lines.axes, self.inside()
         spots = self.spots(place)[: len(axes)].tolist()
         few = len(kept) <= FEW
@@ -180,14 +184,14 @@ class ParallelPlot(PaintedPlot):
         for axis, x in zip(axes, spots, strict=True):
             self._paint_axis(painter, place, tokens, axis, x)
 
-    def _line(self, line: int, place: QRectF, spots: Sequence[float]) -> QPolygonF:
+    def _line(self, line: int, area: QRectF, spots: Sequence[float]) -> QPolygonF:
         pairs = zip(self.lines.axes, spots, strict=True)
-        return QPolygonF([QPointF(x, self._height(place, axis.places[line])) for axis, x in pairs])
+        return QPolygonF([QPointF(x, self._height(area, axis.places[line])) for axis, x in pairs])
 
-    def _paint_axis(self, painter: QPainter, place: QRectF, tokens: Tokens, axis: Axis, x: float) -> None:
-        top, bottom = self._height(place, 1.0), self._height(place, 0.0)
+    def _paint_axis(self, painter: QPainter, area: QRectF, tokens: Tokens, axis: Axis, x: float) -> None:
+        top, bottom = self._height(area, 1.0), self._height(area, 0.0)
         if axis.title in self._brushes:
-            low, high = (self._height(place, each) for each in self._brushes[axis.title])
+            low, high = (self._height(area, limit) for limit in self._brushes[axis.title])
             colour = QColor(tokens.accent)
             colour.setAlpha(BRUSH_ALPHA)
             painter.fillRect(QRectF(x - BRUSH_PX / 2, high, BRUSH_PX, low - high), colour)
@@ -195,29 +199,29 @@ class ParallelPlot(PaintedPlot):
             painter.drawRect(QRectF(x - BRUSH_PX / 2, high, BRUSH_PX, low - high))
         painter.setPen(QPen(QColor(tokens.plot_axis), 1))
         painter.drawLine(QPointF(x, top), QPointF(x, bottom))
-        metrics, room = painter.fontMetrics(), self._room(place)
-        head = QRectF(x - room / 2, place.top() + 2, room, TOP_PX - 12)
+        metrics, room = painter.fontMetrics(), self._room(area)
+        head = QRectF(x - room / 2, area.top() + 2, room, TOP_PX - 12)
         words_of = axis.title if metrics.horizontalAdvance(axis.title) <= room else _short(axis.title)
         title = metrics.elidedText(words_of, Qt.TextElideMode.ElideRight, int(room))
         painter.drawText(head, int(Qt.AlignmentFlag.AlignCenter), title)
         painter.setPen(QColor(tokens.text))
         for value, words in axis.ticks:
-            y = self._height(place, value)
+            y = self._height(area, value)
             painter.drawLine(QPointF(x - 3, y), QPointF(x + 3, y))
             text = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, int(min(room - 12, 2 * SIDE_PX)))
             box = QRectF(metrics.boundingRect(text)).adjusted(-2, 0, 4, 0)
             box.moveCenter(QPointF(x + 7 + box.width() / 2, y))
-            if box.right() > place.right():
+            if box.right() > area.right():
                 box.moveRight(x - 5)
             back = QColor(tokens.plot_background)
             back.setAlpha(200)
             painter.fillRect(box, back)
             painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
 
-    def _room(self, place: QRectF) -> float:
+    def _room(self, area: QRectF) -> float:
         """Px for the words of one axis."""
         count = max(2, len(self.lines.axes))
-        return min((place.width() - 2 * SIDE_PX) / (count - 1), 2.0 * SIDE_PX + 40)
+        return min((area.width() - 2 * SIDE_PX) / (count - 1), 2.0 * SIDE_PX + 40)
 
 
 def _short(title: str) -> str:

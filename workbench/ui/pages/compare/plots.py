@@ -57,12 +57,13 @@ class StillPlot(QFrame):
         self._apply_theme()
 
     def retitle(self, title: str) -> None:
+        """Show another title, also to a screen reader."""
         self._title.setText(title)
         self.plot.setAccessibleName(title)
         self._copy.setAccessibleName(f"Copy the picture of {title}")
 
     def draw(self) -> None:
-        """Put the items in; called again when the theme changes."""
+        """Add the items to the plot; called again when the theme changes."""
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -99,34 +100,36 @@ class IntervalPlot(StillPlot):
         self.plot.setMouseEnabled(x=True, y=False)
 
     def show_rows(self, rows: Sequence[tuple[str, Interval]], title: str) -> None:
-        """Name and interval of each row, the last over all seeds; limits may be NaN."""
+        """Show rows of name and interval, the last one over all seeds; limits may be NaN."""
         self._rows = list(rows)
         self.retitle(title)
-        told = [
-            f"{name} {each.mean:.4g}" + (f", from {each.low:.4g} to {each.high:.4g}" if each.known else "")
-            for name, each in rows
+        words = [
+            f"{name} {interval.mean:.4g}"
+            + (f", from {interval.low:.4g} to {interval.high:.4g}" if interval.known else "")
+            for name, interval in rows
         ]
-        self.plot.setAccessibleDescription(f"{title}: {'; '.join(told)}.")
+        self.plot.setAccessibleDescription(f"{title}: {'; '.join(words)}.")
         self.draw()
         self.plot.enableAutoRange()
 
     def draw(self) -> None:
+        """Draw the interval of each row, the last row thicker, and a line at zero."""
         shown, last = theme.current(), len(self._rows) - 1
         self.plot.clear()
         self.plot.addItem(pg.InfiniteLine(0.0, angle=90, pen=pg.mkPen(shown.muted, width=1)))
-        places = [float(last - place) for place in range(len(self._rows))]
+        places = [float(last - row) for row in range(len(self._rows))]
         for part, colour, width, mark, size in (
             (slice(0, -1), shown.accent, 2, "o", 11),
             (slice(-1, None), shown.text, 3, "d", 15),
         ):
             rows, heights = self._rows[part], places[part]
-            xs, ys = _strokes([each for _, each in rows], heights)
+            xs, ys = _strokes([interval for _, interval in rows], heights)
             self.plot.addItem(pg.PlotDataItem(xs, ys, pen=pg.mkPen(colour, width=width), connect="finite"))
-            means = [each.mean for _, each in rows]
+            means = [interval.mean for _, interval in rows]
             self.plot.addItem(
                 pg.ScatterPlotItem(means, heights, symbol=mark, size=size, brush=QColor(colour), pen=None)
             )
-        ticks = [(float(last - place), name) for place, (name, _) in enumerate(self._rows)]
+        ticks = [(float(last - row), name) for row, (name, _) in enumerate(self._rows)]
         self.plot.getAxis("left").setTicks([ticks, []])
         self.plot.setYRange(-0.6, last + 0.6 if self._rows else 1)
 
@@ -134,9 +137,9 @@ class IntervalPlot(StillPlot):
 def _strokes(intervals: Sequence[Interval], places: Sequence[float]) -> tuple[list[float], list[float]]:
     """Lines from limit to limit with a cap at both, as one line with gaps."""
     xs, ys = [nan], [nan]
-    for each, y in zip(intervals, places, strict=True):
-        if each.known:
-            xs += [each.low, each.high, nan, each.low, each.low, nan, each.high, each.high, nan]
+    for interval, y in zip(intervals, places, strict=True):
+        if interval.known:
+            xs += [interval.low, interval.high, nan, interval.low, interval.low, nan, interval.high, interval.high, nan]
             ys += [y, y, nan, y - CAP, y + CAP, nan, y - CAP, y + CAP, nan]
     return xs, ys
 
@@ -151,27 +154,28 @@ class CostPlot(StillPlot):
         self.plot.setLabel("bottom", x_title)
 
     def show_groups(self, groups: Sequence[tuple[str, Look, list[tuple[float, float]]]], y_title: str) -> None:
-        """Title, look and (cost, quality) of each run of each group."""
+        """Show groups of title, look and the (cost, quality) of each run."""
         self._groups = list(groups)
         known = any(points for _, _, points in groups)
         self.retitle(self._name if known else f"{self._name.partition(' ')[0]}: not known")
         self.plot.setLabel("left", y_title)
-        told = [f"{title}: {', '.join(f'({x:.4g}, {y:.4g})' for x, y in points)}" for title, _, points in groups]
-        self.plot.setAccessibleDescription("; ".join(told) or "Nothing is shown.")
+        words = [f"{title}: {', '.join(f'({x:.4g}, {y:.4g})' for x, y in points)}" for title, _, points in groups]
+        self.plot.setAccessibleDescription("; ".join(words) or "Nothing is shown.")
         self.draw()
         self.plot.enableAutoRange()
 
     def draw(self) -> None:
+        """Draw a symbol for each run, and a larger one at the mean of each group."""
         shown = theme.current()
         self.plot.clear()
         spots, means = [], []
-        for title, look, points in (each for each in self._groups if each[2]):
+        for title, look, points in (group for group in self._groups if group[2]):
             spot = {"symbol": look.symbol, "brush": QColor(look.colour), "data": title}
             spots += [{**spot, "pos": point, "size": RUN_PX} for point in points]
             middle = tuple(fmean(column) for column in zip(*points, strict=True))
             means.append({**spot, "pos": middle, "size": MEAN_PX})
-        for each, pen in ((spots, None), (means, pg.mkPen(shown.text, width=1.5))):
-            self.plot.addItem(pg.ScatterPlotItem(spots=each, pen=pen, hoverable=True, tip=_tip))
+        for marks, pen in ((spots, None), (means, pg.mkPen(shown.text, width=1.5))):
+            self.plot.addItem(pg.ScatterPlotItem(spots=marks, pen=pen, hoverable=True, tip=_tip))
 
 
 def _tip(x: float, y: float, data: str) -> str:
@@ -181,11 +185,11 @@ def _tip(x: float, y: float, data: str) -> str:
 
 def symbol(look: Look) -> QPixmap:
     """The symbol of a look, for a legend."""
-    made = QPixmap(MEAN_PX + 2, MEAN_PX + 2)
-    made.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(made)
+    pixmap = QPixmap(MEAN_PX + 2, MEAN_PX + 2)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.translate(made.width() / 2, made.height() / 2)
+    painter.translate(pixmap.width() / 2, pixmap.height() / 2)
     drawSymbol(painter, look.symbol, MEAN_PX - 2, pg.mkPen(None), pg.mkBrush(look.colour))
     painter.end()
-    return made
+    return pixmap

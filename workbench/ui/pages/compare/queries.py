@@ -16,13 +16,13 @@ from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
 
 Index = QModelIndex | QPersistentModelIndex
-THUMBNAIL, AHEAD = 36, 40  # px; rows below the one looked at whose pictures are loaded with it
+THUMBNAIL, AHEAD = 36, 40  # px; rows below a visible one whose pictures are loaded with it
 PLACE = "compared queries"
 ALL, BETTER, WORSE = "All queries", "Better than the baseline", "Worse than the baseline"
 
 
 class QueryDifferenceTable(QAbstractTableModel):
-    """Rows of a comparison's queries; strings are made for what is looked at only."""
+    """Rows of a comparison's queries; only visible rows are formatted."""
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,7 +33,7 @@ class QueryDifferenceTable(QAbstractTableModel):
         loader.ready.connect(self._pictures_came)
 
     def show(self, comparison: Comparison | None, named: Named, kind: str) -> None:
-        """Other queries: of kind `ALL`, `BETTER` or `WORSE`; `named` gives classes and paths."""
+        """Show queries of kind `ALL`, `BETTER` or `WORSE`; `named` holds class and path of each sample id."""
         self.beginResetModel()
         self.comparison = comparison
         self._rows = np.empty(0, np.int64)
@@ -54,6 +54,7 @@ class QueryDifferenceTable(QAbstractTableModel):
         return 0 if parent.isValid() else 6
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Text, alignment or thumbnail of a cell; None for other roles."""
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(index.row(), index.column())
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -82,11 +83,11 @@ class QueryDifferenceTable(QAbstractTableModel):
         assert self.comparison.queries is not None
         ids = self.comparison.queries.sample_ids
         sample_id = int(ids[self._rows[row]])
-        found = self._loader.pixmap(sample_id, THUMBNAIL)
-        if found is None and not self._loader.absent(sample_id):
+        picture = self._loader.pixmap(sample_id, THUMBNAIL)
+        if picture is None and not self._loader.absent(sample_id):
             near = self._rows[max(0, row - AHEAD // 2) : row + AHEAD]
             self._loader.request(PLACE, ids[near].tolist(), THUMBNAIL)
-        return found
+        return picture
 
     def _pictures_came(self, _: set[int]) -> None:
         if len(self._rows):
@@ -96,8 +97,8 @@ class QueryDifferenceTable(QAbstractTableModel):
     def _text(self, row: int, column: int) -> str:
         assert self.comparison is not None  # there are rows
         assert self.comparison.queries is not None
-        found, at = self.comparison.queries, self._rows[row]
-        sample_id, metric = int(found.sample_ids[at]), self.comparison.metric
+        queries, at = self.comparison.queries, self._rows[row]
+        sample_id, metric = int(queries.sample_ids[at]), self.comparison.metric
         class_name, path = self._of.get(sample_id, ("", str(sample_id)))
         match column:
             case 0:
@@ -105,16 +106,16 @@ class QueryDifferenceTable(QAbstractTableModel):
             case 1:
                 return class_name
             case 2:
-                return number(float(found.first[at]), metric)
+                return number(float(queries.first[at]), metric)
             case 3:
-                return number(float(found.second[at]), metric)
+                return number(float(queries.second[at]), metric)
             case 4:
-                return number(float(found.difference[at]), metric, signed=True)
-        return str(found.runs[at])
+                return number(float(queries.difference[at]), metric, signed=True)
+        return str(queries.runs[at])
 
 
 class QueryDifferences(QWidget):
-    """The Queries tab. `opened` says (run, sample id): the query is to be shown in that run."""
+    """The Queries tab. `opened` (run, sample id) asks to show the query in that run."""
 
     opened = Signal(int, object)
 
@@ -135,9 +136,9 @@ class QueryDifferences(QWidget):
         head = QHBoxLayout()
         head.addWidget(self.kind)
         head.addStretch(1)
-        for each in self.buttons:
-            each.setToolTip("Open the chosen query on the Retrieval page, in a run of that group")
-            head.addWidget(each)
+        for show_button in self.buttons:
+            show_button.setToolTip("Open the chosen query on the Retrieval page, in a run of that group")
+            head.addWidget(show_button)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)
         column.addLayout(head)
@@ -152,7 +153,7 @@ class QueryDifferences(QWidget):
         self.show_comparison(None, {}, "")
 
     def show_comparison(self, found: Comparison | None, named: Named, hint: str) -> None:
-        """Other queries, or why there are none."""
+        """Show other queries, or `hint` where there are none."""
         self._named = named
         self.model.show(found, named, self.kind.currentText())
         self.count.setVisible(found is not None)
@@ -173,8 +174,8 @@ class QueryDifferences(QWidget):
         self._check()
 
     def _check(self) -> None:
-        for each in self.buttons:
-            each.setEnabled(self.table.currentIndex().isValid() and not self.table.isHidden())
+        for show_button in self.buttons:
+            show_button.setEnabled(self.table.currentIndex().isValid() and not self.table.isHidden())
 
     def _open_first(self) -> None:
         self._open(0)
@@ -183,9 +184,9 @@ class QueryDifferences(QWidget):
         self._open(1)
 
     def _open(self, side: int) -> None:
-        index, found = self.table.currentIndex(), self.model.comparison
-        if not index.isValid() or found is None or found.queries is None:
+        index, comparison = self.table.currentIndex(), self.model.comparison
+        if not index.isValid() or comparison is None or comparison.queries is None:
             return
         at = self.model.place(index.row())
-        pair = found.queries.paired[int(found.queries.seen[at])]
-        self.opened.emit(pair[side], int(found.queries.sample_ids[at]))
+        pair = comparison.queries.paired[int(comparison.queries.seen[at])]
+        self.opened.emit(pair[side], int(comparison.queries.sample_ids[at]))

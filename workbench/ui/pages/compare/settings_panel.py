@@ -15,11 +15,12 @@ from workbench.ui.pages.compare.looks import Look, swatch
 from workbench.ui.pages.compare.parallel import ParallelPlot
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.session import Session
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
 
 NOTHING = "These runs differ in seed and fold only. Tick runs of other settings to see what a setting does."
 NO_OTHER = "no second setting"
-MOST_COLUMNS = 6  # groups side by side in the table of settings; more stand below each other
+MOST_COLUMNS = 6  # groups side by side in the table of settings; more are rows
 POOLED = "Some cells hold runs that also differ in other settings: their mean is over all of them."
 
 
@@ -39,11 +40,9 @@ class SettingsPanel(QStackedWidget):
         self.row, self.column = QComboBox(), QComboBox()
         head = QHBoxLayout()
         for words, box in (("Rows", self.row), ("Columns", self.column)):
-            caption = label(words, "caption")
-            caption.setBuddy(box)
             box.setAccessibleName(f"Setting of the {words.lower()}")
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-            head.addWidget(caption)
+            head.addWidget(caption(words, box))
             head.addWidget(box)
             box.activated.connect(self._draw_heat)
         head.addStretch(1)
@@ -74,7 +73,7 @@ class SettingsPanel(QStackedWidget):
             plot.failed.connect(self.failed)
 
     def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
-        """Other groups with their looks, in the same order."""
+        """Show other groups with their looks, in the same order."""
         self._found = found
         fields = settings_space.fields(found)
         self.setCurrentIndex(1 if fields else 0)
@@ -89,21 +88,21 @@ class SettingsPanel(QStackedWidget):
         super().resizeEvent(event)
         fit_columns(self.table)
 
-    def _fill_table(self, found: Overview, shown_as: Sequence[Look]) -> None:
+    def _fill_table(self, overview: Overview, shown_as: Sequence[Look]) -> None:
         """Settings below each other beside the groups, or groups below each other where there are many."""
-        known, groups = self._session.catalog, found.groups
-        names = [field_title(row.field, groups, known) for row in found.differences]
-        values = [[value_title(row.field, value, known) for value in row.values] for row in found.differences]
+        known, groups = self._session.catalog, overview.groups
+        names = [field_title(row.field, groups, known) for row in overview.differences]
+        values = [[value_title(row.field, value, known) for value in row.values] for row in overview.differences]
         if len(groups) <= MOST_COLUMNS:
             cells = [[name, *row] for name, row in zip(names, values, strict=True)]
             self.model.show(["Setting", *(group.title for group in groups)], cells)
         else:
-            cells = [[group.title, *(row[place] for row in values)] for place, group in enumerate(groups)]
+            cells = [[group.title, *(row[at] for row in values)] for at, group in enumerate(groups)]
             self.model.show(["Group", *names], cells, [swatch(look) for look in shown_as])
         fit_columns(self.table)
 
     def _fill(self, fields: list[str]) -> None:
-        """What was chosen stays where it still differs."""
+        """Offer the settings that differ; the choice stays if it is among them."""
         before = [box.currentText() for box in (self.row, self.column)]
         others = [*fields, NO_OTHER]
         for box, items, chosen in ((self.row, fields, before[0]), (self.column, others, before[1])):
@@ -113,17 +112,17 @@ class SettingsPanel(QStackedWidget):
                 items.index(chosen) if chosen in items else min(len(items) - 1, int(box is self.column))
             )
 
-    def _draw_lines(self, found: Overview, shown_as: Sequence[Look]) -> None:
-        if found is self._found:
-            self.parallel.show_lines(settings_space.lines(found), shown_as)
+    def _draw_lines(self, overview: Overview, shown_as: Sequence[Look]) -> None:
+        if overview is self._found:
+            self.parallel.show_lines(settings_space.lines(overview), shown_as)
 
     def _draw_heat(self) -> None:
-        found = self._found
-        if found is None:
+        overview = self._found
+        if overview is None:
             return
         column = self.column.currentText()
         chosen = "" if column in (NO_OTHER, self.row.currentText()) else column
-        shown = settings_space.heat_map(found, self.row.currentText(), chosen)
-        self.heat.show_map(shown, found.metric)
+        shown = settings_space.heat_map(overview, self.row.currentText(), chosen)
+        self.heat.show_map(shown, overview.metric)
         self.note.setText(POOLED)
         self.note.setVisible(shown.pooled)

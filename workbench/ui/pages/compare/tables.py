@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from workbench.ui.pages.compare.looks import SWATCH
 from workbench.ui.widgets.labels import plain_tip
+from workbench.ui.widgets.row_table import select_rows
 
 Index = QModelIndex | QPersistentModelIndex
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -27,7 +28,7 @@ class WordTable(QAbstractTableModel):
         self._icons: list[QIcon] = []
 
     def show(self, head: Sequence[str], rows: Sequence[Sequence[str]], icons: Sequence[QIcon] = ()) -> None:
-        """Another table; `icons` stand before the rows, or before the columns behind the first."""
+        """Show another table; `icons` belong to the rows, or to the columns after the first."""
         self.beginResetModel()
         self._head, self._rows, self._icons = list(head), [list(row) for row in rows], list(icons)
         self.endResetModel()
@@ -39,6 +40,7 @@ class WordTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._head)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Text, tooltip, alignment or icon of a cell; None for other roles."""
         match role:
             case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
                 return self._rows[index.row()][index.column()]
@@ -65,23 +67,17 @@ class WordTable(QAbstractTableModel):
 
 def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = None) -> QTableView:
     """A read-only view of whole rows, a new one or `view`; `name` is what a screen reader says."""
-    made = view or QTableView()
-    made.setModel(model)
-    made.setAccessibleName(name)
-    made.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-    made.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-    made.setTabKeyNavigation(False)
-    made.setWordWrap(False)
-    made.setShowGrid(False)
-    made.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-    made.setIconSize(QSize(*SWATCH))
-    made.verticalHeader().hide()
-    made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    made.verticalHeader().setDefaultSectionSize(ROW_PX)
-    made.horizontalHeader().setMinimumSectionSize(40)
-    made.horizontalHeader().setResizeContentsPrecision(50)
-    made.horizontalHeader().setMaximumSectionSize(2 * WIDEST)
-    return made
+    table = view or QTableView()
+    table.setModel(model)
+    select_rows(table, name)
+    table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+    table.setIconSize(QSize(*SWATCH))
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    table.verticalHeader().setDefaultSectionSize(ROW_PX)
+    table.horizontalHeader().setMinimumSectionSize(40)
+    table.horizontalHeader().setResizeContentsPrecision(50)
+    table.horizontalHeader().setMaximumSectionSize(2 * WIDEST)
+    return table
 
 
 def fit_columns(view: QTableView) -> None:

@@ -41,7 +41,7 @@ class MapActions(QObject):
 
     @property
     def of_row(self) -> list[QAction]:
-        """Those that stand above the map, with gaps between tools, view and selection, and what is drawn."""
+        """The actions of the row above the map, with gaps between tools, view, selection and layers."""
         gaps = [QAction(self), QAction(self)]
         for gap in gaps:
             gap.setSeparator(True)

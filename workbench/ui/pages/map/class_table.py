@@ -39,7 +39,7 @@ HINT = "A click (or Enter) selects a class and shows it on the map."
 
 
 class ClassRows(SortedRows):
-    """The rows with what their columns mean; a number that is not there is the least when sorted."""
+    """Rows and columns of the class table; a missing number sorts below every other."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(TITLES, _cells, _written, parent)
@@ -51,7 +51,7 @@ class ClassRows(SortedRows):
 
 
 class ClassTableDialog(QDialog):
-    """Stays open beside the window. Ten thousand classes are no trouble: only what is in view is asked for."""
+    """A window beside the main one. Only visible rows are formatted, so ten thousand classes are fast."""
 
     class_chosen = Signal(int)  # label
     save_asked = Signal()
@@ -92,7 +92,7 @@ class ClassTableDialog(QDialog):
         self.wait("")
 
     def show_table(self, table: ClassTable) -> None:
-        """The classes of an evaluation, in the order that was chosen last."""
+        """Show the classes of an evaluation, in the chosen sort order."""
         self.table = table
         self.model.show(table.rows)
         centres = "class proxies" if table.by_proxies else "class means: the method has no proxies of these classes"
@@ -104,7 +104,7 @@ class ClassTableDialog(QDialog):
             action.setEnabled(True)
 
     def wait(self, words: str) -> None:
-        """No table yet, and why."""
+        """Show `text` in place of the table."""
         self.table = None
         self.model.show(())
         self.words.setText(words)
@@ -112,7 +112,7 @@ class ClassTableDialog(QDialog):
             action.setEnabled(False)
 
     def copy(self) -> None:
-        """All rows in the order shown, with tabs."""
+        """All rows in the order shown, as text with tabs between the columns."""
         QGuiApplication.clipboard().setText("\n".join(self.model.lines()))
 
     def _choose(self, index: QModelIndex) -> None:
@@ -142,7 +142,7 @@ class ClassTableOpener(QObject):
         session.evaluation_changed.connect(self._follow)
 
     def open(self) -> None:
-        """Show the table of the evaluation that is shown."""
+        """Open the table of the shown evaluation."""
         if self.dialog is None:
             self.dialog = ClassTableDialog(self._window)
             self.dialog.class_chosen.connect(self.class_chosen)
@@ -152,7 +152,7 @@ class ClassTableOpener(QObject):
         self._follow()
 
     def _follow(self) -> None:
-        """Measure what is shown now, while somebody looks."""
+        """Measure the shown evaluation if its table or tab is visible."""
         evaluation = self._session.evaluation_id
         if not self.panel.isVisible() and (self.dialog is None or not self.dialog.isVisible()):
             return
@@ -191,7 +191,7 @@ class ClassTableOpener(QObject):
             self.dialog.show_table(table)
 
     def _wait(self, words: str) -> None:
-        """There is no table yet, and why."""
+        """Show why there is no table."""
         self.table = None
         self.rows.show(())
         self.panel.words.setText(words)
@@ -204,7 +204,7 @@ class ClassTableOpener(QObject):
             self.save(Path(name) if Path(name).suffix else Path(f"{name}.csv"))
 
     def save(self, path: Path) -> None:
-        """Write the table with all digits; what goes wrong is told in the message bar."""
+        """Write the table with all digits as CSV; an error is shown in the message bar."""
         table = self.table
         if table is None:
             return

@@ -1,4 +1,4 @@
-"""The warning that groups on the map are none in the embedding; each of its sentences leads to the place."""
+"""The warning that groups on the map are not groups in the embedding; a click on a sentence shows the group."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -15,7 +15,7 @@ TIP = "Groups of points on the map that the embedding does not know, with a dash
 
 
 class DoubtsButton(QPushButton):
-    """Says how many groups of the map are doubted; not there when none is."""
+    """Shows how many groups of the map are doubted; hidden when there are none."""
 
     def __init__(self, model: MapModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)

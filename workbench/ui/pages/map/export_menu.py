@@ -20,7 +20,7 @@ from workbench.ui.session import Session
 
 
 class MapExport(QObject):
-    """Writes the shown map, the second where one stands beside it, or the embeddings for the Projector."""
+    """Writes the shown map, with the second map if there is one, or the embeddings for the Projector."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class MapExport(QObject):
         projector.triggered.connect(self._ask_projector)
 
     def write(self, path: Path) -> None:
-        """Write the map as .png, .svg, .pdf or .csv; what goes wrong is told in the message bar."""
+        """Write the map as .png, .svg, .pdf or .csv; an error is shown in the message bar."""
         data = self._model.map
         if data is None:
             self._session.notify("There is no map to export yet.")

@@ -16,7 +16,7 @@ from workbench.ui.words import percent
 DELAY = 125  # ms
 SIDE = 128  # px
 GAP = 16  # px between point and card
-LINE_POINTS = 8  # that are looked at to tell how much of a line is covered
+LINE_POINTS = 8  # by which it is measured how much of a line is covered
 PLACE = "hover card"
 
 
@@ -46,7 +46,7 @@ class HoverCard(QFrame):
         self.hide()
 
     def hover(self, data: MapData | None, row: int | None, at: QPointF | None) -> None:
-        """Prepare for a point, or go away."""
+        """Show the card of a point after a delay, or hide it."""
         self.hide()
         self._timer.stop()
         self.sample = None

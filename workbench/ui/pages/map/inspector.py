@@ -40,7 +40,7 @@ class Shown:
 
 
 class Spot(QAbstractButton):
-    """A small picture, with a tick or cross where it is a neighbour; clicked it becomes the selected sample."""
+    """A small picture, with a tick or cross where it is a neighbour; a click selects the sample."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Spot(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def show_sample(self, sample: int, sign: str, words: str) -> None:
-        """Stand for this sample; its picture follows."""
+        """Show this sample; its picture is loaded later."""
         self.sample, self.sign, self.words = sample, sign, words
         self.setFixedSize(SMALL + 4, SMALL + (18 if sign else 4))
         self.setAccessibleName(words)
@@ -85,7 +85,7 @@ class Spot(QAbstractButton):
 class InspectorPanel(QStackedWidget):
     """Shows what the person chose last: the selection or the query."""
 
-    shown = Signal()  # after every change, once it stands
+    shown = Signal()  # after every change, once it is shown
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -250,7 +250,7 @@ def one(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown |
     sample = int(chosen[0])
     try:
         query = workspace.query(evaluation_id, sample)
-    except Problem:  # chosen in another evaluation, whose test half was another
+    except Problem:  # chosen in an evaluation with another test half
         return None
     run_id = workspace.evaluation(evaluation_id).run_id
     near = workspace.neighbours(run_id, sample, evaluation_id)[:NEAREST]

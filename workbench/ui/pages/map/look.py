@@ -54,7 +54,7 @@ class LookControls(QWidget):
         self.blockSignals(False)
 
     def show_stars(self, count: int) -> None:
-        """So many class proxies are on the map."""
+        """Offer the stars if the map has class proxies."""
         self.proxies.setVisible(count > 0)
         self.proxies.setText(f"★ Class proxies ({count:,})")
 

@@ -40,17 +40,17 @@ class MapData:
     made: Projection | None = None  # the stored map; None for one that is only shown
     kept: np.ndarray | None = None  # [n] share of each point's true neighbours that the map keeps, in 0..1 or NaN
     width: int = 0  # dimensions of the embeddings
-    shown: str = ""  # how many of all images have a place, and how they were chosen
+    shown: str = ""  # how many of all images are mapped, and how they were chosen
     title: str = ""  # run and epoch
 
     @property
     def placed(self) -> int:
-        """How many points have a place."""
+        """How many points have finite coordinates."""
         return int(np.isfinite(self.points).all(1).sum())
 
     @property
     def stars(self) -> int:
-        """How many proxies have a place."""
+        """How many proxies have finite coordinates."""
         return 0 if self.proxies is None else int(np.isfinite(self.proxies).all(1).sum())
 
     def class_name(self, label: int) -> str:
@@ -93,7 +93,7 @@ class Groups:
 
 
 def at_once(workspace: Workspace, evaluation_id: int, wanted: dict[str, Any]) -> MapData:
-    """The map that needs no waiting: the plane of two-dimensional embeddings where it is wanted, else PCA.
+    """The map without waiting: the plane of two-dimensional embeddings if requested, else PCA.
 
     Args:
         wanted: method, params and seed as the analysis process takes them, and perhaps `only`, ids of samples.
@@ -148,23 +148,25 @@ def _embeddings(workspace: Workspace, evaluation_id: int, only: Only) -> tuple[n
 
 def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapData:
     """A map from the workspace, with its parameters in the caption. Raises Problem when it is gone."""
-    made = next((one for one in workspace.projections(evaluation_id) if one.id == projection_id), None)
-    if made is None:
+    candidates = {candidate.id: candidate for candidate in workspace.projections(evaluation_id)}
+    projection = candidates.get(projection_id)
+    if projection is None:
         raise Problem("This map is not in the workspace any more.", todo="Choose its method again to draw it anew.")
     points, proxies = workspace.coordinates(projection_id)
-    said = f"{METHODS.get(made.method, made.method)} ({_parameters(made.params)}), seed {made.seed}{_trusted(made)}"
-    start = start_epoch(workspace, made)
+    method = METHODS.get(projection.method, projection.method)
+    said = f"{method} ({_parameters(projection.params)}), seed {projection.seed}{_trusted(projection)}"
+    start = start_epoch(workspace, projection)
     if start is not None:
         said += f", starts from epoch {start}"
-    data = _data(workspace, evaluation_id, points, proxies, said, made.method, params=made.params)
-    return replace(data, made=made, kept=kept_neighbours(workspace, made.id))
+    data = _data(workspace, evaluation_id, points, proxies, said, projection.method, params=projection.params)
+    return replace(data, made=projection, kept=kept_neighbours(workspace, projection.id))
 
 
-def _trusted(made: Projection) -> str:
+def _trusted(projection: Projection) -> str:
     """Trustworthiness and continuity, and of how many points where it was not all."""
-    parts = (("trustworthiness", made.trustworthiness), ("continuity", made.continuity))
+    parts = (("trustworthiness", projection.trustworthiness), ("continuity", projection.continuity))
     said = "".join(f", {name} {value:.4f}" for name, value in parts if value is not None)
-    return said if made.trust_queries is None else f"{said} (of {made.trust_queries:,} points)"
+    return said if projection.trust_queries is None else f"{said} (of {projection.trust_queries:,} points)"
 
 
 def _parameters(params: dict[str, Any]) -> str:

@@ -25,14 +25,14 @@ MARGIN, GAP = 8, 12  # px: beside a caption, and between two maps
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sheet:
-    """A map as it will be printed, and what stands below it."""
+    """A map as it will be printed, and its caption."""
 
     canvas: MapCanvas
     caption: str
 
     @property
     def words(self) -> str:
-        """The caption; also that points stand there as a picture where they do in a drawing."""
+        """The caption, which also says if the points of a vector file are drawn as a picture."""
         if self.canvas.cloud.vector and self.canvas.in_view() > SHAPES_UP_TO:
             return f"{self.caption}   ·   points as a picture: too many for shapes"
         return self.caption
@@ -50,7 +50,7 @@ def check_ending(path: Path) -> str:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write the whole file or nothing. Raises Problem when the place cannot be written."""
+    """Write the whole file or nothing. Raises Problem when it cannot be written."""
     with files.atomic_write(path) as file:
         file.write(content)
 
@@ -93,7 +93,7 @@ def png(*sheets: Sheet) -> bytes:
 
 
 def svg(*sheets: Sheet) -> bytes:
-    """The maps with their captions as shapes; points that are too many for shapes stand in it as a picture."""
+    """The maps with their captions as shapes; where there are too many points for shapes, they are a picture."""
     _as_shapes(sheets)
     size = _size(sheets)
     data = QByteArray()

@@ -16,7 +16,7 @@ from workbench.ui.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.stored_maps import longest_chain, maps_of
 
-SETTLE = 400  # ms that an evaluation stands before a UMAP of it is asked for
+SETTLE = 400  # ms that an evaluation is shown before its UMAP is requested
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Wanted:
 
 
 class MapMaker(QObject):
-    """Makes one map at a time, always the one that was wanted last. The workspace is read on a thread."""
+    """Makes one map at a time, always the one requested last. The workspace is read on a thread."""
 
     made = Signal(object)  # MapData
     working = Signal(str, int, int)  # words, done, total; no words at the end
@@ -43,7 +43,7 @@ class MapMaker(QObject):
         super().__init__(parent)
         self._session = session
         self._wanted: Wanted | None = None
-        self._missing = False  # the wanted map is not stored: PCA stands in its place
+        self._missing = False  # the requested map is not stored: PCA is shown meanwhile
         self._requested: Wanted | None = None  # what the analysis process works on
         self._request: AnalysisRequest | None = None
         self._item: ActivityItem | None = None
@@ -51,18 +51,18 @@ class MapMaker(QObject):
         self._settle.timeout.connect(self._ask)
 
     def make(self, evaluation_id: int, request: Request) -> None:
-        """Make the map of an evaluation: `made` follows, twice where a better one takes its time."""
+        """Make the map of an evaluation. `made` is emitted, twice where a quick map is shown before the better one."""
         self._wanted, self._missing = Wanted(evaluation_id, request), False
         self._settle.stop()
         self._load(self._wanted)
 
     def forget(self) -> None:
-        """Nothing is wanted any more: another workspace, or no evaluation."""
+        """Cancel the request and make no map: another workspace, or no evaluation."""
         self._wanted = None
         self.cancel()
 
     def cancel(self) -> None:
-        """Keep the map that is shown, and discard the one in the making."""
+        """Keep the shown map, and cancel the one that is being computed."""
         self._settle.stop()
         self._missing = False
         if self._request is not None:
@@ -72,7 +72,7 @@ class MapMaker(QObject):
         self._end_request()
 
     def _load(self, wanted: Wanted, projection: int | None = None) -> None:
-        """Read the wanted map on a thread: the stored map `projection`, else what `best_map` has."""
+        """Read the requested map on a thread: the stored map `projection`, else the one of `best_map`."""
         workspace = self._session.workspace
 
         def work(progress: Progress) -> tuple[Wanted, MapData]:
@@ -96,15 +96,20 @@ class MapMaker(QObject):
                 self._settle.start()
 
     def _ask(self) -> None:
-        """Ask for what is wanted now; while another map is in the making, it comes after that one."""
+        """Request the wanted map; while another map is being computed, wait for its end."""
         wanted = self._wanted
         if wanted is None or self._request is not None:
             return
-        place = {"workspace": str(self._session.workspace.path), "evaluation": wanted.evaluation}
+        source = {"workspace": str(self._session.workspace.path), "evaluation": wanted.evaluation}
         self._requested = wanted
         try:
             self._request = self._session.analysis.request(
-                "project", {**place, **wanted.request}, self._progress, self._projected, self._not_projected, owner=self
+                "project",
+                {**source, **wanted.request},
+                self._progress,
+                self._projected,
+                self._not_projected,
+                owner=self,
             )
         except Problem as problem:
             self._session.notify(problem)
@@ -157,9 +162,13 @@ def best_map(workspace: Workspace, wanted: Wanted) -> MapData:
         Problem: as `map_data.stored` and `map_data.at_once`.
     """
     stored = maps_of(workspace, workspace.evaluation(wanted.evaluation).run_id)
-    chain = longest_chain(stored, lambda one: fits(one, wanted.request))
-    own = [one.id for one in stored if one.evaluation_id == wanted.evaluation and fits(one, wanted.request)]
-    number = next((one.id for one in chain if one.id in own), own[-1] if own else None)
+    chain = longest_chain(stored, lambda projection: fits(projection, wanted.request))
+    own = [
+        projection.id
+        for projection in stored
+        if projection.evaluation_id == wanted.evaluation and fits(projection, wanted.request)
+    ]
+    number = next((projection.id for projection in chain if projection.id in own), own[-1] if own else None)
     if number is not None:
         return map_data.stored(workspace, wanted.evaluation, number)
     return map_data.at_once(workspace, wanted.evaluation, wanted.request)

@@ -1,4 +1,4 @@
-"""Which map is wanted: method, distance, parameters and seed, and whether a stored map is it. No Qt."""
+"""A request for a map: method, distance, parameters and seed, and whether a stored map fits it. No Qt."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -48,7 +48,7 @@ class MapMethod:
 
 
 def fits(stored: Projection, wanted: Request) -> bool:
-    """Whether a stored map is what is wanted: of the same samples, by the same method, parameters, limit and seed."""
+    """Whether a stored map fits a request: same samples, method, parameters, limit and seed."""
     params = {**NOT_STORED_BEFORE, **wanted["params"]} if wanted["method"] == "umap" else wanted["params"]
     return (
         stored.method == wanted["method"]

@@ -14,13 +14,13 @@ from workbench.ui.pages.map.method import MapMethod, Request
 from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.ui.pages.map.steps import Hiding, Selecting, Step
 
-AROUND = 0.25  # of the box of some points, kept free on each side when they are looked at
+AROUND = 0.25  # of the box of some points: margin on each side when they are brought into view
 MOST_TRAILS = 300  # selected points that have a trail; of more, the first
 NOTHING = np.empty(0, np.int64)
 
 
 class Change(Enum):
-    """What listeners hear."""
+    """What has changed in the model."""
 
     WANTED = auto()  # another map is to be made
     MAP = auto()  # another map is shown, or none
@@ -33,7 +33,7 @@ class Change(Enum):
     TIMELINE = auto()  # other epochs, another time, playing or not
     TRAILS = auto()
     LOOK = auto()  # it is to be drawn in another way
-    CAMERA = auto()  # something is to come into view
+    CAMERA = auto()  # the canvas brings something into view
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """What is to come into view.
+    """What the canvas brings into view.
 
     Args:
         box: a part of the map; None: all points.
@@ -73,7 +73,7 @@ class MapModel:
 
     def __init__(self) -> None:
         self.method = MapMethod()
-        self.evaluation: int | None = None  # whose map is wanted
+        self.evaluation: int | None = None  # whose map is requested
         self.isolated: list[np.ndarray] = []  # ids, each within the one before
         self.map: MapData | None = None  # the last that was made
         self.drawn: MapData | None = None  # the same at the time of the timeline
@@ -103,26 +103,26 @@ class MapModel:
             for listener in self._listeners:
                 listener(change)
 
-    # Which map is wanted
+    # Which map is requested
 
     def show_run(self, evaluation: int, metric: str) -> None:
-        """Want the map of an evaluation of another run, by the distance that it was evaluated with."""
+        """Request the map of an evaluation of another run, by the distance that it was evaluated with."""
         self.method = replace(self.method, metric=metric)
         self.isolated = []
         self.show_evaluation(evaluation)
 
     def show_evaluation(self, evaluation: int) -> None:
-        """Want the map of another evaluation of the same run."""
+        """Request the map of another evaluation of the same run."""
         self.evaluation = evaluation
         self._tell(Change.WANTED)
 
     def choose_method(self, method: MapMethod) -> None:
-        """Want a map by another method, or with other parameters."""
+        """Request a map by another method, or with other parameters."""
         self.method = method
         self._tell(Change.WANTED)
 
     def isolate(self) -> bool:
-        """Want a map of the selected points that are drawn, alone. False, and nothing changes, where there is none."""
+        """Request a map of only the selected points that are drawn. Returns False without any, and changes nothing."""
         if self.map is None or not (chosen := self.map.ids[self.selected & self.visible]).size:
             return False
         self.isolated = [*self.isolated, np.unique(chosen)]
@@ -130,22 +130,22 @@ class MapModel:
         return True
 
     def back_to(self, step: int) -> None:
-        """Want the map of an earlier step of isolating; 0 is all points."""
+        """Request the map of an earlier step of isolating; 0 is all points."""
         self.isolated = self.isolated[:step]
         self._tell(Change.WANTED)
 
     def want_again(self) -> None:
-        """Look again for the wanted map: others were stored."""
+        """Look for the requested map again, after others were stored."""
         self._tell(Change.WANTED)
 
     @property
     def path(self) -> list[str]:
-        """The steps of isolating in words, from all points to those that are wanted."""
+        """The steps of isolating in words, from all points to those of the requested map."""
         return ["All", *(f"{len(ids):,} selected" for ids in self.isolated)]
 
     @property
     def request(self) -> Request:
-        """The wanted map, as the analysis process takes it."""
+        """The requested map, as the analysis process takes it."""
         return self.method.request(self.isolated[-1].tolist() if self.isolated else None)
 
     # Which map is shown
@@ -176,7 +176,7 @@ class MapModel:
         self._tell(Change.MAP, Change.GROUPS, Change.TIMELINE, Change.TRAILS)
 
     def forget(self) -> None:
-        """Nothing is evaluated."""
+        """Show no map: the run has no evaluation."""
         self.evaluation = None
         self.clear()
 
@@ -252,7 +252,7 @@ class MapModel:
 
     @property
     def visible(self) -> np.ndarray:
-        """Bool [n]: points that have a place and whose group is not hidden."""
+        """Bool [n]: points with finite coordinates whose group is not hidden."""
         if self.drawn is None:
             return np.empty(0, bool)
         visible: np.ndarray = np.isfinite(self.drawn.points).all(1)
@@ -294,11 +294,11 @@ class MapModel:
     # What is in view
 
     def fit(self) -> None:
-        """All points are to come into view."""
+        """Bring all points into view."""
         self._look(Camera())
 
     def look_at(self, points: np.ndarray) -> None:
-        """Points [k, 2] are to come into the middle, with room around them."""
+        """Bring points [k, 2] into the middle of the view, with a margin."""
         box = box_around(points, AROUND)
         if box is not None:
             self._look(Camera(box))
@@ -308,7 +308,7 @@ class MapModel:
         return NOTHING if self.map is None else np.flatnonzero(self.map.labels == label)
 
     def _bring_one(self) -> None:
-        """A point that is selected alone comes into view."""
+        """Bring a point into view if it is the only selected one."""
         rows = np.flatnonzero(self.selected)
         if len(rows) == 1:
             self._look(Camera(row=int(rows[0])))
@@ -342,7 +342,7 @@ class MapModel:
         self._tell(Change.MOMENT, Change.TIMELINE, Change.TRAILS)
 
     def scores_changed(self) -> bool:
-        """Whether the drawn scores are of another epoch than when this was asked last."""
+        """Whether the drawn scores belong to another epoch than at the last call."""
         if self.chain is None:
             return False
         before, self._scored = self._scored, self.chain.frames[self.chain.nearest(self.timeline.time)].evaluation
@@ -367,7 +367,7 @@ class MapModel:
         return self.chain is not None and any(frame.projection == stored for frame in self.chain.frames)
 
     def _stand(self) -> None:
-        """The timeline stands where the shown map is."""
+        """Move the timeline to the epoch of the shown map."""
         assert self.chain is not None
         at = self.chain.frame_of(self.map.evaluation) if self.map is not None and self._in_chain(self.map) else None
         epochs = () if at is None else tuple(frame.epoch for frame in self.chain.frames)
@@ -376,5 +376,5 @@ class MapModel:
 
 
 def _size(data: MapData) -> tuple[str, int, int]:
-    """The method of a map, how many points it has, and how many of them have a place."""
+    """The method of a map, its number of points, and how many of them have finite coordinates."""
     return data.method, len(data.ids), data.placed

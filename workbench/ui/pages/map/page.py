@@ -52,7 +52,7 @@ class MapPage(QStackedWidget):
         self.model = MapModel()
         self.maker = MapMaker(session, self)
         self.colours = PointColours(session, self)
-        self._asked: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation whose map is wanted
+        self._asked: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation whose map is requested
         self._build()
         self.history = MapHistory(session, self.model, self)
         self.undo_stack = self.history.stack  # the Edit menu follows it
@@ -74,7 +74,7 @@ class MapPage(QStackedWidget):
         self._connect()
         self._show_evaluation()
 
-    # What stands where
+    # Layout
 
     def _build(self) -> None:
         self.hint = EmptyHint(
@@ -212,7 +212,7 @@ class MapPage(QStackedWidget):
         self.canvas.setFocus()
 
     def _show_evaluation(self) -> None:
-        """Ask for the map of another evaluation, once the page is looked at."""
+        """Request the map of another evaluation, as soon as the page is visible."""
         session = self.session
         run_id, evaluation_id = session.run_id, session.evaluation_id
         self.setCurrentIndex(0 if evaluation_id is None else 1)
@@ -394,7 +394,7 @@ class MapPage(QStackedWidget):
 
     @cached_property
     def named(self) -> SelectionsDialog:
-        """The window of named selections, made when it is first wanted."""
+        """The window of named selections, built at first use."""
         return SelectionsDialog(self.session, self.store, self)
 
     def _show_named(self) -> None:
@@ -406,7 +406,7 @@ class MapPage(QStackedWidget):
         self.named.save_selection()
 
     def export_to(self, path: Path) -> None:
-        """Write the map as .png, .svg, .pdf or .csv; what goes wrong is told in the message bar."""
+        """Write the map as .png, .svg, .pdf or .csv; an error is shown in the message bar."""
         self.exports.write(path)
 
 

@@ -108,12 +108,12 @@ class SecondMap(QWidget):
         self._run_chosen()
 
     def make(self, wanted: dict[str, Any]) -> None:
-        """Draw by another method, or others of the points: wanted as MapMaker takes it."""
+        """Draw by another method, or other points; the request is as MapMaker takes it."""
         self._wanted = wanted
         self._make()
 
     def stop(self) -> None:
-        """Forget the map: it is not looked at any more."""
+        """Drop the map, because it is hidden now."""
         self.maker.forget()
         self._asked = None
         self._empty("")
@@ -131,7 +131,7 @@ class SecondMap(QWidget):
             self.canvas.show_look(look)
 
     def fit(self) -> None:
-        """All points into view."""
+        """Bring all points into view."""
         if self._built:
             self.canvas.fit()
 

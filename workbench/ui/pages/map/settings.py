@@ -96,7 +96,7 @@ class MapSettings(QObject):
         return menu
 
     def _fit_menu(self) -> None:
-        """The menu keeps the size of the rows that it first showed, until its action changes."""
+        """Resize the menu: Qt keeps the size of the rows that it showed first, until the action changes."""
         self._rows.activate()
         self._form.setMinimumSize(self._rows.sizeHint())
         self._holder.setVisible(False)
@@ -133,7 +133,7 @@ class MapSettings(QObject):
         )
 
     def set_width(self, width: int) -> None:
-        """The plane can be chosen for embeddings of two dimensions; `width` 0 when it is not known yet."""
+        """Offer the plane for embeddings of two dimensions; `width` is 0 while it is unknown."""
         model = self.method.model()
         assert isinstance(model, QStandardItemModel)
         item = model.item(self.method.findData("plane"))
@@ -154,12 +154,12 @@ class MapSettings(QObject):
 
 def chooser(words: dict[str, str], name: str, tip: str = "") -> QComboBox:
     """A combo box of named choices."""
-    made = QComboBox()
+    box = QComboBox()
     for key, word in words.items():
-        made.addItem(word, key)
-    made.setAccessibleName(name)
-    made.setToolTip(tip)
-    return made
+        box.addItem(word, key)
+    box.setAccessibleName(name)
+    box.setToolTip(tip)
+    return box
 
 
 def labelled(words: str, box: QWidget) -> QWidget:

@@ -53,7 +53,7 @@ class SideColumn(QFrame):
         return QSize(self._width, super().sizeHint().height())
 
     def show_count(self, selected: int) -> None:
-        """So many images are selected."""
+        """Show how many images are selected."""
         self.tabs.setTabText(SELECTION, f"{TABS[SELECTION]} {selected:,}" if selected else TABS[SELECTION])
         if bool(selected) != bool(self._selected):
             self.tabs.setCurrentIndex(SELECTION if selected else 0)

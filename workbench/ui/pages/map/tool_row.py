@@ -1,4 +1,4 @@
-"""The row of tools above the map, and the strip that tells how far a map in the making is."""
+"""The row of tools above the map, and the progress strip of a map that is being computed."""
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
@@ -12,7 +12,7 @@ GAP = 12  # px from the map's edge
 
 
 class ToolRow(QWidget):
-    """One button for each action, with a gap where a separator is. The actions also stand in the window's menu."""
+    """One button per action, with a gap for each separator. The window's menu shows the same actions."""
 
     def __init__(self, actions: list[QAction], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class ToolRow(QWidget):
 
 
 class ProgressStrip(QFrame):
-    """What is being computed, how far it is, and Cancel; floats over the map, gone when nothing is computed."""
+    """What is being computed, its progress, and Cancel; floats over the map, hidden when nothing is computed."""
 
     cancelled = Signal()
 
@@ -55,7 +55,7 @@ class ProgressStrip(QFrame):
         self.hide()
 
     def show_progress(self, words: str, done: int, total: int) -> None:
-        """Words of the stage, and how far it is; `total` 0 when that is unknown; no words for the end."""
+        """Show the stage and its progress; `total` is 0 if unknown. Empty words hide the strip."""
         self.setVisible(bool(words))
         self.words.setText(words)
         self.bar.setRange(0, total)
@@ -64,7 +64,7 @@ class ProgressStrip(QFrame):
         self.place()
 
     def place(self) -> None:
-        """Stand in the middle of the parent's lower edge."""
+        """Move to the middle of the parent's lower edge."""
         parent = self.parentWidget()
         assert parent is not None
         self.move((parent.width() - self.width()) // 2, parent.height() - self.height() - GAP)

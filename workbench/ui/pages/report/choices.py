@@ -1,4 +1,4 @@
-"""What is said, in which order, in the person's own words, of which numbers, and in which formats."""
+"""Choices of the report: sections, their order, the person's own text, numbers and formats."""
 
 from dataclasses import replace
 
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
 from workbench.reports.templates import Template
 from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
 
 FORMAT_WORDS = {
@@ -70,9 +71,7 @@ class SectionChoices(QWidget):
         column.addLayout(head)
         column.addWidget(self.list, 3)
         for words, field, stretch in (("Title", self.title, 0), ("Notes", self.notes, 2)):
-            caption = label(words, "caption")
-            caption.setBuddy(field)
-            column.addWidget(caption)
+            column.addWidget(caption(words, field))
             column.addWidget(field, stretch)
         self.list.itemChanged.connect(self._arrange)
         self.list.model().rowsMoved.connect(self._arrange)
@@ -106,7 +105,7 @@ class SectionChoices(QWidget):
         self.changed.emit()
 
     def template(self) -> Template | None:
-        """What is shown, as it is arranged now; None before the first."""
+        """The shown template as it is arranged now; None before the first."""
         if self._template is None:
             return None
         order = tuple(str(self.list.item(row).data(KEY_ROLE)) for row in range(self.list.count()))
@@ -119,11 +118,11 @@ class SectionChoices(QWidget):
         return [str(item.data(KEY_ROLE)) for item in items if item.checkState() == Qt.CheckState.Checked]
 
     def move_up(self) -> None:
-        """The chosen section one place up."""
+        """Move the chosen section up by one."""
         self._move(-1)
 
     def move_down(self) -> None:
-        """The chosen section one place down."""
+        """Move the chosen section down by one."""
         self._move(1)
 
     def _move(self, by: int) -> None:
@@ -167,29 +166,27 @@ class NumberChoices(QWidget):
             ("Metric", self.metric_box, "Metric of the comparison"),
             ("At", self.at_box, "Which evaluation of each run"),
         ):
-            caption = label(words, "caption")
-            caption.setBuddy(box)
             box.setAccessibleName(name)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            column.addWidget(caption)
+            column.addWidget(caption(words, box))
             column.addWidget(box)
         self.offer(["MAP@R"], [])
         self.metric_box.activated.connect(self._say)
         self.at_box.activated.connect(self._say)
 
     def offer(self, metrics: list[str], epochs: list[int]) -> None:
-        """What the runs have; the choice stays where it is still there."""
+        """Offer the metrics and epochs of the runs; the choice stays if it is among them."""
         chosen = self.metric_box.currentText(), self.at_box.currentText()
         self.metric_box.clear()
         self.metric_box.addItems(metrics or ["MAP@R"])
         self.at_box.clear()
-        for words, place in (("best epoch", "best"), ("last epoch", "last"), *((f"epoch {e}", e) for e in epochs)):
-            self.at_box.addItem(words, place)
+        for words, epoch in (("best epoch", "best"), ("last epoch", "last"), *((f"epoch {e}", e) for e in epochs)):
+            self.at_box.addItem(words, epoch)
         for box, words in zip((self.metric_box, self.at_box), chosen, strict=True):
             box.setCurrentIndex(max(0, box.findText(words)))
 
     def choose(self, metric: str, at: str | int) -> None:
-        """Ask for these, before it is known whether the runs have them: `offer` says so."""
+        """Choose these before the metrics and epochs of the runs are known; `offer` corrects them."""
         if self.metric_box.findText(metric) < 0:
             self.metric_box.addItem(metric)
         if self.at_box.findData(at) < 0:
@@ -199,8 +196,8 @@ class NumberChoices(QWidget):
 
     def wanted(self) -> tuple[str, str | int]:
         """The metric; "best", "last" or an epoch."""
-        place = self.at_box.currentData()
-        return self.metric_box.currentText(), place if isinstance(place, int) else str(place)
+        epoch = self.at_box.currentData()
+        return self.metric_box.currentText(), epoch if isinstance(epoch, int) else str(epoch)
 
     def _say(self) -> None:
         self.changed.emit()

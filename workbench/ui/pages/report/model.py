@@ -26,7 +26,7 @@ class Stored:
 
 
 def read_stored(workspace: Workspace) -> Stored:
-    """Read it; not on the window's thread."""
+    """Read templates and choices; not on the window's thread."""
     chosen = choice(workspace)
     numbers = (str(chosen["metric"]), chosen["at"]) if "metric" in chosen else None
     runs = tuple(int(number) for number in chosen.get("runs", ()))
@@ -40,7 +40,7 @@ def offered_numbers(workspace: Workspace, runs: Sequence[Run]) -> tuple[list[str
 
 
 class ReportModel:
-    """The runs of a report and the state of its files. Changes nothing by itself: whoever asks shows it again."""
+    """The runs of a report and the state of its files. It notifies nobody: the caller redraws."""
 
     def __init__(self) -> None:
         self.known: Sequence[Run] = ()  # all runs, newest first
@@ -105,5 +105,5 @@ class ReportModel:
 
 
 def preview_text(shown: int, total: int) -> str:
-    """That the preview leaves out pages; empty where it shows all."""
+    """A sentence that the preview leaves out pages; empty where it shows all."""
     return f"The first {shown} of {total} pages; the files hold all." if total > shown else ""

@@ -1,4 +1,4 @@
-"""The Report page: choose what is said, see the pages, export them."""
+"""The Report page: choose the content, preview the pages, export them."""
 
 from functools import partial
 from pathlib import Path
@@ -32,7 +32,7 @@ SIDE = 232  # px at 100% text, the columns beside the preview
 
 
 class ReportPage(QStackedWidget):
-    """Reports the shown run, or chosen ones. Pages are drawn in a process of their own, one wish after the other."""
+    """Reports the shown run, or chosen ones. Pages are drawn in another process, one request after the other."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -232,7 +232,7 @@ class ReportPage(QStackedWidget):
             self._ended()
 
     def _ended(self) -> None:
-        """Drawn in vain or cancelled: another wish may wait."""
+        """After a failed or cancelled drawing: start the request that waits, if any."""
         self._drawing = False
         self.preview.say("")
         if self._stale and self.isVisible():
@@ -273,7 +273,7 @@ class ReportPage(QStackedWidget):
 
     def _reset(self) -> None:
         self._keep.stop()
-        self.templates.keep()  # the question is about what stands there now
+        self.templates.keep()  # the question is about the template as it is now
         self.templates.ask_reset()
 
     def _store_choice(self) -> None:
@@ -321,7 +321,7 @@ class ReportPage(QStackedWidget):
         dialog.deleteLater()
 
     def _tell_runs(self) -> None:
-        """Say which runs are meant, and offer the metrics and epochs that they have."""
+        """Show which runs are reported, and offer their metrics and epochs."""
         self.model.many = self.templates.current().many
         self._count_runs()
         for widget in (self.runs_word, self.runs_button, self.numbers):

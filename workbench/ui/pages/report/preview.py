@@ -42,7 +42,7 @@ class Preview(QScrollArea):
         self.status.setVisible(bool(words))
 
     def show_pages(self, images: list[QImage]) -> None:
-        """Show these pages instead of those before, at the same place."""
+        """Show these pages instead of those before, at the same scroll position."""
         for sheet, _ in self._pages:
             sheet.deleteLater()
         self._pages = []

@@ -20,7 +20,7 @@ from workbench.progress import Progress
 from workbench.reports.templates import Template, templates
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.captions import caption
 from workbench.workspace import Workspace
 from workbench.workspace.report_templates import store_arrangement
 
@@ -52,10 +52,8 @@ class TemplateChooser(QWidget):
         self.rename_action = menu.addAction("Rename…")
         self.delete_action = menu.addAction("Delete…")
         self.more.setMenu(menu)
-        caption = label("Template", "section")
-        caption.setBuddy(self.box)
         head = QHBoxLayout()
-        head.addWidget(caption, 1)
+        head.addWidget(caption("Template", self.box, "section"), 1)
         head.addWidget(self.more)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -91,23 +89,23 @@ class TemplateChooser(QWidget):
             self._store(now.key, now)
 
     def reset(self) -> None:
-        """Sections, order and text as Workbench brings them."""
-        found = self.current()
-        shipped = templates()[found.base or found.key]
-        if found.base:
-            self._put(found.arranged(shipped.arrangement()))
+        """Restore sections, order and text of the shipped template."""
+        template = self.current()
+        shipped = templates()[template.base or template.key]
+        if template.base:
+            self._put(template.arranged(shipped.arrangement()))
         else:
-            self._templates[found.key] = shipped
-            self._store(found.key, None)
+            self._templates[template.key] = shipped
+            self._store(template.key, None)
         self.shown.emit()
 
     def ask_reset(self) -> None:
-        """The same; where words of one's own would go, they are asked for first."""
-        found = self.current()
-        if found.text.strip() in ("", templates()[found.base or found.key].text.strip()):
+        """Reset the template, after a question if the person's own text would be lost."""
+        template = self.current()
+        if template.text.strip() in ("", templates()[template.base or template.key].text.strip()):
             self.reset()
             return
-        box = QMessageBox(QMessageBox.Icon.NoIcon, "Reset the template", f"Reset “{found.title}”?", parent=self)
+        box = QMessageBox(QMessageBox.Icon.NoIcon, "Reset the template", f"Reset “{template.title}”?", parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setInformativeText("Your notes in it are forgotten, with its order and ticks. This cannot be undone.")
         sure = box.addButton("Reset", QMessageBox.ButtonRole.DestructiveRole)
@@ -141,20 +139,20 @@ class TemplateChooser(QWidget):
         self._fill(template.key)
 
     def _fill(self, key: str) -> None:
-        """Those that Workbench brings, then a person's own by name."""
-        own = [each for each in self._templates.values() if each.base]
-        shipped = [each for each in self._templates.values() if not each.base]
+        """List the shipped templates, then a person's own by name."""
+        own = [template for template in self._templates.values() if template.base]
+        shipped = [template for template in self._templates.values() if not template.base]
         self.box.clear()
-        for each in (*shipped, *sorted(own, key=lambda one: one.title.casefold())):
-            self.box.addItem(each.title, each.key)
-            self.box.setItemData(self.box.count() - 1, each.help, Qt.ItemDataRole.ToolTipRole)
+        for template in (*shipped, *sorted(own, key=lambda entry: entry.title.casefold())):
+            self.box.addItem(template.title, template.key)
+            self.box.setItemData(self.box.count() - 1, template.help, Qt.ItemDataRole.ToolTipRole)
         if own:
             self.box.insertSeparator(len(shipped))
         self.box.setCurrentIndex(max(0, self.box.findData(key)))
         self._check()
 
     def _check(self) -> None:
-        """Only one's own can be renamed or deleted."""
+        """Enable Rename and Delete for a person's own template."""
         writable = not self._session.workspace.read_only
         self.save_action.setEnabled(writable)
         for action in (self.rename_action, self.delete_action):
@@ -192,13 +190,13 @@ class TemplateChooser(QWidget):
                 self._session.notify(problem)
 
     def _ask_delete(self) -> None:
-        found = self.current()
-        box = QMessageBox(QMessageBox.Icon.NoIcon, "Delete the template", f"Delete “{found.title}”?", parent=self)
+        template = self.current()
+        box = QMessageBox(QMessageBox.Icon.NoIcon, "Delete the template", f"Delete “{template.title}”?", parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setInformativeText("Its order, ticks and text are forgotten. Reports that were written stay.")
         sure = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
         box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
-        sure.clicked.connect(partial(self._delete_now, found.key))
+        sure.clicked.connect(partial(self._delete_now, template.key))
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
 

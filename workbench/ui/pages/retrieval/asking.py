@@ -12,7 +12,7 @@ Take = Callable[[Any], None]
 
 
 class Window(Protocol):
-    """What a model asks of the session."""
+    """What a model needs of the session."""
 
     def run_in_thread(
         self,
@@ -29,11 +29,11 @@ class Window(Protocol):
         """Make a sample the query of all pages."""
 
     def notify(self, what: Problem | str) -> None:
-        """Say something in the message bar."""
+        """Show a text in the message bar."""
 
 
 class Newest:
-    """Asks one question at a time; of those that come meanwhile only the newest is asked next."""
+    """Runs one request at a time; of those made meanwhile only the newest runs next."""
 
     def __init__(self, window: Window, title: str) -> None:
         self._window, self._title = window, title
@@ -42,7 +42,7 @@ class Newest:
 
     @property
     def waiting(self) -> bool:
-        """Whether an answer is to come."""
+        """Whether a request is being worked on."""
         return self._asked is not None
 
     def ask(self, work: Work, take: Take, failed: Take | None = None) -> None:
@@ -56,7 +56,7 @@ class Newest:
             self._begin()
 
     def forget(self) -> None:
-        """Take no answer to what was asked before."""
+        """Ignore the results of all requests so far."""
         self._next = self._asked = None
 
     def _begin(self) -> None:

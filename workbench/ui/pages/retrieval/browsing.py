@@ -26,7 +26,7 @@ SHOWN = 48  # neighbours
 
 
 class Change(Enum):
-    """What is different now."""
+    """What has changed in the model."""
 
     EVALUATION = auto()  # another evaluation is shown, or none
     OPTIONS = auto()  # choices of the filters, or evaluations to compare with
@@ -90,7 +90,7 @@ class Browsing:
         self._tell(Change.EVALUATION)
 
     def _refuse_evaluation(self, problem: Problem) -> None:
-        """The evaluation cannot be read: that of another is not shown in its place, and it can be asked for again."""
+        """Show nothing, because the evaluation cannot be read; it can be requested again."""
         self._asked = None
         self._show_nothing()
         self._window.notify(problem)
@@ -163,7 +163,7 @@ class Browsing:
             self._window.show_query(sample_id)
 
     def step(self, by: int) -> None:
-        """Go on by so many places in the list; to its first where the query is not listed."""
+        """Move by so many rows of the list; to its first row where the query is not listed."""
         position = self.listing.position_of(self.query)
         self._go(self.listing.sample_id(0 if position < 0 else position + by))
 
@@ -266,7 +266,7 @@ class Browsing:
             self._tell(Change.OPTIONS)
 
     def look_for_evaluations(self) -> None:
-        """The shown run may have more evaluations by now."""
+        """Read which evaluations the shown run has now."""
         if self._current and self.shown is not None and self._asked is not None:
             workspace, run_id = self._asked[0], self.shown.evaluation.run_id
             self._of_run.ask(lambda progress: workspace.evaluations(run_id), partial(self._take_evaluations, run_id))

@@ -50,7 +50,7 @@ def before_first_hit(neighbours: list[Neighbour], first_hit: int) -> str:
 
 
 def changed(before: int, after: int, word: str) -> str:
-    """What became of a query since another evaluation, as a sentence; empty where it is no query in one of them.
+    """How a query changed since another evaluation, as a sentence; empty where it is no query in one of them.
 
     Args:
         before, after: ranks of the first true neighbour; 0 for no query.

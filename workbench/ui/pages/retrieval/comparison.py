@@ -18,7 +18,7 @@ class Comparison:
     before: Evaluation | None = None  # the chosen one
 
     def show(self, now: Evaluation, of_run: tuple[Evaluation, ...]) -> bool:
-        """Another evaluation is shown; what was chosen stays while the run is the same. Whether the run is another."""
+        """Take another evaluation; the choice stays while the run is the same. Returns whether the run is another."""
         another_run = self.now is None or self.now.run_id != now.run_id
         if another_run:
             self.others = []

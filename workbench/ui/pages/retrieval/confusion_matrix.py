@@ -13,6 +13,7 @@ from workbench.files.spreadsheet import pasted
 from workbench.results.explanations import ConfusedPair
 from workbench.ui import theme
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.heat import mixed
 from workbench.ui.widgets.labels import label
 from workbench.ui.words import percent
@@ -39,10 +40,10 @@ class ConfusionGrid:
 
     def values(self, what: str) -> np.ndarray:
         """[n, n] float64 times or shares, by `what`; 0 where nothing is confused."""
-        made = np.zeros((len(self.labels), len(self.labels)))
+        matrix = np.zeros((len(self.labels), len(self.labels)))
         for cell, pair in self.pairs.items():
-            made[cell] = getattr(pair, what)
-        return made
+            matrix[cell] = getattr(pair, what)
+        return matrix
 
 
 def most_confused(pairs: Sequence[ConfusedPair], what: str, most: int = MOST) -> ConfusionGrid:
@@ -74,7 +75,7 @@ class ConfusionTable(QAbstractTableModel):
         self._rows = self._columns = np.empty(0, np.int64)
 
     def show(self, grid: ConfusionGrid, what: str) -> None:
-        """Other confusions, as times or shares, the most confused classes first."""
+        """Show other confusions, as times or shares, the most confused classes first."""
         self.beginResetModel()
         self.grid, self.what, self._values = grid, what, grid.values(what)
         self._rows = self._columns = np.arange(len(grid.labels))
@@ -105,6 +106,7 @@ class ConfusionTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Text, alignment, colours or tooltip of a cell; None for other roles."""
         pair = self.pair(index)
         match role:
             case Qt.ItemDataRole.DisplayRole:
@@ -160,7 +162,7 @@ class ConfusionTable(QAbstractTableModel):
 
 
 class ConfusionMatrix(QWidget):
-    """The matrix with what it counts. `pair_chosen` says the confusion whose queries are wanted."""
+    """The matrix and its choices. `pair_chosen` emits the confusion whose queries are requested."""
 
     pair_chosen = Signal(object)  # ConfusedPair
 
@@ -177,9 +179,7 @@ class ConfusionMatrix(QWidget):
         self.count = label("", "muted", wrap=True)
         self.table = self._view()
         head = QHBoxLayout()
-        caption = label("Cells", "caption")
-        caption.setBuddy(self.what)
-        head.addWidget(caption)
+        head.addWidget(caption("Cells", self.what))
         head.addWidget(self.what)
         head.addWidget(self.order)
         head.addStretch(1)
@@ -195,22 +195,22 @@ class ConfusionMatrix(QWidget):
         self.table.activated.connect(self._choose)  # a double click, or Enter
 
     def _view(self) -> QTableView:
-        made = QTableView()
-        made.setModel(self.model)
-        made.setAccessibleName("Confusions as a matrix")
-        made.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        made.setTabKeyNavigation(False)
-        made.setWordWrap(False)
-        made.setCornerButtonEnabled(False)
-        for header, size in ((made.horizontalHeader(), CELL_PX), (made.verticalHeader(), ROW_PX)):
+        view = QTableView()
+        view.setModel(self.model)
+        view.setAccessibleName("Confusions as a matrix")
+        view.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        view.setTabKeyNavigation(False)
+        view.setWordWrap(False)
+        view.setCornerButtonEnabled(False)
+        for header, size in ((view.horizontalHeader(), CELL_PX), (view.verticalHeader(), ROW_PX)):
             header.setSectionsClickable(True)
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
             header.setDefaultSectionSize(size)
-        made.horizontalHeader().setMinimumSectionSize(CELL_PX)
-        made.verticalHeader().setMaximumWidth(NAME_PX)
-        made.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
-        made.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        return made
+        view.horizontalHeader().setMinimumSectionSize(CELL_PX)
+        view.verticalHeader().setMaximumWidth(NAME_PX)
+        view.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
+        view.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        return view
 
     def show_pairs(self, pairs: Sequence[ConfusedPair]) -> None:
         """Other confusions."""
@@ -222,8 +222,8 @@ class ConfusionMatrix(QWidget):
         grid = most_confused(self._pairs, what)
         self.model.show(grid, what)
         shown = len(grid.labels)
-        some = f"The {shown:,} most confused of {grid.classes:,} classes. " if shown < grid.classes else ""
-        self.count.setText(some + HINT)
+        limited = f"The {shown:,} most confused of {grid.classes:,} classes. " if shown < grid.classes else ""
+        self.count.setText(limited + HINT)
 
     def _choose(self, index: QModelIndex) -> None:
         pair = self.model.pair(index)

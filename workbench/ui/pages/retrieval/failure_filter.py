@@ -12,7 +12,7 @@ COMPARE_TIP = "Which queries were won or lost since another evaluation, or again
 
 
 class FailureFilter(QWidget):
-    """Draws the filters of `browsing`, and tells it what the person chooses."""
+    """Draws the filters of `browsing` and passes the person's choices to it."""
 
     mistakes_asked = Signal()
     left_out_asked = Signal(str)  # a tag
@@ -124,9 +124,9 @@ class FailureFilter(QWidget):
 
 
 def _chooser(name: str, tip: str) -> QComboBox:
-    made = QComboBox()
-    made.setAccessibleName(name)
-    made.setToolTip(tip)
-    made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    made.setMinimumContentsLength(8)
-    return made
+    box = QComboBox()
+    box.setAccessibleName(name)
+    box.setToolTip(tip)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(8)
+    return box

@@ -22,10 +22,10 @@ Key = tuple[Workspace, int, str]  # evaluation, when it was made
 
 
 class FailureSource(QObject):
-    """Explains the shown evaluation. An answer about another one that comes later is kept, and not passed on."""
+    """Explains the shown evaluation. A later answer about another evaluation is stored, and not passed on."""
 
     ready = Signal(object)  # FailedQueries
-    gave_up = Signal()  # cancelled, or a file cannot be read, which is said in the message bar
+    gave_up = Signal()  # cancelled, or a file cannot be read, which the message bar shows
     compared = Signal(object, object)  # evaluation id compared with, Changes
     missed = Signal(object, object, int)  # sample id, [Neighbour], how many are missed in all
 
@@ -98,7 +98,7 @@ class FailureSource(QObject):
 
     def _find_ended(self, task: Task) -> None:
         if self._tasks.get("find") is task:
-            QTimer.singleShot(0, self, partial(self._look_for_result, task))  # the result comes after the end
+            QTimer.singleShot(0, self, partial(self._look_for_result, task))  # the result follows the end
 
     def _look_for_result(self, task: Task) -> None:
         if self._working and self._tasks.get("find", task) is task:

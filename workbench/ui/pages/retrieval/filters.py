@@ -45,7 +45,7 @@ class Filters:
 
     @property
     def narrowed_by_selection(self) -> bool:
-        """Whether only selected samples are listed: one selected sample is a query looked at, and no filter."""
+        """Whether only selected samples are listed: one selected sample is the shown query and no filter."""
         return len(self.selection) > 1
 
     def keep_class(self, labels: list[int], names: list[str], before: str | None) -> None:

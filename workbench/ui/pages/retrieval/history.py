@@ -1,4 +1,4 @@
-"""The queries that were looked at, to go back and forward."""
+"""The queries that were shown, to go back and forward."""
 
 
 class History:
@@ -11,16 +11,16 @@ class History:
 
     @property
     def can_go_back(self) -> bool:
-        """Whether a query was looked at before."""
+        """Whether there is a query to go back to."""
         return bool(self._past)
 
     @property
     def can_go_forward(self) -> bool:
-        """Whether `back` left a query."""
+        """Whether there is a query to go forward to."""
         return bool(self._future)
 
     def visit(self, sample_id: int) -> None:
-        """Another query is shown; what lay ahead is forgotten. The same one again changes nothing."""
+        """Append the shown query and drop those ahead; the current query again changes nothing."""
         if sample_id == self._now:
             return
         if self._now is not None:
@@ -37,7 +37,7 @@ class History:
         return self._move(self._future, self._past)
 
     def clear(self) -> None:
-        """Another run: forget all."""
+        """Forget all queries, for another run."""
         self._past.clear()
         self._future.clear()
         self._now = None

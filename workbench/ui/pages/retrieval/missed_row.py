@@ -19,5 +19,5 @@ class MissedRow(CardRow):
     def show_missed(self, near: list[Neighbour], total: int, beyond: int) -> None:
         """Show some of all missed neighbours, those behind rank `beyond`."""
         self.setVisible(total > 0)
-        some = f", the nearest {len(near):,} of them" if len(near) < total else ""
-        self.show_cards(f"Missed: {total:,} of its class behind rank {beyond:,}{some}", near)
+        limited = f", the nearest {len(near):,} of them" if len(near) < total else ""
+        self.show_cards(f"Missed: {total:,} of its class behind rank {beyond:,}{limited}", near)

@@ -20,11 +20,12 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.confusion_matrix import ConfusionMatrix
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.widgets.row_table import select_rows
 from workbench.ui.words import percent
 
 PAIR_TITLES = ("Class", "Taken for", "Times", "Share of class %")
 HUB_TITLES = ("Hub", "Times among the ten", "Of other classes", "Of which classes")
-THUMBNAIL, AHEAD = 36, 20  # px; rows around the one looked at whose pictures are loaded with it
+THUMBNAIL, AHEAD = 36, 20  # px; rows around a visible one whose pictures are loaded with it
 PLACE = "hubs"
 WORKING, NOT_WORKING, EMPTY, TABLE = range(4)  # places in a tab
 MOST_NAMED = 5  # classes named beside a hub
@@ -118,7 +119,7 @@ class MistakesDialog(QDialog):
     def _picture(self, hub: Hub) -> QPixmap | None:
         picture = self._loader.pixmap(hub.sample_id, THUMBNAIL)
         if picture is None and not self._loader.absent(hub.sample_id):
-            every = [each.sample_id for each in self.hubs.rows]
+            every = [row.sample_id for row in self.hubs.rows]
             self._loader.request(
                 PLACE, every[max(0, (at := every.index(hub.sample_id)) - AHEAD) : at + AHEAD], THUMBNAIL
             )
@@ -158,20 +159,14 @@ def written_hub(column: int, value: Any) -> str:
 
 
 def _table(model: SortedRows, name: str, most_first: int) -> QTableView:
-    made = QTableView()
-    made.setModel(model)
-    made.setAccessibleName(name)
-    made.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-    made.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-    made.setShowGrid(False)
-    made.setTabKeyNavigation(False)
-    made.setWordWrap(False)
-    made.verticalHeader().hide()
-    header = made.horizontalHeader()
+    table = QTableView()
+    table.setModel(model)
+    select_rows(table, name)
+    header = table.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     header.setStretchLastSection(True)
     header.setSortIndicator(most_first, Qt.SortOrder.DescendingOrder)
-    made.setSortingEnabled(True)
+    table.setSortingEnabled(True)
     for column in range(model.columnCount() - 1):
-        made.setColumnWidth(column, 140)
-    return made
+        table.setColumnWidth(column, 140)
+    return table

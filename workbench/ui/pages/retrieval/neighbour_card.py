@@ -84,9 +84,9 @@ class NeighbourCard(QAbstractButton):
     def _paint_picture(self, painter: QPainter, inside: QRect, tokens: theme.Tokens) -> None:
         painter.fillRect(inside, QColor(tokens.surface))
         if self._pixmap is not None:
-            place = QRect(inside.topLeft(), self._pixmap.deviceIndependentSize().toSize())
-            place.moveCenter(inside.center())
-            painter.drawPixmap(place.topLeft(), self._pixmap)
+            target = QRect(inside.topLeft(), self._pixmap.deviceIndependentSize().toSize())
+            target.moveCenter(inside.center())
+            painter.drawPixmap(target.topLeft(), self._pixmap)
         else:
             painter.setPen(QColor(tokens.muted))
             wrap = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)

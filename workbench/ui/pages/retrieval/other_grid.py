@@ -17,7 +17,7 @@ class OtherGrid(QScrollArea):
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.row = CardRow(loader, PLACE, 1)  # one that has its place in the order of Tab
+        self.row = CardRow(loader, PLACE, 1)  # with its own position in the order of Tab
         self.row.show()
         self.row.stop.reached.connect(self.ensureWidgetVisible)
         self.row.column.addStretch(1)
@@ -42,7 +42,7 @@ class OtherGrid(QScrollArea):
         self.verticalScrollBar().setValue(0)
 
     def say(self, sentence: str) -> None:
-        """A sentence in place of neighbours."""
+        """Show a sentence in place of neighbours."""
         self.show()
         self.row.show_cards(sentence, [])
 

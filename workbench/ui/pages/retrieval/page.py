@@ -139,7 +139,7 @@ class RetrievalPage(QStackedWidget):
         self.queries.table.setFocus()
 
     def _show_evaluation(self) -> None:
-        """Browse another evaluation, once the page is looked at."""
+        """Browse another evaluation, as soon as the page is visible."""
         evaluation_id = self.session.evaluation_id
         self.setCurrentIndex(0 if evaluation_id is None else 1)
         if evaluation_id is None or self.isVisible():

@@ -20,6 +20,7 @@ from workbench.ui.theme import Theme
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.widgets.row_table import select_rows
 
 WIDTH = 300  # px at 100% text, as the columns:
 NUMBERS = ((2, 64), (3, 76))
@@ -27,7 +28,7 @@ EVERY_CLASS = "All classes"
 
 
 class QueryList(QWidget):
-    """Left side of the page: draws the listing and the filters of `browsing`, and tells it what the person chooses."""
+    """Left side of the page: draws listing and filters of `browsing` and passes the person's choices to it."""
 
     selection_dropped = Signal()
     export_asked = Signal()
@@ -76,42 +77,36 @@ class QueryList(QWidget):
             self.table.setColumnWidth(column, theme.px(width))
 
     def _class_chooser(self) -> QComboBox:
-        made = QComboBox()
-        made.setEditable(True)
-        made.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        made.setAccessibleName("Class of the queries: type to search")
-        made.setToolTip("Only queries of this class: type to search")
-        popup = made.view()
+        box = QComboBox()
+        box.setEditable(True)
+        box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.setAccessibleName("Class of the queries: type to search")
+        box.setToolTip("Only queries of this class: type to search")
+        popup = box.view()
         if isinstance(popup, QListView):
             popup.setUniformItemSizes(True)
-        completer = made.completer()
+        completer = box.completer()
         if completer is not None:
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
-        return made
+        return box
 
     def _query_table(self) -> QTableView:
-        made = QTableView()
-        made.setModel(self.model)
-        made.setAccessibleName("Queries")
-        made.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        made.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        made.setSortingEnabled(True)
-        made.setShowGrid(False)
-        made.setTabKeyNavigation(False)
-        made.setWordWrap(False)
-        made.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
-        made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        made.verticalHeader().hide()
-        made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        made.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
-        header = made.horizontalHeader()
+        table = QTableView()
+        table.setModel(self.model)
+        select_rows(table, "Queries")
+        table.setSortingEnabled(True)
+        table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
+        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
+        header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        made.setColumnWidth(0, THUMBNAIL + 14)
+        table.setColumnWidth(0, THUMBNAIL + 14)
         header.setSortIndicator(2, Qt.SortOrder.AscendingOrder)
-        return made
+        return table
 
     def _connect(self) -> None:
         self.failures.toggled.connect(self._choose_failures)
@@ -125,7 +120,7 @@ class QueryList(QWidget):
         self.model.sort_asked.connect(self._sort)
 
     def draw_evaluation(self) -> None:
-        """Another evaluation is shown: its classes, its choices and its list."""
+        """Show the classes, the choices and the list of another evaluation."""
         listing, label_of = self.browsing.listing, self.browsing.filters.label
         self.classes.blockSignals(True)
         self.classes.clear()
@@ -136,7 +131,7 @@ class QueryList(QWidget):
         self.draw_list()
 
     def draw_list(self) -> None:
-        """Other queries are listed, or in another order: the query stays marked."""
+        """Show other listed queries, or another order; the query stays marked."""
         listing, filters = self.browsing.listing, self.browsing.filters
         self.model.relist()
         self.selected.setVisible(filters.narrowed_by_selection)
@@ -166,7 +161,7 @@ class QueryList(QWidget):
         self.browsing.choose_filters(label=self.browsing.listing.labels[position - 1] if position > 0 else None)
 
     def _take_typed_class(self) -> None:
-        """Take what was typed, where it names a class; else the class that was chosen before stays."""
+        """Choose the class that was typed; a text that names no class changes nothing."""
         typed = self.classes.findText(self.classes.currentText(), Qt.MatchFlag.MatchFixedString)
         if typed >= 0 and typed != self.classes.currentIndex():
             self.classes.setCurrentIndex(typed)

@@ -1,4 +1,4 @@
-"""The listed queries as a Qt table: draws a Listing, and asks for the pictures of the rows that are looked at."""
+"""The listed queries as a Qt table: draws a Listing and requests the pictures of visible rows."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ TIPS = (
     "Rank of the first neighbour of its class; lower is better",
 )
 THUMBNAIL = 36  # px
-AHEAD = 40  # rows below the one looked at whose pictures are loaded with it
+AHEAD = 40  # rows below a visible one whose pictures are loaded with it
 PLACE = "query list"
 Index = QModelIndex | QPersistentModelIndex
 
@@ -42,6 +42,7 @@ class QueryTable(QAbstractTableModel):
         self.endResetModel()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Emit `sort_asked` with the column and whether descending; this model itself is not reordered."""
         self.sort_asked.emit(column, order == Qt.SortOrder.DescendingOrder)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
@@ -51,6 +52,7 @@ class QueryTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(TITLES)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Thumbnail, text, alignment or tooltip of a cell; None for other roles."""
         if not index.isValid():
             return None
         row, column = index.row(), index.column()

@@ -30,7 +30,7 @@ class Result(QWidget):
     neighbour_chosen = Signal(object)  # sample id
     map_asked = Signal()
     copy_asked = Signal()
-    own_dropped = Signal()  # the image of one's own is to go
+    own_dropped = Signal()  # the person closes the search with an own image
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -141,7 +141,7 @@ class Result(QWidget):
         self._loader.request(f"{PLACE} query", [query.sample_id], BIG)
 
     def show_explanation(self, sentences: str) -> None:
-        """Say why the query failed; nothing where it did not."""
+        """Show why the query failed; hidden where it did not."""
         self.explanation.set_text(sentences)
         self.explanation.setVisible(bool(sentences))
 

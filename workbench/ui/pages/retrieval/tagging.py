@@ -66,12 +66,12 @@ class Tagging(QObject):
         if agreed:
             self.put(tag, True)
 
-    def _say(self, evaluation_id: int, tag: str, found: LeftOut) -> None:
+    def _say(self, evaluation_id: int, tag: str, scores: LeftOut) -> None:
         shown = self._browsing.shown
         if shown is not None and shown.evaluation.id == evaluation_id:
             self._filters.show_left_out(
-                f"MAP@R {percent(found.whole, 2)} %; it would be {percent(found.without, 2)} % "
-                f"if the {found.count:,} tagged “{tag}” were left out. Nothing was changed."
+                f"MAP@R {percent(scores.whole, 2)} %; it would be {percent(scores.without, 2)} % "
+                f"if the {scores.count:,} tagged “{tag}” were left out. Nothing was changed."
             )
 
     def _say_nothing(self) -> None:

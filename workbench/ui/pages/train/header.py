@@ -11,7 +11,7 @@ from workbench.ui.icons import icon
 from workbench.ui.page_stack import PAGES
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, restyle
-from workbench.ui.words import STATES, THIN, duration, epoch_at_work, memory, state_word
+from workbench.ui.words import CONTINUE, PAUSE, RESUME, STATES, THIN, duration, epoch_at_work, memory, state_word
 from workbench.workspace.rows import Run
 
 PARTS = 1000  # of the progress bar
@@ -38,10 +38,10 @@ class RunHeader(QWidget):
         self.facts = {name: label("") for name in ("Epoch", "Time left", "Speed", "Memory")}
         self.bar = QProgressBar(maximum=PARTS, textVisible=False)
         self.bar.setAccessibleName("Progress of the run")
-        self.pause = button("Pause", "pause")
+        self.pause = button(PAUSE, "pause")
         self.stop = button("Stop after this epoch", "stop")
         self.end = button("End now…", "x-circle", "danger")
-        self.resume = button("Resume", "play")
+        self.resume = button(RESUME, "play")
         self.edit = button("Edit settings", "sliders")
         infos = {info.name: info for info in PAGES}
         self.look = {name: button(infos[name].title, infos[name].icon, "quiet") for name in LEADS_ON}
@@ -99,7 +99,7 @@ class RunHeader(QWidget):
     def _enable(self, run: Run, control: Control | None, can_resume: bool) -> None:
         steered = control is not None
         paused = control is not None and control.paused
-        self.pause.setText("Continue" if paused else "Pause")
+        self.pause.setText(CONTINUE if paused else PAUSE)
         self.pause.setIcon(icon("play" if paused else "pause"))
         self.pause.setEnabled(steered and run.status != "queued" and not run.problem)
         stopping = control is not None and control.stop_asked

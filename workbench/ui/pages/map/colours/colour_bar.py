@@ -30,7 +30,7 @@ class ColourBar(QWidget):
         self.update()
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Place from the bottom, 0..1, and the number that stands there; one where all values are the same."""
+        """Position from the bottom, 0..1, and the number there; only one where all values are equal."""
         if self._groups is None or self._groups.scale is None:
             return []
         low, high = self._groups.scale.low, self._groups.scale.high

@@ -67,7 +67,7 @@ def grouped(
 
 def _by_class(data: MapData, tokens: theme.Tokens) -> Groups:
     present, of = _numbered(data.labels)
-    names = [data.class_name(each) for each in present.tolist()]
+    names = [data.class_name(class_label) for class_label in present.tolist()]
     return Groups(of, names, class_colours(len(present), tokens.dark), labels=present)
 
 
@@ -97,46 +97,46 @@ def _by_kept(data: MapData, tokens: theme.Tokens) -> Groups:
     return _without_empty(Groups(of, names, rgb(*inks)))
 
 
-def _by_prediction(data: MapData, found: np.ndarray, tokens: theme.Tokens) -> Groups:
+def _by_prediction(data: MapData, predicted: np.ndarray, tokens: theme.Tokens) -> Groups:
     """In the colours that the classes have when they are coloured by class."""
     present = np.unique(data.labels)
-    known = np.isin(found, present)
-    of = np.where(known, np.searchsorted(present, np.where(known, found, present[0] if len(present) else 0)), -1)
+    known = np.isin(predicted, present)
+    of = np.where(known, np.searchsorted(present, np.where(known, predicted, present[0] if len(present) else 0)), -1)
     of = np.where(of < 0, len(present), of)
-    names = [data.class_name(each) for each in present.tolist()]
+    names = [data.class_name(class_label) for class_label in present.tolist()]
     inks = np.append(class_colours(len(present), tokens.dark), rgb(NEUTRAL))
     groups = _without_empty(Groups(of, [*names, "No neighbour"], inks))
     groups.labels = present
     return groups
 
 
-def _by_rank(found: np.ndarray) -> Groups:
-    of = np.where(np.isnan(found), len(RANKS) + 1, np.searchsorted(RANKS, np.nan_to_num(found)))
+def _by_rank(ranks: np.ndarray) -> Groups:
+    of = np.where(np.isnan(ranks), len(RANKS) + 1, np.searchsorted(RANKS, np.nan_to_num(ranks)))
     firsts = [last + 1 for last in RANKS]
     between = [f"Ranks {first} to {last}" for first, last in zip(firsts, RANKS[1:], strict=False)]
     names = ["Rank 1", *between, f"Ranks over {RANKS[-1]}", LONELY]
     return _without_empty(Groups(of, names, rgb(*reversed(AP_COLOURS), NEUTRAL)))
 
 
-def _by_words(column: Column, found: np.ndarray, tokens: theme.Tokens) -> Groups:
-    of = np.where(np.isnan(found), len(column.words), np.nan_to_num(found)).astype(int)
+def _by_words(column: Column, values: np.ndarray, tokens: theme.Tokens) -> Groups:
+    of = np.where(np.isnan(values), len(column.words), np.nan_to_num(values)).astype(int)
     inks = np.append(class_colours(len(column.words), tokens.dark), rgb(NEUTRAL))
     return _without_empty(Groups(of, [*column.words, f"No {column.title.lower()}"], inks))
 
 
 def _by_number(
     column: Column,
-    found: np.ndarray,
+    values: np.ndarray,
     placed: np.ndarray,
     tokens: theme.Tokens,
     limits: tuple[float, float] | None,
 ) -> Groups:
     """Equal steps from the least to the greatest value on the map, or between the limits."""
-    good = np.isfinite(found)
-    shown = found[good & placed]
+    good = np.isfinite(values)
+    shown = values[good & placed]
     low, high = limits or ((float(shown.min()), float(shown.max())) if len(shown) else (0.0, 0.0))
     wide = high - low
-    share = (np.where(good, found, low) - low) / wide if wide > 0 else np.zeros(len(found))
+    share = (np.where(good, values, low) - low) / wide if wide > 0 else np.zeros(len(values))
     of = np.where(good, np.clip((share * STEPS).astype(int), 0, STEPS - 1), STEPS)
     edges = [low + wide * step / STEPS for step in range(STEPS + 1)]
     names = [f"{start:.4g} to {end:.4g}" for start, end in pairwise(edges)]
@@ -145,24 +145,24 @@ def _by_number(
 
 
 def _without_empty(groups: Groups) -> Groups:
-    """The last group stands in the legend only where there is something in it."""
+    """Leave the last group out of the legend if it is empty."""
     if groups.counts[-1]:
         return groups
     return Groups(groups.of, groups.names[:-1], groups.colours[:-1], groups.labels, groups.crosses)
 
 
 def _of_placed(groups: Groups, placed: np.ndarray) -> Groups:
-    """Only the groups of points that have a place; their colours stay."""
+    """Only the groups of points with finite coordinates; their colours stay."""
     counts = np.bincount(groups.of[placed], minlength=len(groups.names))
     keep = np.arange(len(counts)) if groups.scale is not None else np.flatnonzero(counts)
     number = np.zeros(len(counts), int)
     number[keep] = np.arange(len(keep))
     return Groups(
         np.where(placed, number[groups.of], 0),
-        [groups.names[each] for each in keep.tolist()],
+        [groups.names[group] for group in keep.tolist()],
         groups.colours[keep],
         None if groups.labels is None else groups.labels[keep[keep < len(groups.labels)]],
-        frozenset(number[[each for each in groups.crosses if counts[each]]].tolist()),
+        frozenset(number[[group for group in groups.crosses if counts[group]]].tolist()),
         groups.scale,
         placed,
     )
@@ -170,9 +170,11 @@ def _of_placed(groups: Groups, placed: np.ndarray) -> Groups:
 
 def ramp(count: int, dark: bool) -> np.ndarray:
     """Colours from low to high, rising in lightness and told apart by every eye (viridis). uint32 [count]."""
-    stops = np.array([[int(each[at : at + 2], 16) for at in (1, 3, 5)] for each in VIRIDIS], float)
+    stops = np.array([[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in VIRIDIS], float)
     at = np.linspace(*(ON_DARK if dark else ON_LIGHT), count) * (len(stops) - 1)
-    channels = [np.rint(np.interp(at, np.arange(len(stops)), stops[:, each])).astype(np.uint32) for each in range(3)]
+    channels = [
+        np.rint(np.interp(at, np.arange(len(stops)), stops[:, channel])).astype(np.uint32) for channel in range(3)
+    ]
     whole: np.ndarray = np.uint32(0xFF << 24) | channels[0] << np.uint32(16) | channels[1] << np.uint32(8) | channels[2]
     return whole
 
@@ -183,7 +185,7 @@ def rgb(*colours: str) -> np.ndarray:
 
 
 def class_colours(count: int, dark: bool) -> np.ndarray:
-    """Okabe-Ito up to 7 classes; beyond that hues that lie far apart for neighbours in the list. uint32 [count]."""
+    """Okabe-Ito up to 7 classes; beyond that hues that differ much between neighbours in the list. uint32 [count]."""
     if count <= 7:
         return rgb(*theme.OKABE_ITO[:6], NEUTRAL)[:count]
     number = np.arange(count)
@@ -194,9 +196,9 @@ def class_colours(count: int, dark: bool) -> np.ndarray:
 def _from_hsl(hue: np.ndarray, saturation: float, light: np.ndarray) -> np.ndarray:
     """Hue, saturation and lightness in 0..1 as 0xFFRRGGBB."""
     reach = saturation * np.minimum(light, 1 - light)
-    made = np.full(len(hue), 0xFF, np.uint32)
+    colours = np.full(len(hue), 0xFF, np.uint32)
     for start in (0, 8, 4):  # red, green, blue
         turn = (start + hue * 12) % 12
         channel = light - reach * np.clip(np.minimum(turn - 3, 9 - turn), -1, 1)
-        made = made << np.uint32(8) | np.rint(channel * 255).astype(np.uint32)
-    return made
+        colours = colours << np.uint32(8) | np.rint(channel * 255).astype(np.uint32)
+    return colours

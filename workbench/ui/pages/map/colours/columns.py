@@ -46,8 +46,8 @@ def prediction(workspace: Workspace, evaluation_id: int) -> Column:
     """The label of the first neighbour."""
     ranking = read_ranking(workspace, evaluation_id)
     ids, labels, near = ranking.sample_ids, ranking.labels, ranking.neighbours
-    found = labels[near[:, 0]].astype(float) if near.shape[1] else np.full(len(ids), np.nan)
-    return Column("Class of the first neighbour", ids, found)
+    predicted = labels[near[:, 0]].astype(float) if near.shape[1] else np.full(len(ids), np.nan)
+    return Column("Class of the first neighbour", ids, predicted)
 
 
 def first_hit(workspace: Workspace, evaluation_id: int) -> Column:
@@ -72,7 +72,7 @@ def similarity(workspace: Workspace, evaluation_id: int) -> Column:
 
 
 def hubness(workspace: Workspace, evaluation_id: int) -> Column:
-    """How often an image stands among the ten nearest of others: hubs stand in very many lists."""
+    """How often an image is among the ten nearest of others: a hub is in very many of these lists."""
     ranking = read_ranking(workspace, evaluation_id)
     times = np.bincount(ranking.neighbours[:, :AMONG].ravel(), minlength=len(ranking.sample_ids))
     return Column("Times among the ten nearest of others", ranking.sample_ids, times.astype(float))
@@ -83,13 +83,13 @@ def radius(workspace: Workspace, evaluation_id: int) -> Column:
     distance = workspace.evaluation(evaluation_id).distance
     ids, labels, embeddings = workspace.embeddings(evaluation_id)
     vectors = prepared(embeddings, distance).astype(np.float64)
-    found = workspace.proxies(evaluation_id)
-    if found is not None and np.isin(labels, found[1]).all():
-        stars = prepared(found[0], distance, "proxies", vectors.shape[1]).astype(np.float64)
-        title, centres = "Distance to the own proxy", {each: stars[found[1] == each] for each in np.unique(labels)}
+    proxies = workspace.proxies(evaluation_id)
+    if proxies is not None and np.isin(labels, proxies[1]).all():
+        stars = prepared(proxies[0], distance, "proxies", vectors.shape[1]).astype(np.float64)
+        title, centres = "Distance to the own proxy", {label: stars[proxies[1] == label] for label in np.unique(labels)}
     else:
         title = "Distance to the class mean"
-        centres = {each: vectors[labels == each].mean(0, keepdims=True) for each in np.unique(labels)}
+        centres = {label: vectors[labels == label].mean(0, keepdims=True) for label in np.unique(labels)}
     values = np.full(len(ids), np.nan)
     for label, middle in centres.items():
         own = np.flatnonzero(labels == label)
@@ -135,7 +135,7 @@ READERS = {
 
 
 def _dataset(workspace: Workspace, evaluation_id: int) -> int:
-    found = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
-    if found is None:
+    dataset_id = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
+    if dataset_id is None:
         raise Problem("This run knows no data set.", todo="Choose another colouring.")
-    return found
+    return dataset_id

@@ -30,7 +30,7 @@ from workbench.ui.pages.map.map_data import Groups
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import counted
 
-MEASURED, SHORT = 200, 80  # names that are looked at; px of one beside which a bar has room
+MEASURED, SHORT = 200, 80  # names that are measured; px of one beside which a bar has room
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -59,6 +59,7 @@ class GroupModel(QAbstractListModel):
         return 0 if parent.isValid() or self.groups is None else len(self.groups.names)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What the row of a group shows: text, name, colour, and the roles that LegendRow draws."""
         if self.groups is None or not index.isValid():
             return None
         row = index.row()

@@ -13,7 +13,7 @@ TRANSPARENT = 90  # of 255: a hidden group
 
 
 class LegendRow(QStyledItemDelegate):
-    """Draws what the roles of the model say; a score is in 0..1, None or NaN."""
+    """Draws the roles of GroupModel; a score is in 0..1, None or NaN."""
 
     bars = True  # else long names have the room of the bars
 
@@ -23,6 +23,7 @@ class LegendRow(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        """Draw symbol, text and score bar of one group."""
         tokens, widget = theme.current(), option.widget
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

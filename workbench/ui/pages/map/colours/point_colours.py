@@ -1,4 +1,4 @@
-"""The groups of the points in the colours of the theme, with columns of values read when they are first wanted."""
+"""The groups of the points in the colours of the theme, with columns of values that are read at first use."""
 
 from functools import partial
 
@@ -62,13 +62,13 @@ class PointColours(QObject):
         return grouped(data, self.key if column is not None else "class", tokens, column, scale)
 
     def value(self, data: MapData, row: int) -> str:
-        """What a point is coloured by, with its title; empty for what is said of every point, and before it is read."""
+        """Title and value that a point is coloured by; empty for a colouring in OWN and before the column is read."""
         column = None if self.key in OWN else self._columns.get((data.evaluation, self.key))
         return "" if column is None else value_words(column, self.key, data, row)
 
     def forget(self, colouring: str = "") -> None:
-        """Read columns anew when they are next wanted: those of one colouring, or all."""
-        self._columns = {key: each for key, each in self._columns.items() if colouring and key[1] != colouring}
+        """Read columns again at their next use: those of one colouring, or all."""
+        self._columns = {key: column for key, column in self._columns.items() if colouring and key[1] != colouring}
         if self._last is not None and colouring in ("", self._last[0]):
             self._last = None
 

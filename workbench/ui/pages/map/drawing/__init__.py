@@ -1,1 +1,1 @@
-"""The plot of the map: points, what lies over them, and the tools on it."""
+"""The plot of the map: points, the layers over them, and the tools."""

@@ -22,7 +22,7 @@ from workbench.ui.pages.map.model import Camera, Look
 
 REACH = 12  # px around a point in which it is hovered or clicked
 STEP = 2.5  # px between two corners of a lasso
-REST = 60  # ms after a movement until it is said what is in view and pictures are asked for
+REST = 60  # ms after a movement until the points in view are counted and pictures requested
 PADDING = 0.06  # of the map, on each side
 
 
@@ -95,11 +95,11 @@ class MapBox(pg.ViewBox):
 
 
 class MapCanvas(pg.GraphicsView):
-    """Shows a MapData. Says rows, not ids: the page knows what they mean."""
+    """Shows a MapData. Its signals hold rows of the map, not sample ids."""
 
     selected = Signal(object, str)  # rows, "replace" "add" or "remove"
     opened = Signal(int)  # row that was double-clicked
-    hovered = Signal(object, object)  # row or None, its place on this widget
+    hovered = Signal(object, object)  # row or None, its position on this widget
     resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -151,7 +151,7 @@ class MapCanvas(pg.GraphicsView):
         self.names.show(None, None, frozenset(), QRectF(0, 0, 1, 1))
 
     def set_hidden(self, hidden: frozenset[int]) -> None:
-        """Leave these groups out."""
+        """Hide these groups."""
         self.hidden = hidden
         self.cloud.set_hidden(hidden)
         self.thumbnails.changed()
@@ -166,14 +166,14 @@ class MapCanvas(pg.GraphicsView):
         self._rest.start()
 
     def show_pictures(self, loader: Loader | None) -> None:
-        """Show pictures from here in the place of points where the view is near enough."""
+        """Show the pictures of this loader instead of points where the view is near enough."""
         self.thumbnails.use(loader)
         if loader is not None:
-            loader.ready.connect(self._rest.start)  # to say how many there are
+            loader.ready.connect(self._rest.start)  # to show how many there are
         self._rest.start()
 
     def show_look(self, look: Look) -> None:
-        """Draw in another way."""
+        """Draw with another look."""
         self.look_shown = look
         self.marks.proxies_shown, self.names.wanted, self.thumbnails.wanted = look.proxies, look.names, look.pictures
         self.cloud.set_look(look.size, look.opacity)
@@ -194,7 +194,7 @@ class MapCanvas(pg.GraphicsView):
         self.setBackground(QColor(tokens.plot_background))
 
     def show_camera(self, camera: Camera) -> None:
-        """Bring into view what is asked for."""
+        """Bring the requested points into view."""
         if camera.row is not None:
             self._bring_into_view(camera.row)
         elif camera.widen:
@@ -206,11 +206,11 @@ class MapCanvas(pg.GraphicsView):
             self.fit()
 
     def fit(self) -> None:
-        """All points into view."""
+        """Bring all points into view."""
         self.box.setRange(self.cloud.boundingRect(), padding=PADDING)
 
     def _widen(self, box: Box | None) -> None:
-        """Nothing leaves the picture on its way, unless the person has zoomed in."""
+        """Keep all points in view while the epochs play, unless the person has zoomed in."""
         if box is None:
             return
         left, low, right, high = box
@@ -248,7 +248,7 @@ class MapCanvas(pg.GraphicsView):
         self.setCursor(Qt.CursorShape.OpenHandCursor if tool == "pan" else Qt.CursorShape.CrossCursor)
 
     def row_at(self, scene: QPointF) -> int | None:
-        """The drawn point nearest to a place of the scene, within REACH."""
+        """The drawn point nearest to a position of the scene, within REACH."""
         if self.data is None:
             return None
         pictured = self.thumbnails.row_at(scene)
@@ -284,7 +284,7 @@ class MapCanvas(pg.GraphicsView):
         self.resized.emit()
 
     def look(self) -> None:
-        """Say what is in view, and ask for its pictures; done by itself when the view has rested."""
+        """Show how many points are in view and request their pictures; called by itself when the view has rested."""
         if self.data is None or self.closed:
             return
         in_view = self.in_view()

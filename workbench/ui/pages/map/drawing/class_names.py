@@ -14,8 +14,8 @@ from workbench.ui.pages.map.drawing.stamps import on_screen
 from workbench.ui.pages.map.map_data import Groups, MapData
 
 TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, left and right of its letters, longest
-MOST = 200  # names that a place is looked for; of more classes, the largest
-REACHES = (0.0, 21.0, 33.0, 48.0, 78.0)  # px from the centre at which a free place is looked for
+MOST = 200  # names that are placed; of more classes, the largest
+REACHES = (0.0, 21.0, 33.0, 48.0, 78.0)  # px from the centre at which a free position is searched
 DIRECTIONS = 12
 LEADER = 13.0  # px from the centre beyond which a line leads to it
 BACKGROUND = 224  # of 255
@@ -24,7 +24,7 @@ APART = 2.0  # px between two names
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name with its place on the screen: the centre of its class, and the box around its letters."""
+    """A name with its position on the screen: the centre of its class, and the box around its letters."""
 
     text: str
     centre: tuple[float, float]
@@ -70,6 +70,7 @@ class ClassNames(pg.GraphicsObject):
         return WIDEST
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Draw the names that have room, in pixels of the screen."""
         self.drawn = []
         if not self._texts:
             return
@@ -109,7 +110,7 @@ class ClassNames(pg.GraphicsObject):
 
 
 def centres_of(points: np.ndarray, group: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The mean [g, 2] of the points [n, 2] of each group that have a place, and how many [g] these are."""
+    """The mean [g, 2] of the points [n, 2] of each group that have finite coordinates, and their number [g]."""
     placed = np.isfinite(points).all(1)
     group, points = group[placed], points[placed].astype(float)
     counts = np.bincount(group, minlength=count)

@@ -29,12 +29,12 @@ from workbench.ui.pages.map.drawing.stamps import (
 from workbench.ui.pages.map.map_data import Groups, MapData
 
 SMOOTH_UP_TO = 8_000  # points in view that are round, each drawn on its own; beyond that edges are hard
-OPACITY = 0.7  # of points, unless the person wants another
+OPACITY = 0.7  # of points, unless the person sets another
 CROWD = 150_000  # points in view; beyond that their density is drawn
 SHAPES_UP_TO = 100_000  # points in view that a drawing holds as shapes; beyond that it holds a picture
 EXACT_UP_TO = 100_000  # points in view placed in double precision, which only the nearest views need
 REST = 80  # ms without a movement after which a crowd is drawn anew
-WHOLE = 1024  # px: longer side of the picture of all points that lies under a stretched one
+WHOLE = 1024  # px: longer side of the picture of all points that is drawn under a stretched one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +61,7 @@ class Cloud(pg.GraphicsObject):
         super().__init__()
         self.tokens = theme.current()
         self.opacity = OPACITY  # of points that are not a crowd
-        self.size = 1.0  # times the width that goes with their number
+        self.size = 1.0  # times the usual width for their number
         self.vector = False  # draw shapes instead of a picture, for exports
         self.index = PointIndex(np.empty((0, 2)))
         self._data: MapData | None = None
@@ -105,7 +105,7 @@ class Cloud(pg.GraphicsObject):
         self._forget()
 
     def set_hidden(self, groups: frozenset[int]) -> None:
-        """Leave these groups out."""
+        """Hide these groups."""
         self._hidden = groups
         self._shown = None
         if groups:
@@ -115,7 +115,7 @@ class Cloud(pg.GraphicsObject):
         self._forget()
 
     def set_look(self, size: float, opacity: float) -> None:
-        """Draw points `size` times as wide as goes with their number, and with an opacity in 0..1."""
+        """Draw points `size` times as wide as usual for their number, with an opacity in 0..1."""
         self.size, self.opacity = size, opacity
         self._forget()
 
@@ -132,19 +132,19 @@ class Cloud(pg.GraphicsObject):
 
     @property
     def placed(self) -> int:
-        """Points that have a place."""
+        """Number of points with finite coordinates."""
         return len(self.index.order)
 
     @property
     def away(self) -> int:
-        """Selected points that have no place."""
+        """Number of selected points without finite coordinates."""
         if self._selected is None or self._bright is None:
             return 0
         return int(np.count_nonzero(self._selected)) - int(np.count_nonzero(self._bright))
 
     @property
     def drawn(self) -> int:
-        """Points that have a place and are not hidden."""
+        """Number of points with finite coordinates that are not hidden."""
         return len(self.index.order) if self._shown is None else int(np.count_nonzero(self._shown))
 
     def visible_rows(self) -> np.ndarray:
@@ -178,11 +178,12 @@ class Cloud(pg.GraphicsObject):
         return 8.0
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Draw all points that are in view, at the size of the device."""
         if not len(self.index.order):
             return
         transform, device = painter.worldTransform(), painter.device()
         ratio = device.devicePixelRatioF()
-        logical = 1.0 if isinstance(device, QWidget) else ratio  # a picture tells its size in its own pixels
+        logical = 1.0 if isinstance(device, QWidget) else ratio  # the size of a picture is in its own pixels
         size = (round(device.width() / logical), round(device.height() / logical))
         slots = self._slots_in(box_of(transform, size))
         if self.vector and len(self.rows_in(box_of(transform, size, margin=0))) <= SHAPES_UP_TO:
@@ -292,9 +293,9 @@ class Cloud(pg.GraphicsObject):
             box = self._bounds
             scale = WHOLE / max(box.width(), box.height())
             size = (max(1, round(box.width() * scale)), max(1, round(box.height() * scale)))
-            place = QTransform(scale, 0, 0, -scale, -box.left() * scale, box.bottom() * scale)
+            to_picture = QTransform(scale, 0, 0, -scale, -box.left() * scale, box.bottom() * scale)
             slots = np.arange(len(self._of)) if self._shown is None else np.flatnonzero(self._shown)
-            self._whole = self._density(place, slots, size)
+            self._whole = self._density(to_picture, slots, size)
         return self._whole
 
     def _paint_shapes(self, painter: QPainter, slots: np.ndarray, wide: float) -> None:

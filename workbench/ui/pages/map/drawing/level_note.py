@@ -29,14 +29,14 @@ class LevelNote(QFrame):
         self.place()
 
     def place(self) -> None:
-        """Stand in the parent's upper right corner, clear of the strip of a map in the making."""
+        """Move to the parent's upper right corner, clear of the progress strip."""
         parent = self.parentWidget()
         assert parent is not None
         self.move(parent.width() - self.width() - GAP, GAP)
 
 
 def words_of(total: int, drawn: int, in_view: int, pictures: int, crowded: bool, away: int = 0) -> str:
-    """What a map with `total` points shows, of which `drawn` are not hidden; `away` selected images have no place."""
+    """What a map with `total` points shows, of which `drawn` are not hidden; `away` selected images are not on it."""
     said = f"{in_view:,} of {total:,} points in view"
     if drawn < total:
         said += f", {total - drawn:,} hidden"

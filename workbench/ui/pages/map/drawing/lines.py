@@ -16,7 +16,7 @@ DOT = 2.0  # px, half the width of the start of a trail
 
 
 class Lines:
-    """Draws in the pixels of one painter; what has no place on the map is left out."""
+    """Draws in the pixels of one painter; points without coordinates are left out."""
 
     def __init__(self, painter: QPainter, transform: QTransform, tokens: theme.Tokens) -> None:
         self._painter, self._transform, self._tokens = painter, transform, tokens

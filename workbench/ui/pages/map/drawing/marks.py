@@ -1,4 +1,4 @@
-"""What lies over the points: class proxies as stars, the ring of the hovered point and the mark of the query."""
+"""The layer over the points: class proxies as stars, the ring of the hovered point and the mark of the query."""
 
 import numpy as np
 import pyqtgraph as pg
@@ -55,7 +55,7 @@ class Marks(pg.GraphicsObject):
             self.update()
 
     def show_trails(self, rows: np.ndarray, trails: np.ndarray) -> None:
-        """The ways [s, m, 2] that the points of rows [s] have come."""
+        """Show the trails [s, m, 2] of the points of rows [s]."""
         if len(rows) or len(self._trail_rows):
             self._trail_rows, self._trails = rows, trails
             self.update()
@@ -71,7 +71,7 @@ class Marks(pg.GraphicsObject):
 
     @property
     def trails(self) -> np.ndarray:
-        """The ways [s, m, 2] that are drawn."""
+        """The trails [s, m, 2] that are drawn."""
         return self._trails
 
     def boundingRect(self) -> QRectF:
@@ -89,6 +89,7 @@ class Marks(pg.GraphicsObject):
         return self._stars if self.proxies_shown else np.empty((0, 2))
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Draw stars, rings and lines over the points, in pixels of the screen."""
         transform = painter.worldTransform()
         painter.save()
         painter.resetTransform()

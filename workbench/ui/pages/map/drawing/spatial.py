@@ -1,15 +1,15 @@
-"""Where the points of a map lie: a grid over them that finds those in a box or an outline without looking at all."""
+"""A grid over the points of a map that finds those in a box or an outline without a pass over all."""
 
 import numpy as np
 
 SIDE = 256  # cells along each side; a cell's number then fits 16 bits, which NumPy sorts in linear time
-LEAST = 1e-6  # height and width of a map whose points all lie in one place
+LEAST = 1e-6  # height and width of a map whose points are all equal
 FAR = 8  # an outline of so many times the map's size is compared with the points themselves
 Box = tuple[float, float, float, float]  # left, low, right, high
 
 
 class PointIndex:
-    """Finite points sorted by grid cell; inside a cell they stand in an order of chance, the same every time.
+    """Finite points sorted by grid cell; inside a cell their order is random, with a fixed seed.
 
     A data set lists its images by class. Drawn in that order, the last classes would cover the others.
 

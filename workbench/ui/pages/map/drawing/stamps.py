@@ -15,7 +15,7 @@ FULL_AT = 24  # points in a pixel from which it is opaque
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ink:
-    """Points on a picture: places in px (x right, y down), premultiplied ARGB, and whether each is a cross.
+    """Points on a picture: positions in px (x right, y down), premultiplied ARGB, and whether each is a cross.
 
     Later ones lie on top of earlier ones.
     """
@@ -27,7 +27,7 @@ class Ink:
 
 
 def splat(ink: Ink, size: tuple[int, int], wide: float) -> QImage:
-    """Stamp a disc, or a cross, of `wide` pixels at each place of a picture of `size`."""
+    """Stamp a disc, or a cross, of `wide` pixels at each position of a picture of `size`."""
     margin = 2 * int(wide) + 4
     row, tall = size[0] + 2 * margin, size[1] + 2 * margin
     index, kept = _pixels(ink, (row, tall), margin)
@@ -92,7 +92,7 @@ def _stamp(buffer: np.ndarray, centres: np.ndarray, colours: np.ndarray, shifts:
 
 
 def density(ink: Ink, size: tuple[int, int], bright: np.ndarray | None, faint: np.uint32) -> QImage:
-    """How many points lie in each pixel, as opacity, in the colour of one of them taken by chance.
+    """The number of points in each pixel as opacity, in the colour of one of them chosen at random.
 
     A mean of colours would be the colour of another class.
 
@@ -172,9 +172,9 @@ def _grown(
 def _picture(pixels: np.ndarray) -> QImage:
     """uint32 [h, w] as a picture of its own memory."""
     tall, wide = pixels.shape
-    made = QImage(wide, tall, QImage.Format.Format_ARGB32_Premultiplied)
-    np.frombuffer(made.bits(), np.uint32).reshape(tall, wide)[:] = pixels  # four bytes a pixel: no padding
-    return made
+    image = QImage(wide, tall, QImage.Format.Format_ARGB32_Premultiplied)
+    np.frombuffer(image.bits(), np.uint32).reshape(tall, wide)[:] = pixels  # four bytes a pixel: no padding
+    return image
 
 
 def disc(wide: float) -> list[tuple[int, int]]:
@@ -211,7 +211,7 @@ def placed(transform: QTransform, x: np.ndarray, y: np.ndarray) -> tuple[np.ndar
 
 
 def values_of(transform: QTransform) -> tuple[float, ...]:
-    """What tells two affine transforms apart."""
+    """A key that differs between two affine transforms."""
     return (transform.m11(), transform.m12(), transform.m21(), transform.m22(), transform.dx(), transform.dy())
 
 

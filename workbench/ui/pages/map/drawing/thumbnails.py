@@ -1,4 +1,4 @@
-"""Pictures in the place of their points, where the view is near enough that they have room."""
+"""Pictures instead of points, where the view is near enough that they have room."""
 
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from workbench.ui.pages.map.map_data import Groups, MapData
 SIDE = 40  # px of the longer side, as in the Inspector: the two share what is loaded
 APART = SIDE + 6.0  # px between the middles of two, along one axis at least: with their frames they never touch
 UP_TO = 400  # points in view; beyond that there are only dots
-ROOM = 0.2  # of the points in view that must find room: else the dots say more
+ROOM = 0.2  # of the points in view that must find room: else dots are drawn
 FAINT = 0.25  # opacity of unselected ones
 PLACE = "map"
 
@@ -25,8 +25,11 @@ class Loader(Protocol):
 
     ready: SignalInstance
 
-    def pixmap(self, sample_id: int, size: int) -> QPixmap | None: ...
-    def request(self, place: str, sample_ids: list[int], size: int) -> None: ...
+    def pixmap(self, sample_id: int, size: int) -> QPixmap | None:
+        """The thumbnail of a sample, at most `size` px wide and high; None while it is not loaded."""
+
+    def request(self, place: str, sample_ids: list[int], size: int) -> None:
+        """Load thumbnails, the first ones first; a new request of the same `place` replaces the one before."""
 
 
 class Thumbnails(pg.GraphicsObject):
@@ -94,7 +97,7 @@ class Thumbnails(pg.GraphicsObject):
         return sum(self._picture(row) is not None for row in self.rows.tolist())
 
     def row_at(self, scene: QPointF) -> int | None:
-        """The point whose picture covers a place of the scene."""
+        """The point whose picture covers a position of the scene."""
         if len(self.rows):
             away = np.abs(self.places - (scene.x(), scene.y())).max(1)
             nearest = int(np.argmin(away))
@@ -112,6 +115,7 @@ class Thumbnails(pg.GraphicsObject):
         return SIDE
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Draw the pictures that are loaded and have room; ask the loader for the others."""
         if self._groups is None:
             return
         transform, device = painter.worldTransform(), painter.device()

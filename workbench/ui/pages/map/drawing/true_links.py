@@ -44,9 +44,9 @@ class TrueLinks(QObject):
 
         self._session.run_in_thread("True neighbours", work, self._came, self._unknown, quiet=True)
 
-    def _came(self, found: tuple[int, np.ndarray]) -> None:
-        if found[0] == self._evaluation:
-            self._near = found[1]
+    def _came(self, answer: tuple[int, np.ndarray]) -> None:
+        if answer[0] == self._evaluation:
+            self._near = answer[1]
             self._show()
 
     def _unknown(self, problem: Problem) -> None:

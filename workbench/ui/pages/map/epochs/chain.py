@@ -1,4 +1,4 @@
-"""The maps of one run over its epochs, and what lies between two of them. No Qt."""
+"""The maps of one run over its epochs, and the frames between two of them. No Qt."""
 
 from dataclasses import dataclass, field, replace
 
@@ -106,7 +106,9 @@ def read_chain(workspace: Workspace, data: MapData, wanted: Request) -> Chain:
     epochs = {evaluation.id: evaluation.epoch for evaluation in evaluations}
     maps = maps_of(workspace, evaluations[0].run_id) if evaluations else []
     frames = []
-    for stored in longest_chain(maps, lambda one: fits(one, wanted) and one.evaluation_id in epochs):
+    for stored in longest_chain(
+        maps, lambda projection: fits(projection, wanted) and projection.evaluation_id in epochs
+    ):
         points, proxies = workspace.coordinates(stored.id)
         ids, first_hit, ap = read_scores(workspace, stored.evaluation_id)
         kept = kept_neighbours(workspace, stored.id)

@@ -15,7 +15,7 @@ from workbench.ui.session import Session
 
 
 class Playback(QObject):
-    """Reads the chain that the shown map belongs to, goes where the person drags, and maps every epoch on request."""
+    """Reads the chain of the shown map, follows the slider, and maps every epoch on request."""
 
     def __init__(self, session: Session, model: MapModel, bar: TimeBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -61,18 +61,18 @@ class Playback(QObject):
         """Ask the analysis process for a map of every evaluation, each from the one before."""
         if self._request is not None or self._model.map is None:
             return
-        place = {"workspace": str(self._session.workspace.path), "evaluation": self._model.map.evaluation}
+        source = {"workspace": str(self._session.workspace.path), "evaluation": self._model.map.evaluation}
         self._item = self._session.activity.add("Map of every epoch", self.cancel)
         self._bar.show_working("Waiting for the analysis process")
         try:
             self._request = self._session.analysis.request(
-                "project_epochs", self._model.request | place, self._progress, self._done, self._failed, owner=self
+                "project_epochs", self._model.request | source, self._progress, self._done, self._failed, owner=self
             )
         except Problem as problem:
             self._failed(problem)
 
     def cancel(self) -> None:
-        """End it; maps that are done are kept."""
+        """Cancel the mapping; finished maps are kept."""
         if self._request is not None:
             self._request.cancel()
         if self._item is not None:

@@ -1,4 +1,4 @@
-"""Under the map: a slider over the epochs with play, and the way to maps of all of them."""
+"""Under the map: a slider over the epochs with play, and the button that maps all of them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,16 +12,17 @@ from workbench.ui.pages.map.epochs.timeline import Timeline
 from workbench.ui.pages.map.tool_row import tool_action
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import ElidedLabel
+from workbench.ui.words import PAUSE
 
 STEPS = 100  # of the slider between two epochs
 TICK = 33  # ms, 30 pictures a second
-PLAY, PAUSE = "Play the epochs", "Pause"
+PLAY = "Play the epochs"
 PLAY_KEY = "Space"
 EVERY = "Map every epoch"
 
 
 class TimeBar(QWidget):
-    """Draws a timeline and says where on it the person wants to be; it knows epochs, not maps."""
+    """Draws a timeline and emits the time that the person chooses; it knows epochs, not maps."""
 
     moved = Signal(float)  # time, many times a second
     settled = Signal(int)  # number of the epoch that is to be shown from now on
@@ -106,7 +107,7 @@ class TimeBar(QWidget):
         self.words.setText(timeline.words)
 
     def show_working(self, words: str) -> None:
-        """What is being mapped, with Cancel; no words at the end."""
+        """Show what is being mapped, with Cancel; empty words hide it."""
         self.timeline.working = words
         self.draw()
 
@@ -129,7 +130,7 @@ class TimeBar(QWidget):
     # What the person does
 
     def play(self) -> None:
-        """From where it stands to the end; from the start when it stands at the end."""
+        """Play from the current time to the end; from the start if it is at the end."""
         if self.isVisible():
             self.timeline.play(float(self._clock.elapsed()))
             if self.timeline.playing:

@@ -17,7 +17,7 @@ class Timeline:
         self._played_from: tuple[float, float] | None = None  # time, and ms of the clock
 
     def show(self, epochs: tuple[int, ...], evaluations: int, time: float) -> None:
-        """Other epochs, of so many evaluations of the run. It does not play."""
+        """Take other epochs, of so many evaluations of the run, and stop playing."""
         self.epochs, self.evaluations, self.time = epochs, evaluations, time
         self._played_from = None
 
@@ -33,6 +33,7 @@ class Timeline:
 
     @property
     def playing(self) -> bool:
+        """Whether the epochs are being played."""
         return self._played_from is not None
 
     @property
@@ -51,13 +52,13 @@ class Timeline:
         return f"Epoch {first}" if self.time == floor(self.time) else f"Epoch {first} to {self.epochs[ceil(self.time)]}"
 
     def play(self, now: float) -> None:
-        """Play from here, or from the start where it has ended; `now` in ms."""
+        """Play from the current time, or from the start if it is at the end; `now` in ms."""
         if self.playable:
             self.time = 0.0 if self.time >= self.end else self.time
             self._played_from = (self.time, now)
 
     def tick(self, now: float) -> bool:
-        """Go to where the clock is, so that a slow picture does not slow the play. Whether it still plays."""
+        """Go to the time of the clock, so that slow drawing does not slow the play. Returns whether it still plays."""
         if self._played_from is None:
             return False
         start, began = self._played_from
@@ -67,7 +68,7 @@ class Timeline:
         return self.playing
 
     def stop(self) -> None:
-        """Stand still, between two epochs if need be."""
+        """Pause, if need be between two epochs."""
         self._played_from = None
 
     def settle(self) -> int:
@@ -78,6 +79,6 @@ class Timeline:
         return nearest
 
     def step(self, epochs: int) -> float:
-        """The time of the epoch before (-1) or after (1), from wherever it stands."""
+        """The time of the epoch before (-1) or after (1) the current time."""
         time = floor(self.time) + 1 if epochs > 0 else ceil(self.time) - 1
         return float(min(max(time, 0), self.end))

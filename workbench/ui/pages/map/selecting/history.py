@@ -22,6 +22,7 @@ class Command(QUndoCommand):
         self._done = False
 
     def id(self) -> int:
+        """MERGEABLE for a step that hides groups, else -1: Qt merges only steps of the same number."""
         return MERGEABLE if isinstance(self.step, Hiding) else -1
 
     def mergeWith(self, other: QUndoCommand) -> bool:
@@ -35,16 +36,18 @@ class Command(QUndoCommand):
         return merged is not None
 
     def undo(self) -> None:
+        """Restore the state before the step."""
         self._history.put(self.step, undone=True)
 
     def redo(self) -> None:
+        """Restore the state after the step; the first call, from `push`, changes nothing."""
         if self._done:  # a step is pushed after it was done
             self._history.put(self.step, undone=False)
         self._done = True
 
 
 class MapHistory(QObject):
-    """Keeps the steps of the model. They go when another data set is shown, for they name samples and classes."""
+    """Keeps the steps of the model, until another data set is shown: they hold sample ids and class names."""
 
     def __init__(self, session: Session, model: MapModel, parent: QObject) -> None:
         super().__init__(parent)
@@ -59,7 +62,7 @@ class MapHistory(QObject):
         session.run_changed.connect(self._run_changed)
 
     def put(self, step: Step, *, undone: bool) -> None:
-        """Bring back what was before a step, or what was after it."""
+        """Restore the state before or after a step."""
         if isinstance(step, Selecting):
             self._replaying = True
             try:

@@ -16,7 +16,7 @@ Replace = Callable[["Keeping", Selection | None, Selection | None], None]
 
 
 class Keeping(QUndoCommand):
-    """One selection in the place of another; None for what is not there yet, or not any more."""
+    """Replaces a selection by another; None before it exists and after it is deleted."""
 
     def __init__(self, replace: Replace, before: Selection | None, after: Selection | None, words: str) -> None:
         super().__init__(words)
@@ -24,10 +24,12 @@ class Keeping(QUndoCommand):
         self.refused = False  # it was not stored: to take it back would change another selection
 
     def undo(self) -> None:
+        """Store the selection before the step again, unless the step was refused."""
         if not self.refused:
             self._replace(self, self._after, self._before)
 
     def redo(self) -> None:
+        """Store the selection after the step, unless the step was refused."""
         if not self.refused:
             self._replace(self, self._before, self._after)
 
@@ -61,11 +63,11 @@ class SelectionStore(QObject):
             self._read()
 
     def replace(self, before: Selection | None, after: Selection | None, words: str) -> bool:
-        """Save, change or delete a selection; `words` name the step for Undo. What is refused is told; then False."""
+        """Save, change or delete a selection; `words` name the step for Undo. Returns False if refused."""
         try:
             new = None if after is None else checked(after)
-            others = [each for each in self.selections if before is None or each.name != before.name]
-            if new is not None and any(each.name == new.name for each in others):
+            others = [selection for selection in self.selections if before is None or selection.name != before.name]
+            if new is not None and any(selection.name == new.name for selection in others):
                 raise Problem(f"There is a selection named “{new.name}” already.", todo="Choose another name.")
         except Problem as problem:
             self._session.notify(problem)
@@ -75,7 +77,7 @@ class SelectionStore(QObject):
 
     def free_name(self) -> str:
         """ "Selection 3", the first that no other has."""
-        taken = {each.name for each in self.selections}
+        taken = {selection.name for selection in self.selections}
         return next(name for number in range(1, len(taken) + 2) if (name := f"Selection {number}") not in taken)
 
     def _enqueue(self, step: Keeping, before: Selection | None, after: Selection | None) -> None:

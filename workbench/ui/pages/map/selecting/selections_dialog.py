@@ -71,8 +71,8 @@ class SelectionsDialog(QDialog):
         right.setSpacing(8)
         right.addLayout(form)
         right.addWidget(self.facts)
-        for each in (self.choose, self.add, self.table, self.folder, self.delete):
-            right.addWidget(each, 0, Qt.AlignmentFlag.AlignLeft)
+        for action in (self.choose, self.add, self.table, self.folder, self.delete):
+            right.addWidget(action, 0, Qt.AlignmentFlag.AlignLeft)
         right.addStretch(1)
         left = QVBoxLayout()
         left.setSpacing(8)
@@ -121,17 +121,18 @@ class SelectionsDialog(QDialog):
             self.session.notify("Select some points of the map first, then save them.")
             return
         name = self.store.free_name()
-        made = Selection(dataset_id, name, tuple(self.session.selection.tolist()))
-        if self.store.replace(None, made, f"saving “{name}”"):
+        selection = Selection(dataset_id, name, tuple(self.session.selection.tolist()))
+        if self.store.replace(None, selection, f"saving “{name}”"):
             self._wanted = name
             self.name.setFocus()
 
     def _fill(self) -> None:
         current = self._wanted or ("" if self.current is None else self.current.name)
-        names = [each.name for each in self.store.selections]
+        selections = self.store.selections
+        names = [selection.name for selection in selections]
         if self._wanted in names:
             self._wanted = ""
-        self.names.setStringList([f"{each.name}  ({len(each.samples):,})" for each in self.store.selections])
+        self.names.setStringList([f"{selection.name}  ({len(selection.samples):,})" for selection in selections])
         if names:
             self.list.setCurrentIndex(self.names.index(names.index(current) if current in names else 0))
         self.list.setVisible(bool(names))
@@ -191,9 +192,9 @@ class SelectionsDialog(QDialog):
 
     def _ask_folder(self) -> None:
         if self.current is not None:
-            place = QFileDialog.getExistingDirectory(self, "Where to make the folder of links")
-            if place:
-                self.export_folder(Path(place) / safe(self.current.name))
+            parent = QFileDialog.getExistingDirectory(self, "Where to make the folder of links")
+            if parent:
+                self.export_folder(Path(parent) / safe(self.current.name))
 
     def export_table(self, path: Path) -> None:
         """Write the shown selection as CSV, with the scores of the shown evaluation."""
@@ -222,11 +223,11 @@ class SelectionsDialog(QDialog):
     def _table_written(self, path: Path, _: None) -> None:
         self.session.notify(f"The selection was written to {path}.")
 
-    def _folder_written(self, folder: Path, made: Written) -> None:
+    def _folder_written(self, folder: Path, files: Written) -> None:
         parts = [
-            counted(made.links, "link") if made.links else "",
-            f"{counted(made.copies, 'copy', 'copies')}, because links are not possible there" if made.copies else "",
-            f"{counted(made.pictures, 'PNG picture')}, because these images are no files" if made.pictures else "",
-            f"{counted(made.missing, 'image is', 'images are')} gone and left out" if made.missing else "",
+            counted(files.links, "link") if files.links else "",
+            f"{counted(files.copies, 'copy', 'copies')}, because links are not possible there" if files.copies else "",
+            f"{counted(files.pictures, 'PNG')}, because these images are no files" if files.pictures else "",
+            f"{counted(files.missing, 'image is', 'images are')} gone and left out" if files.missing else "",
         ]
-        self.session.notify(f"{folder}: {'; '.join(each for each in parts if each) or 'no images'}.")
+        self.session.notify(f"{folder}: {'; '.join(part for part in parts if part) or 'no images'}.")
