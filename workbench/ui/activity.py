@@ -44,6 +44,7 @@ class ActivityItem(QObject):
 
     @property
     def can_cancel(self) -> bool:
+        """Whether the job works and can be cancelled."""
         return self._cancel is not None and self.state == "working"
 
     @property
@@ -62,15 +63,19 @@ class ActivityItem(QObject):
             self._cancel()
 
     def progress(self, done: int = 0, total: int = 0, text: str = "", seconds_left: float | None = None) -> None:
+        """Report progress: `done` of `total`, both 0 when the length is unknown; `seconds_left` None means unknown."""
         self._post("working", Progressed(done, total, text, seconds_left))
 
     def finish(self, text: str = "") -> None:
+        """Report that the job succeeded."""
         self._post("done", Progressed(text=text))
 
     def fail(self, text: str) -> None:
+        """Report that the job failed, and why."""
         self._post("failed", Progressed(text=text))
 
     def cancelled(self, text: str = "Cancelled") -> None:
+        """Report that the job ended because it was cancelled."""
         self._post("cancelled", Progressed(text=text))
 
     def _post(self, state: State, now: Progressed) -> None:
@@ -103,6 +108,7 @@ class Activity(QObject):
 
     @property
     def working(self) -> list[ActivityItem]:
+        """The jobs that have not ended, oldest first."""
         return [item for item in self.items if item.state == "working"]
 
     def add(self, title: str, cancel: Callable[[], None] | None = None) -> ActivityItem:

@@ -17,13 +17,20 @@ NEVER_ASKED = 0  # numbers of requests begin at 1
 class Process(Protocol):
     """What the client needs of jobs.AnalysisProcess."""
 
-    def request(self, op: str, **fields: Any) -> int: ...
-    def cancel(self, number: int) -> None: ...
-    def close(self) -> None: ...
+    def request(self, op: str, **fields: Any) -> int:
+        """Send a request and return its number, 1 or higher."""
+
+    def cancel(self, number: int) -> None:
+        """Discard the request of that number."""
+
+    def close(self) -> None:
+        """End the process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
+    """What to call with the answers to one request; None where nobody listens."""
+
     on_progress: Callable[[Answer], None] | None
     on_result: Callable[[Answer], None] | None
     on_error: Callable[[Problem], None] | None
@@ -36,6 +43,7 @@ class Request:
         self._client, self.number = client, number
 
     def cancel(self) -> None:
+        """Discard the request; nothing happens when it has been answered."""
         self._client.cancel(self.number)
 
 

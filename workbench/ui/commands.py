@@ -72,9 +72,11 @@ class Commands(QObject):
         return self._groups[key]
 
     def shortcut(self, key: str) -> QKeySequence:
+        """The command's shortcut; empty when it has none."""
         return self._actions[key].shortcut()
 
     def default(self, key: str) -> QKeySequence:
+        """The shortcut that the command has before the person changes it."""
         return self._defaults[key]
 
     def set_shortcut(self, key: str, sequence: QKeySequence) -> None:
@@ -87,6 +89,7 @@ class Commands(QObject):
         self.changed.emit()
 
     def reset_shortcuts(self) -> None:
+        """Give every command its default shortcut."""
         for key in self._actions:
             self.set_shortcut(key, self._defaults[key])
 

@@ -70,11 +70,13 @@ class Defects(QObject):
         self._lock = threading.Lock()
 
     def install(self) -> None:
+        """Receive uncaught exceptions of all threads, and write Qt's messages to the log."""
         sys.excepthook = self.caught
         threading.excepthook = self._caught_in_thread
         qInstallMessageHandler(_to_log)
 
     def remove(self) -> None:
+        """Restore Python's own hooks and Qt's own message handler."""
         sys.excepthook = sys.__excepthook__
         threading.excepthook = threading.__excepthook__
         qInstallMessageHandler(None)
@@ -91,8 +93,8 @@ class Defects(QObject):
         problem = error if isinstance(error, Problem) else _as_problem(kind)
         self.told.emit(problem, text)
 
-    def _caught_in_thread(self, given: threading.ExceptHookArgs) -> None:
-        self.caught(given.exc_type, given.exc_value, given.exc_traceback)
+    def _caught_in_thread(self, args: threading.ExceptHookArgs) -> None:
+        self.caught(args.exc_type, args.exc_value, args.exc_traceback)
 
     def _is_news(self, key: str) -> bool:
         with self._lock:

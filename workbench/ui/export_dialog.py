@@ -69,14 +69,14 @@ class ExportDialog(QDialog):
         grid.setHorizontalSpacing(16)
         grid.setVerticalSpacing(4)
         grid.setColumnStretch(1, 1)
-        for row, (name, each) in enumerate(FORMATS.items()):
-            box = QCheckBox(each.title)
-            box.setToolTip(each.help)
+        for row, (name, file_format) in enumerate(FORMATS.items()):
+            box = QCheckBox(file_format.title)
+            box.setToolTip(file_format.help)
             box.setChecked(name in AT_FIRST)
             box.setEnabled(False)
             box.toggled.connect(self._check)
             self.boxes[name] = box
-            self.reasons[name].setText(each.help)
+            self.reasons[name].setText(file_format.help)
             grid.addWidget(box, row, 0)
             grid.addWidget(self.reasons[name], row, 1)
         foot = QHBoxLayout()
@@ -119,18 +119,18 @@ class ExportDialog(QDialog):
         self._finding.cancel()
         super().reject()
 
-    def _looked(self, found: Look) -> None:
-        for name, why in found.refused.items():
+    def _looked(self, look: Look) -> None:
+        for name, why in look.refused.items():
             self.boxes[name].setEnabled(not why)
             if why:
                 self.boxes[name].setChecked(False)
                 self.reasons[name].setText(why)
-        if found.epochs:
-            self.epoch.setItemText(0, f"Best: epoch {found.best}")
-            self.epoch.addItem(f"Last: epoch {found.epochs[-1]}", LAST)
-            for each in found.epochs:
-                self.epoch.addItem(f"Epoch {each}" if each else "Epoch 0 (untrained)", str(each))
-        self.epoch.setEnabled(bool(found.epochs))
+        if look.epochs:
+            self.epoch.setItemText(0, f"Best: epoch {look.best}")
+            self.epoch.addItem(f"Last: epoch {look.epochs[-1]}", LAST)
+            for epoch in look.epochs:
+                self.epoch.addItem(f"Epoch {epoch}" if epoch else "Epoch 0 (untrained)", str(epoch))
+        self.epoch.setEnabled(bool(look.epochs))
         self.state.setText("This run has not ended: it is written as it is now." if self._run.live else "")
         self._check()
 
@@ -153,7 +153,7 @@ class ExportDialog(QDialog):
 
 def _look(workspace: Workspace, run_id: int, progress: Progress) -> Look:
     source = source_of(workspace, run_id)
-    epochs = [each.epoch for each in workspace.evaluations(run_id)]
+    epochs = [evaluation.epoch for evaluation in workspace.evaluations(run_id)]
     best = 0 if source.evaluation is None else source.evaluation.epoch
     return Look({name: refusal(name, source) for name in FORMATS}, best, epochs)
 

@@ -117,15 +117,15 @@ class ImportDialog(QDialog):
 
     def _wrong_place(self, key: str) -> str:
         """What is wrong with the place in that field, as far as its name tells; empty where nothing is."""
-        place = self._place(key)
-        if place is None:
+        path = self._place(key)
+        if path is None:
             return ""
         if key == "images":
-            return "" if place.is_dir() else f"There is no folder {place}."
+            return "" if path.is_dir() else f"There is no folder {path}."
         endings = (".npy",) if key == "array" else ENDINGS
-        if place.suffix.lower() not in endings:
-            return f"{place.name} is none of {', '.join(endings)}."
-        return "" if place.is_file() else f"There is no file {place}."
+        if path.suffix.lower() not in endings:
+            return f"{path.name} is none of {', '.join(endings)}."
+        return "" if path.is_file() else f"There is no file {path}."
 
     def _wrong(self) -> str:
         if self._place("images") is not None and self._place("array") is not None:

@@ -92,16 +92,16 @@ class Follower(QObject):
             self._asked.put(self._place)
 
     def _answer(self) -> None:
-        while (place := self._asked.get()) is not None:
-            news = self._read(place)
+        while (position := self._asked.get()) is not None:
+            news = self._read(position)
             with self._telling:
                 if self._closed:
                     return
                 self._looked.emit(news)
 
-    def _read(self, place: Place) -> News | Problem | None:
+    def _read(self, position: Place) -> News | Problem | None:
         try:
-            return self.watch.look(place)
+            return self.watch.look(position)
         except Problem as problem:
             return problem
 
@@ -141,9 +141,9 @@ class Follower(QObject):
             steps.append(partial(self._tell_of_run, after, self.charts_changed))
         return [*steps, self.runs_changed.emit, partial(self._rest, 0 if news.more else EVERY)]
 
-    def _tell_of_run(self, place: Place, signal: SignalInstance, *news: object) -> None:
+    def _tell_of_run(self, position: Place, signal: SignalInstance, *news: object) -> None:
         """Unless another run is followed since."""
-        if place.run_id == self._place.run_id:
+        if position.run_id == self._place.run_id:
             signal.emit(*news)
 
     def _rest(self, interval: int) -> None:

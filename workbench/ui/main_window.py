@@ -99,8 +99,8 @@ class MainWindow(QMainWindow):
     def _add_commands(self) -> None:
         add = self.commands.add
         self._page_actions = QActionGroup(self)
-        for place, info in enumerate(PAGES, start=1):
-            action = add(f"view.{info.name}", info.title, None, f"Ctrl+{place}", info.icon, checkable=True)
+        for number, info in enumerate(PAGES, start=1):
+            action = add(f"view.{info.name}", info.title, None, f"Ctrl+{number}", info.icon, checkable=True)
             action.setData(info.name)
             self._page_actions.addAction(action)
         add("file.new", "New run", self._new_run, "Ctrl+N", "plus")

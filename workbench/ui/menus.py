@@ -25,9 +25,9 @@ class RecentMenu(QMenu):
 
     def _fill(self) -> None:
         self.clear()
-        for place in self._session.preferences.recent(self._kind):
-            action = self.addAction(str(place).replace("&", "&&"))
-            action.setData(str(place))
+        for path in self._session.preferences.recent(self._kind):
+            action = self.addAction(str(path).replace("&", "&&"))
+            action.setData(str(path))
         if self.isEmpty():
             self.addAction("None yet").setEnabled(False)
 

@@ -51,8 +51,8 @@ def _of_images(chosen: Path, catalog: Catalog) -> "RunConfig":
     from workbench.config import RunConfig
 
     params = catalog[FOLDER_DATASET]["params"]
-    place = next(name for name, field in params.items() if field.get("path") == "place")
-    dataset = {"name": FOLDER_DATASET.partition("/")[2], place: str(chosen)}
+    path_field = next(name for name, field in params.items() if field.get("path") == "place")
+    dataset = {"name": FOLDER_DATASET.partition("/")[2], path_field: str(chosen)}
     name = chosen.name if chosen.is_dir() else archives.stem(chosen)
     return RunConfig.model_validate({"name": name[:200] or "My images", "dataset": dataset})
 

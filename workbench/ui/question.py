@@ -38,9 +38,9 @@ class Question(QDialog):
         column.addWidget(self.words)
         row = QHBoxLayout()
         row.addStretch(1)
-        for key, each in answers.items():
-            row.addWidget(each)
-            each.clicked.connect(partial(self._give, key))
+        for key, button in answers.items():
+            row.addWidget(button)
+            button.clicked.connect(partial(self._give, key))
         column.addSpacing(8)
         column.addLayout(row)
         column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)

@@ -209,6 +209,6 @@ class RunActions(QObject):
 
 
 def _line(parent: QObject) -> QAction:
-    made = QAction(parent)
-    made.setSeparator(True)
-    return made
+    separator = QAction(parent)
+    separator.setSeparator(True)
+    return separator

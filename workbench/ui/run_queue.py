@@ -24,8 +24,11 @@ class Startable(Protocol):
 
     ended: Ended | None
 
-    def start(self) -> object: ...
-    def join(self, timeout: float | None = None) -> bool: ...
+    def start(self) -> object:
+        """Start the job on its thread."""
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Wait for the end of the thread, at most `timeout` seconds; False when it has not ended."""
 
 
 MakeJob = Callable[[Workspace, int, Control, Emit, bool], Startable]
@@ -40,6 +43,8 @@ def experiment_job(workspace: Workspace, run_id: int, control: Control, listen: 
 
 @dataclass(slots=True)
 class Waiting:
+    """A run in line, or the one that runs, with its control."""
+
     run_id: int
     control: Control
     resume: bool
@@ -73,22 +78,24 @@ class RunQueue(QObject):
 
     @property
     def running(self) -> int | None:
+        """The id of the run that works; None when there is none."""
         return self._running.run_id if self._running else None
 
     @property
     def waiting(self) -> list[int]:
         """Runs in line, next first."""
-        return [each.run_id for each in self._waiting]
+        return [entry.run_id for entry in self._waiting]
 
     @property
     def busy(self) -> bool:
+        """Whether a run works or waits in line."""
         return self._running is not None or bool(self._waiting)
 
     def control(self, run_id: int) -> Control | None:
         """The Control of a run of this window that runs or waits; None for any other."""
-        for each in (self._running, *self._waiting):
-            if each is not None and each.run_id == run_id:
-                return each.control
+        for entry in (self._running, *self._waiting):
+            if entry is not None and entry.run_id == run_id:
+                return entry.control
         return None
 
     def add(self, run_id: int, resume: bool = False) -> None:
@@ -104,7 +111,7 @@ class RunQueue(QObject):
             (control.stop_now if keep else control.cancel)()
             return
         if run_id in self.waiting:
-            self._waiting = [each for each in self._waiting if each.run_id != run_id]
+            self._waiting = [entry for entry in self._waiting if entry.run_id != run_id]
             self._workspace.set_status(run_id, "cancelled", WITHDRAWN)
             self.changed.emit()
 

@@ -75,7 +75,7 @@ class Shown(Work):
 
     def evaluation(self) -> Evaluation | None:
         """The shown evaluation, or None."""
-        return next((one for one in self.evaluations() if one.id == self.evaluation_id), None)
+        return next((evaluation for evaluation in self.evaluations() if evaluation.id == self.evaluation_id), None)
 
     def dataset(self) -> Dataset | None:
         """The data set of the shown run; None before it was read, and where its row cannot be read."""
@@ -171,6 +171,8 @@ class Shown(Work):
     def _best_evaluation(self) -> int | None:
         """That of the epoch which the run list and the reports call the best; the last where the run has no best."""
         evaluations, run = self.evaluations(), self.run()
-        of_best = [one.id for one in evaluations if run is not None and one.epoch == run.best_epoch]
-        last = [one.id for one in evaluations][-1:]
+        of_best = [
+            evaluation.id for evaluation in evaluations if run is not None and evaluation.epoch == run.best_epoch
+        ]
+        last = [evaluation.id for evaluation in evaluations][-1:]
         return next(reversed(of_best or last), None)

@@ -33,9 +33,10 @@ class StatusBar(QStatusBar):
         self.measure()
 
     def show_workspace(self) -> None:
+        """Show the path of the open workspace, and whether it is read-only."""
         workspace = self._session.workspace
-        place = from_home(workspace.path.absolute())
-        self.place.setText(f"{place}{' (read-only)' if workspace.read_only else ''}")
+        folder = from_home(workspace.path.absolute())
+        self.place.setText(f"{folder}{' (read-only)' if workspace.read_only else ''}")
 
     def measure(self) -> None:
         """Read the memory in use."""

@@ -41,6 +41,7 @@ class Task(QObject):
         self._job = Job(title, self._run, self._say, behind_window=True)
 
     def start(self) -> "Task":
+        """Start the work on its thread and return this task."""
         self._job.start()
         return self
 
@@ -49,6 +50,7 @@ class Task(QObject):
         self._job.control.cancel()
 
     def join(self, timeout: float) -> bool:
+        """Wait for the end of the thread, at most `timeout` seconds; False when it has not ended."""
         return self._job.join(timeout)
 
     def _run(self, control: Control, emit: Emit) -> None:

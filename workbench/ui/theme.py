@@ -101,18 +101,18 @@ PLACES: dict[str, tuple[QPalette.ColorRole, str]] = {
 
 def palette(tokens: Tokens) -> QPalette:
     """The theme's colours, each in the place where the style sheet looks for it."""
-    made = QPalette()
-    for name, (place, _) in PLACES.items():
-        made.setColor(place, QColor(getattr(tokens, name)))
-    for place, colour in {
+    theme_palette = QPalette()
+    for name, (role, _) in PLACES.items():
+        theme_palette.setColor(role, QColor(getattr(tokens, name)))
+    for role, colour in {
         ROLE.WindowText: tokens.text, ROLE.ButtonText: tokens.text, ROLE.HighlightedText: tokens.text,
         ROLE.Light: tokens.raised, ROLE.ToolTipBase: tokens.raised, ROLE.ToolTipText: tokens.text,
         ROLE.Accent: tokens.accent,
     }.items():  # fmt: skip
-        made.setColor(place, QColor(colour))
-    for place in (ROLE.WindowText, ROLE.Text, ROLE.ButtonText, ROLE.HighlightedText):
-        made.setColor(QPalette.ColorGroup.Disabled, place, QColor(tokens.disabled))
-    return made
+        theme_palette.setColor(role, QColor(colour))
+    for role in (ROLE.WindowText, ROLE.Text, ROLE.ButtonText, ROLE.HighlightedText):
+        theme_palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(tokens.disabled))
+    return theme_palette
 
 
 def style_sheet(percent: int) -> str:
@@ -148,6 +148,7 @@ class Theme(QObject):
 
     @property
     def tokens(self) -> Tokens:
+        """The colours of the theme that is shown now."""
         if self.choice == "system":
             return DARK if system_is_dark() else LIGHT
         return DARK if self.choice == "dark" else LIGHT

@@ -31,9 +31,11 @@ class CappedText(QScrollArea):
         self.setSizePolicy(policy)
 
     def text(self) -> str:
+        """The whole text."""
         return self.said.text()
 
     def set_text(self, text: str) -> None:
+        """Show another text."""
         self.said.setText(text)
         self.updateGeometry()
         self._offer_bar()

@@ -78,4 +78,5 @@ class Fact(QWidget):
         column.addWidget(self._value)
 
     def set_value(self, text: str) -> None:
+        """Show another value."""
         self._value.setText(text)

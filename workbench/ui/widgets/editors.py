@@ -28,9 +28,11 @@ class Editor(Protocol):
 
     edited: Any
 
-    def value(self) -> Any: ...
+    def value(self) -> Any:
+        """What is entered; text that is not a valid number is returned as text."""
 
-    def set_value(self, value: Any) -> None: ...
+    def set_value(self, value: Any) -> None:
+        """Show a value without sending `edited`."""
 
 
 class LineEditor(QLineEdit):
@@ -52,9 +54,11 @@ class LineEditor(QLineEdit):
         self.textEdited.connect(self._on_edit)
 
     def value(self) -> Any:
+        """The number; the text itself where it cannot be read as one."""
         return parsed(self.text(), self._kind)
 
     def set_value(self, value: Any) -> None:
+        """Show a number or a text; None is shown as an empty line."""
         if self.value() != value or not self.text():
             self.setText("" if value is None else str(value))
             self.setCursorPosition(0)  # a long text shows its beginning
@@ -87,14 +91,16 @@ class ChoiceEditor(QComboBox):
         self.activated.connect(self._on_pick)
 
     def value(self) -> Any:
+        """The value of the chosen entry."""
         return self.currentData()
 
     def set_value(self, value: Any) -> None:
-        place = self.findData(value)
-        if place < 0:  # from a config file: shown, and explained by the check
+        """Choose the entry of that value; a value that is not in the list is added to it."""
+        index = self.findData(value)
+        if index < 0:  # from a config file: shown, and explained by the check
             self.addItem(str(value), value)
-            place = self.count() - 1
-        self.setCurrentIndex(place)
+            index = self.count() - 1
+        self.setCurrentIndex(index)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -113,9 +119,11 @@ class TickEditor(QCheckBox):
         self.clicked.connect(self._on_click)
 
     def value(self) -> Any:
+        """Whether the box is ticked."""
         return self.isChecked()
 
     def set_value(self, value: Any) -> None:
+        """Tick the box for True, and clear it for anything else."""
         self.setChecked(value is True)
 
     def _on_click(self, _checked: bool) -> None:
@@ -159,9 +167,11 @@ class PathEditor(QWidget):
         self._place.activated.connect(self._on_pick)
 
     def value(self) -> Any:
+        """The path as it was typed or chosen, without spaces around it."""
         return self._place.currentText().strip()
 
     def set_value(self, value: Any) -> None:
+        """Show a path; None is shown as an empty one."""
         if self.value() != value:
             self._place.setEditText("" if value is None else str(value))
 
@@ -184,9 +194,9 @@ class PathEditor(QWidget):
         self.take(event.mimeData().urls()[0].toLocalFile())
         event.acceptProposedAction()
 
-    def take(self, place: str) -> None:
+    def take(self, path: str) -> None:
         """Put in a place that the person chose."""
-        self._place.setEditText(place)
+        self._place.setEditText(path)
         self.edited.emit()
 
     def _line(self) -> QLineEdit:
@@ -195,13 +205,13 @@ class PathEditor(QWidget):
         return line
 
     def _browse_folder(self) -> None:
-        if found := QFileDialog.getExistingDirectory(self, "Choose a folder", self.value()):
-            self.take(found)
+        if chosen := QFileDialog.getExistingDirectory(self, "Choose a folder", self.value()):
+            self.take(chosen)
 
     def _browse_file(self) -> None:
         kinds = ARCHIVES if self._kind == "place" else ""
-        if found := QFileDialog.getOpenFileName(self, "Choose a file", self.value(), kinds)[0]:
-            self.take(found)
+        if chosen := QFileDialog.getOpenFileName(self, "Choose a file", self.value(), kinds)[0]:
+            self.take(chosen)
 
     def _on_edit(self, _text: str) -> None:
         self.edited.emit()

@@ -67,9 +67,11 @@ class ParamsForm(QWidget):
             self._place()
 
     def row(self, name: str) -> "FieldRow":
+        """The row of a parameter. Raises KeyError for a name that is not in the form."""
         return self._rows[name]
 
     def names(self) -> list[str]:
+        """The names of the parameters, in the order of the rows."""
         return list(self._rows)
 
     def values(self) -> dict[str, Any]:
@@ -77,6 +79,7 @@ class ParamsForm(QWidget):
         return {name: row.editor.value() for name, row in self._rows.items()}
 
     def set_values(self, values: Mapping[str, Any]) -> None:
+        """Show these values; names that are not in the form are ignored."""
         for name in self._rows.keys() & values.keys():
             self._rows[name].editor.set_value(values[name])
 
@@ -103,9 +106,9 @@ class ParamsForm(QWidget):
         return row
 
     def _place(self) -> None:
-        for place, row in enumerate(self._rows.values()):
+        for index, row in enumerate(self._rows.values()):
             row.set_stacked(self._labels_above)
-            self._grid.addWidget(row, place, 0, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(row, index, 0, Qt.AlignmentFlag.AlignTop)
             row.setVisible(True)
 
 
@@ -169,13 +172,13 @@ class FieldRow(QWidget):
         above = stacked and not isinstance(self.widget, TickEditor)
         self._head.setMinimumWidth(0 if stacked else LABEL)
         self._head.setMaximumWidth(UNLIMITED if stacked else LABEL)
-        places = (
+        cells = (
             ((self._head, 0, 0), (self._tail, 0, 1), (self._body, 1, 0, 1, 2), (self._trouble, 2, 0, 1, 2))
             if above
             else ((self._head, 0, 0), (self._body, 0, 1), (self._tail, 0, 2), (self._trouble, 1, 1, 1, 2))
         )
-        for widget, *place in places:
-            self._grid.addWidget(widget, *place)
+        for widget, *cell in cells:
+            self._grid.addWidget(widget, *cell)
         self._grid.setColumnStretch(0, 1 if stacked else 0)
         self._grid.setColumnStretch(1, 0 if stacked else 1)
 
@@ -210,6 +213,7 @@ class FieldRow(QWidget):
         restyle(self.widget)
 
     def error_text(self) -> str:
+        """The sentence under the field; empty when there is none."""
         return self._error_text
 
     def _spoken_name(self) -> str:

@@ -11,12 +11,12 @@ from workbench.ui.icons import SIZE, icon
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
     """Plain text in one of the style sheet's roles: title, section, caption, muted, right, wrong, warning, strong."""
-    made = QLabel(text, parent)
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.setWordWrap(wrap)
+    widget = QLabel(text, parent)
+    widget.setTextFormat(Qt.TextFormat.PlainText)
+    widget.setWordWrap(wrap)
     if role:
-        made.setProperty("role", role)
-    return made
+        widget.setProperty("role", role)
+    return widget
 
 
 def plain_tip(text: str) -> str:

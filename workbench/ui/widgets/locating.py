@@ -58,6 +58,6 @@ class LocateStrip(QWidget):
             self.take(Path(folder))
 
     def _found(self, dataset: int, counted: tuple[int, int]) -> None:
-        found, total = counted
-        self._session.notify(f"{found:,} of {total:,} images were found.")
+        located, total = counted
+        self._session.notify(f"{located:,} of {total:,} images were found.")
         self._session.images_located.emit(dataset)

@@ -32,7 +32,7 @@ class OneStop(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() not in (QEvent.Type.FocusIn, QEvent.Type.KeyPress):
             return False
-        here = next((place for place, button in enumerate(self._buttons) if button is watched), None)
+        here = next((index for index, button in enumerate(self._buttons) if button is watched), None)
         if here is None:
             return False
         if not isinstance(event, QKeyEvent):
@@ -56,7 +56,7 @@ class OneStop(QObject):
                 button.setFocusPolicy(wanted)
 
 
-def in_line(pool: Sequence[QWidget], made: QWidget) -> None:
+def in_line(pool: Sequence[QWidget], button: QWidget) -> None:
     """Have Tab meet a button that was made after its window right behind those before it."""
     if pool:
-        follow(pool[-1], [made])
+        follow(pool[-1], [button])

@@ -91,6 +91,7 @@ class PaintedPlot(QFrame):
         raise NotImplementedError
 
     def retitle(self, title: str) -> None:
+        """Change the title."""
         self.title = title
         self._title.setText(title)
         self._title.setToolTip(title if len(title) > 40 else "")
@@ -103,9 +104,11 @@ class PaintedPlot(QFrame):
         self.picture.update()
 
     def copy_picture(self) -> None:
+        """Copy the plot as a picture."""
         QGuiApplication.clipboard().setImage(self.image())
 
     def copy_table(self) -> None:
+        """Copy the numbers as text, with tabs between the columns."""
         lines = ("\t".join(pasted(cell) if isinstance(cell, str) else str(cell) for cell in row) for row in self.rows())
         QGuiApplication.clipboard().setText("\n".join(lines))
 
@@ -120,6 +123,7 @@ class PaintedPlot(QFrame):
         return image
 
     def ask_and_save(self) -> None:
+        """Ask for a file and save the plot to it; `failed` reports a file that cannot be written."""
         path = ask_place(self, self.title)
         if path is None:
             return
@@ -171,6 +175,6 @@ class PaintedPlot(QFrame):
 
 def small(font: QFont) -> QFont:
     """The font of axes."""
-    made = QFont(font)
-    made.setPixelSize(TEXT_PX)
-    return made
+    axis_font = QFont(font)
+    axis_font.setPixelSize(TEXT_PX)
+    return axis_font

@@ -62,10 +62,10 @@ class PictureLoader(QObject):
 
     def pixmap(self, sample_id: int, size: int) -> QPixmap | None:
         """The picture with its longer side at `size` px, or None while it is not loaded or when it is absent."""
-        found = self._cache.get((sample_id, size))
-        if found is not None:
+        picture = self._cache.get((sample_id, size))
+        if picture is not None:
             self._cache.move_to_end((sample_id, size))
-        return found
+        return picture
 
     def absent(self, sample_id: int) -> str:
         """Why a picture cannot be shown; empty when it can or is not known yet."""
@@ -77,7 +77,7 @@ class PictureLoader(QObject):
             return
         self._see_dataset()
         self._wishes.pop(place, None)
-        self._asked[place] = self._wishes[place] = [(each, size) for each in sample_ids]
+        self._asked[place] = self._wishes[place] = [(sample_id, size) for sample_id in sample_ids]
         self._next()
 
     def forget(self) -> None:
@@ -170,8 +170,8 @@ class PictureLoader(QObject):
 
 def shared_loader(session: Session) -> PictureLoader:
     """The session's one loader; made at the first call."""
-    found = session.findChild(PictureLoader, options=Qt.FindChildOption.FindDirectChildrenOnly)
-    return found if isinstance(found, PictureLoader) else PictureLoader(session)
+    loader = session.findChild(PictureLoader, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    return loader if isinstance(loader, PictureLoader) else PictureLoader(session)
 
 
 def load(

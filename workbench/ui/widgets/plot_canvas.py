@@ -50,6 +50,7 @@ class Line:
         self._shown = True
 
     def set_shown(self, on: bool) -> None:
+        """Show or hide the line from the next `draw` on."""
         self._shown = on
 
     def draw(self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int) -> None:
@@ -83,8 +84,8 @@ class Shade(pg.FillBetweenItem):
     """An area between two curves that goes with their points: pyqtgraph keeps the last one when they are taken away."""
 
     def updatePath(self) -> None:
-        found = [curve.getOriginalDataset()[0] for curve in self.curves]
-        if all(steps is not None and len(steps) for steps in found):
+        datasets = [curve.getOriginalDataset()[0] for curve in self.curves]
+        if all(steps is not None and len(steps) for steps in datasets):
             super().updatePath()
         else:
             self.setPath(QPainterPath())
@@ -117,7 +118,7 @@ class WholeAxis(pg.AxisItem):
     """Steps and epochs: no tick between two whole numbers."""
 
     def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
-        return [each for each in super().tickSpacing(low, high, size) if each[0] >= 1] or [(1, 0)]
+        return [level for level in super().tickSpacing(low, high, size) if level[0] >= 1] or [(1, 0)]
 
 
 class PlotCanvas(OneByOne, pg.PlotWidget):
@@ -142,8 +143,8 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.lines: dict[str, Line] = {}
         self._right: Any = None
         self._reach = Reach()
-        for each in series:
-            self.add_line(each)
+        for entry in series:
+            self.add_line(entry)
         self._crosshair = pg.InfiniteLine(angle=90, movable=False)
         self._crosshair.setVisible(False)
         self.item.addItem(self._crosshair, ignoreBounds=True)
@@ -210,6 +211,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self.item.getAxis(side).setVisible(shown)
 
     def name_axes(self, left: str, right: str = "") -> None:
+        """Label the left axis, and the right one unless `right` is empty."""
         self.item.setLabel("left", left or None)
         if right:
             self.item.setLabel("right", right)
@@ -217,17 +219,17 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     def show_marks(self, marks: Sequence[tuple[float, str]]) -> None:
         """Vertical lines with words, for values that are no number and other trouble; the first 12 are drawn."""
         while len(self._marks) < min(len(marks), MOST_MARKS):
-            made = pg.InfiniteLine(angle=90, movable=False, label="")
-            self.item.addItem(made, ignoreBounds=True)
-            self._style_mark(made)
-            self._marks.append(made)
-        for place, mark in enumerate(self._marks):
-            mark.setVisible(place < len(marks))
-            if place < len(marks):
-                step, text = marks[place]
+            line = pg.InfiniteLine(angle=90, movable=False, label="")
+            self.item.addItem(line, ignoreBounds=True)
+            self._style_mark(line)
+            self._marks.append(line)
+        for index, mark in enumerate(self._marks):
+            mark.setVisible(index < len(marks))
+            if index < len(marks):
+                step, text = marks[index]
                 mark.setValue(step)
                 mark.label.setFormat(text)
-                mark.label.setPosition(0.78 - 0.14 * (place % 5))  # neighbours do not cover each other
+                mark.label.setPosition(0.78 - 0.14 * (index % 5))  # neighbours do not cover each other
 
     def show_best(self, at: float | None) -> None:
         """The line of the best epoch at this place of the bottom axis; None hides it."""
@@ -236,6 +238,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self._best.setValue(at)
 
     def set_log(self, on: bool) -> None:
+        """Put the left axis on a logarithmic scale, or on a linear one."""
         self.item.setLogMode(y=on)
         for line in self.lines.values():
             if line.series.axis == "right":
@@ -250,7 +253,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
 
     def reach_over(self, steps: Sequence[np.ndarray]) -> None:
         """Have the bottom axis hold the steps of the series on the right axis; each [n], rising."""
-        ends = [(float(each[0]), float(each[-1])) for each in steps if len(each)]
+        ends = [(float(column[0]), float(column[-1])) for column in steps if len(column)]
         self._reach.cover((min(low for low, _ in ends), max(high for _, high in ends)) if ends else None)
 
     def take_range(self) -> None:

@@ -23,10 +23,10 @@ SCALE = 2  # pixels of the picture per pixel of the screen
 def ask_place(parent: QWidget, title: str) -> Path | None:
     """Where the person wants a plot of that title, with the ending of the chosen format; None to leave it."""
     name = "".join(letter if letter.isalnum() else "-" for letter in title.lower())[:60]
-    place, chosen = QFileDialog.getSaveFileName(parent, "Save plot", f"{name}.png", FILE_KINDS)
-    if not place:
+    file_name, chosen = QFileDialog.getSaveFileName(parent, "Save plot", f"{name}.png", FILE_KINDS)
+    if not file_name:
         return None
-    path = Path(place)
+    path = Path(file_name)
     if path.suffix.lower() not in (".png", ".svg", ".csv"):
         path = path.with_name(path.name + "." + chosen.partition(" ")[0].lower())
     return path
@@ -84,10 +84,10 @@ def _paint(plot: "CurvePlot", painter: QPainter, size: QSize) -> None:
     painter.setPen(QColor(light.text))
     painter.drawText(QRectF(8, 4, size.width() - 16, 20), Qt.AlignmentFlag.AlignVCenter, plot.title)
     left = 8
-    for each in plot.shown():
-        painter.fillRect(left, 37, 14, 3, QColor(each.colour))
-        painter.drawText(QRectF(left + 18, 28, 200, 20), Qt.AlignmentFlag.AlignVCenter, each.title)
-        left += 34 + QFontMetrics(font).horizontalAdvance(each.title)
+    for series in plot.shown():
+        painter.fillRect(left, 37, 14, 3, QColor(series.colour))
+        painter.drawText(QRectF(left + 18, 28, 200, 20), Qt.AlignmentFlag.AlignVCenter, series.title)
+        left += 34 + QFontMetrics(font).horizontalAdvance(series.title)
     plot.canvas.point_at(None)
     plot.canvas.apply(light)
     try:

@@ -23,7 +23,7 @@ class DataFinder(QObject):
     def folders(self) -> list[Path]:
         """The remembered data folders, then the folders around data that was used."""
         preferences = self._session.preferences
-        beside = [place.parent for place in preferences.recent("data")]
+        beside = [path.parent for path in preferences.recent("data")]
         return list(dict.fromkeys([*preferences.recent(KIND), *beside]))
 
     def add(self, folder: Path) -> None:
@@ -48,10 +48,10 @@ class DataFinder(QObject):
                 return f"Found in {self.places[dataset][0]}."
         return ""
 
-    def _take(self, found: dict[str, list[str]]) -> None:
-        self.places = found
+    def _take(self, folders: dict[str, list[str]]) -> None:
+        self.places = folders
 
-    def _tell(self, found: dict[str, list[str]]) -> None:
-        self._take(found)
-        titles = sorted(self._session.catalog[f"dataset/{name}"]["title"] for name in found)
+    def _tell(self, folders: dict[str, list[str]]) -> None:
+        self._take(folders)
+        titles = sorted(self._session.catalog[f"dataset/{name}"]["title"] for name in folders)
         self._session.notify(f"Found: {', '.join(titles)}." if titles else "No published data set was found there.")

@@ -63,7 +63,7 @@ class SetupPage(QWidget):
         self.summary = ElidedLabel("", "muted", lines=2)
         self.undo = icon_button("arrow-u-up-left", "Undo (Ctrl+Z)")
         self.redo = icon_button("arrow-u-up-right", "Redo (Ctrl+Shift+Z)")
-        self.groups = FormGroups([str(each) for each in self.session.preferences.recent("data")])
+        self.groups = FormGroups([str(path) for path in self.session.preferences.recent("data")])
         self.contents = Contents()
         self.card = PreflightCard()
         self.runner = PreflightRunner(self.session, self)
@@ -197,11 +197,13 @@ class SetupPage(QWidget):
         self._refresh()
 
     def undo_edit(self) -> None:
+        """Undo the last edit of the config."""
         if self.draft is not None:
             self.draft.undo()
             self._refresh()
 
     def redo_edit(self) -> None:
+        """Redo the edit that was undone last."""
         if self.draft is not None:
             self.draft.redo()
             self._refresh()
@@ -241,10 +243,10 @@ class SetupPage(QWidget):
 
         self.session.run_in_thread("Looking at the data", work, partial(self._show_data, config))
 
-    def _show_data(self, config: RunConfig, found: "Inspection") -> None:
+    def _show_data(self, config: RunConfig, inspection: "Inspection") -> None:
         from workbench.ui.pages.setup.data_dialog import DataDialog
 
-        self.data_dialog = DataDialog(config.dataset.name, found, self)
+        self.data_dialog = DataDialog(config.dataset.name, inspection, self)
         self.data_dialog.show()
 
     def add_data_folder(self) -> None:
@@ -253,10 +255,12 @@ class SetupPage(QWidget):
             self.finder.add(Path(folder))
 
     def save_config(self) -> None:
+        """Ask for a file and write the config to it; does nothing while the config is not valid."""
         if self.config is not None:
             self.files.save(self.config)
 
     def open_config(self) -> None:
+        """Ask for a config file and show it."""
         if (config := self.files.open()) is not None:
             self.take_config(config)
 
@@ -364,11 +368,11 @@ class SetupPage(QWidget):
     def _name_start(self) -> None:
         self.start.setText("Add to queue" if self.session.busy else "Start")
 
-    def _take_preflight(self, found: "Preflight") -> None:
+    def _take_preflight(self, result: "Preflight") -> None:
         sets = {key: entry for key, entry in self.session.catalog.items() if key.startswith("dataset/")}
-        self.card.show_result(found, {key.removeprefix("dataset/"): entry["title"] for key, entry in sets.items()})
+        self.card.show_result(result, {key.removeprefix("dataset/"): entry["title"] for key, entry in sets.items()})
         if self.config is not None:
-            self._looked_at = (self.config, found)
+            self._looked_at = (self.config, result)
 
     def _keep_classes(self, config: RunConfig, classes: int) -> None:
         """The number of classes may make a choice impossible: it is refused at its field."""
@@ -399,8 +403,12 @@ class SetupPage(QWidget):
     def _remember_places(self) -> None:
         assert self.draft is not None
         for path, field in self.draft.fields("Data").items():
-            if field.get("path") in ("folder", "place") and (place := self.draft.value(path)) and Path(place).exists():
-                self.session.preferences.remember("data", Path(place))
+            if (
+                field.get("path") in ("folder", "place")
+                and (chosen := self.draft.value(path))
+                and Path(chosen).exists()
+            ):
+                self.session.preferences.remember("data", Path(chosen))
 
     # Size and sight
 

@@ -96,5 +96,5 @@ class Curves(QWidget):
     def accuracy_at(self, step: int) -> float | None:
         """Training accuracy in % as last measured up to a step; None when it was not."""
         curve = self.rate.curves["train/accuracy"]
-        place = int(np.searchsorted(curve.steps, step, side="right")) - 1
-        return float(curve.values[place]) if place >= 0 else None
+        index = int(np.searchsorted(curve.steps, step, side="right")) - 1
+        return float(curve.values[index]) if index >= 0 else None

@@ -154,7 +154,11 @@ class TrainPage(QStackedWidget):
         }
         known = {name: (every[name].steps, every[name].values) for name in NEEDED if name in every}
         known["anatomy/lambda"] = self.anatomy.lambdas
-        scores = [(each.epoch, each.metrics["MAP@R"]) for each in self._evaluations if "MAP@R" in each.metrics]
+        scores = [
+            (evaluation.epoch, evaluation.metrics["MAP@R"])
+            for evaluation in self._evaluations
+            if "MAP@R" in evaluation.metrics
+        ]
         self.findings.show_sentences(read_curves(known, scores))
 
     def _smooth(self, weight: float) -> None:

@@ -19,8 +19,8 @@ class PlotGrid(QObject):
         super().__init__(owner)
         self._plots = list(plots)
         grid.setSpacing(8)
-        for place, plot in enumerate(plots):
-            grid.addWidget(plot, place // COLUMNS, place % COLUMNS)
+        for index, plot in enumerate(plots):
+            grid.addWidget(plot, index // COLUMNS, index % COLUMNS)
             plot.canvas.pointed.connect(partial(self._point, plot))
             plot.full_size_asked.connect(partial(self._toggle, plot))
         for line in range(COLUMNS):

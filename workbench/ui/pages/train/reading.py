@@ -111,7 +111,7 @@ def _best_epoch(scores: list[tuple[int, float]]) -> Sentence | None:
     known = [(epoch, score) for epoch, score in scores if np.isfinite(score)]
     if len(known) < 2:
         return None
-    best_epoch, best = max(known, key=lambda each: (each[1], -each[0]))
+    best_epoch, best = max(known, key=lambda pair: (pair[1], -pair[0]))
     last_epoch, last = known[-1]
     if best_epoch == last_epoch:
         return Sentence("note", f"MAP@R still rises at the last epoch ({100 * best:.1f} %): more epochs may help.")
