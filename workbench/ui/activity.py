@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 State = Literal["working", "done", "failed", "cancelled"]
 KEPT = 200  # ended jobs in the list
-OFTEN = 50  # ms between two looks at what a job says
-SURE_AFTER = 2.0  # seconds before a pace says anything about the time left
+OFTEN = 50  # ms between two updates of a job's progress
+SURE_AFTER = 2.0  # seconds before the time left is estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Progressed:
 
 
 class ActivityItem(QObject):
-    """One job. `progress`, `finish`, `fail` and `cancelled` may be called from any thread, as often as one likes."""
+    """One job. `progress`, `finish`, `fail` and `cancelled` may be called from any thread and at any rate."""
 
     changed = Signal()  # on the window's thread
     _posted = Signal()
@@ -39,7 +39,7 @@ class ActivityItem(QObject):
         self._cancel = cancel
         self._lock = threading.Lock()
         self._new: tuple[State, Progressed] | None = None
-        self._looking = False  # a look is on its way, or was less than OFTEN ago
+        self._looking = False  # an update is posted, or was delivered less than OFTEN ago
         self._posted.connect(self._take)
 
     @property
@@ -49,7 +49,7 @@ class ActivityItem(QObject):
 
     @property
     def seconds_left(self) -> float | None:
-        """As the job says, else from its pace so far; None when unknown."""
+        """The job's own estimate, otherwise one from its pace so far; None when unknown."""
         if self.now.seconds_left is not None or self.state != "working":
             return self.now.seconds_left
         worked = monotonic() - self.started
@@ -58,7 +58,7 @@ class ActivityItem(QObject):
         return worked * (self.now.total - self.now.done) / self.now.done
 
     def cancel(self) -> None:
-        """Ask the job to end; it says so itself when it has."""
+        """Ask the job to end; its state changes when it has ended."""
         if self._cancel is not None:
             self._cancel()
 
@@ -96,7 +96,7 @@ class ActivityItem(QObject):
 
 
 class Activity(QObject):
-    """The list of jobs, newest last, and the lines of the log beside it. Use on the window's thread."""
+    """The list of jobs, newest last, and the lines of the log. Use on the window's thread."""
 
     changed = Signal()
     logged = Signal(str)

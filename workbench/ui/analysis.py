@@ -1,4 +1,4 @@
-"""The window's door to an analysis process: ask, hear of progress, get the answer on the window's thread."""
+"""The window's client of an analysis process: progress and answers arrive on the window's thread."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Process(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
-    """What to call with the answers to one request; None where nobody listens."""
+    """The functions that receive the answers to one request; None ignores that answer."""
 
     on_progress: Callable[[Answer], None] | None
     on_result: Callable[[Answer], None] | None
@@ -37,7 +37,7 @@ class Callbacks:
 
 
 class Request:
-    """A request on its way; `cancel` discards it: none of its callbacks is called any more."""
+    """A request that was sent; after `cancel` none of its callbacks is called."""
 
     def __init__(self, client: "AnalysisClient", number: int) -> None:
         self._client, self.number = client, number
@@ -50,7 +50,7 @@ class Request:
 class AnalysisClient(QObject):
     """Requests to one analysis process. All callbacks are called on the thread of this object, the window's.
 
-    A process that dies answers every open request with an error, and is started anew at the next one.
+    When the process dies, every open request gets an error; the next request starts a new process.
 
     Args:
         start: makes the process for a function that takes its answers; tests give another.

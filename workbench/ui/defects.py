@@ -1,4 +1,4 @@
-"""What no one caught: told once a minute in the message bar, always in the log, never the end of the program."""
+"""Uncaught exceptions: shown at most once a minute in the message bar and always logged; the program goes on."""
 
 import faulthandler
 import logging
@@ -17,7 +17,7 @@ from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInst
 from workbench.problem import Problem
 
 log = logging.getLogger(__name__)
-QUIET = 60.0  # seconds in which the same defect is told once
+QUIET = 60.0  # seconds in which the same defect is shown once
 LEVELS = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
     QtMsgType.QtInfoMsg: logging.INFO,
@@ -28,7 +28,7 @@ LEVELS = {
 
 
 def log_folder() -> Path:
-    """Where the window's log lies."""
+    """The folder of the window's log."""
     return user_log_path("workbench", appauthor=False)
 
 
@@ -60,7 +60,7 @@ def start_fault_log(workspace: Path) -> IO[str] | None:
 
 
 class Defects(QObject):
-    """Takes the exceptions that nobody caught, on any thread. `install` hooks it in, `remove` takes it out again."""
+    """Receives the uncaught exceptions of all threads between `install` and `remove`."""
 
     told = Signal(object, str)  # Problem, traceback; on the window's thread
 
@@ -82,7 +82,7 @@ class Defects(QObject):
         qInstallMessageHandler(None)
 
     def caught(self, kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
-        """The hook: a Problem is told as it is, anything else as a defect of ours."""
+        """The exception hook: a Problem is shown as it is, anything else as a defect of Workbench."""
         if issubclass(kind, KeyboardInterrupt):
             sys.__excepthook__(kind, error or kind(), trace)
             return

@@ -1,4 +1,4 @@
-"""The window's way out and in: "Export…" of a run and "Import embeddings…"."""
+"""The commands "Export…" of a run and "Import embeddings…"."""
 
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ class ExchangeActions(QObject):
 
     def ask_export(self) -> "ExportDialog | None":
         """Open the dialog for the shown run; None when there is none."""
-        from workbench.ui.export_dialog import ExportDialog  # late: the window stands before
+        from workbench.ui.export_dialog import ExportDialog  # late: the window is shown first
 
         try:
             run = self._session.run()

@@ -13,7 +13,7 @@ from workbench.progress import Progress
 from workbench.ui.exchange_work import exchange_process
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
-from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.buttons import button, button_row
 from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.words import counted
@@ -79,10 +79,6 @@ class ExportDialog(QDialog):
             self.reasons[name].setText(file_format.help)
             grid.addWidget(box, row, 0)
             grid.addWidget(self.reasons[name], row, 1)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.cancel)
-        foot.addWidget(self.start)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(8)
@@ -95,7 +91,7 @@ class ExportDialog(QDialog):
         column.addWidget(self.folder)
         column.addWidget(self.state)
         column.addStretch(1)
-        column.addLayout(foot)
+        column.addLayout(button_row(self.cancel, self.start))
         self.start.setEnabled(False)
         self.resize(self._session.theme.px(WIDTH), self.sizeHint().height())
 
@@ -142,7 +138,7 @@ class ExportDialog(QDialog):
         self.start.setToolTip("" if self.start.isEnabled() else "Tick a format and choose a folder first")
 
     def _start(self) -> None:
-        """Leave the work to the Activity panel; its end is told in the message bar."""
+        """Start the export; the Activity panel shows its progress and the message bar its result."""
         out = Path(self.folder.value().strip()).expanduser()
         fields = {"run": self._run.id, "formats": self.formats(), "out": str(out), "epoch": str(self.epoch.value())}
         done, notify = partial(_tell, self._session, out), self._session.notify

@@ -1,7 +1,7 @@
-"""Who looks for unreachable objects, and when: the window's thread, between two events.
+"""Garbage collection runs on the window's thread only, between two events.
 
-Python looks on whichever thread allocates next. A widget freed on a worker's thread is a crash in Qt, and a look at all
-of the engine's 450,000 objects, which stops every thread, took up to 0.7 s on a busy machine.
+Python collects on whichever thread allocates next. Freeing a widget on a worker's thread crashes Qt, and a full
+collection over the engine's 450,000 objects, which stops every thread, took up to 0.7 s on a busy machine.
 """
 
 import atexit

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QVBoxLayout, QWidget
 
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
 from workbench.exchange.tables import ENDINGS
@@ -11,7 +11,7 @@ from workbench.problem import Problem
 from workbench.ui.exchange_work import exchange_process
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
-from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.buttons import button, button_row
 from workbench.ui.widgets.editors import ChoiceEditor, LineEditor, PathEditor
 from workbench.ui.widgets.labels import label, restyle
 
@@ -73,17 +73,13 @@ class ImportDialog(QDialog):
         self.distance.setAccessibleName("Distance")
         form.addRow("Name", self.name)
         form.addRow("Distance", self.distance)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.cancel)
-        foot.addWidget(self.start)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(8)
         column.addLayout(form)
         column.addWidget(self.state)
         column.addStretch(1)
-        column.addLayout(foot)
+        column.addLayout(button_row(self.cancel, self.start))
         self.resize(self._session.theme.px(WIDTH), self.sizeHint().height())
 
     def reject(self) -> None:
@@ -116,7 +112,7 @@ class ImportDialog(QDialog):
             self._say("", "muted")
 
     def _wrong_place(self, key: str) -> str:
-        """What is wrong with the place in that field, as far as its name tells; empty where nothing is."""
+        """What is wrong with the path in that field; empty when nothing is."""
         path = self._place(key)
         if path is None:
             return ""

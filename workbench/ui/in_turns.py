@@ -1,4 +1,4 @@
-"""Work of the window's thread that takes too long for one piece beside a run: a step in each turn of the event loop."""
+"""Long work of the window's thread, done in steps: one step in each turn of the event loop while a run works."""
 
 from collections.abc import Callable
 

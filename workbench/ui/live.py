@@ -1,4 +1,4 @@
-"""Follows a workspace: ten times a second it asks, off the window's thread, what is new."""
+"""Follows a workspace: ten times a second a thread reads what is new."""
 
 import threading
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from workbench.workspace.news import Followed, News, Place, Watch
 from workbench.workspace.rows import Experiment, Run
 
 EVERY = 100  # ms
-BETWEEN = 1  # ms between two of the things that a look has to tell, in which the window draws and answers
+BETWEEN = 1  # ms between two signals of one look, in which the window can draw and respond
 
 
 class Follower(QObject):
@@ -34,7 +34,7 @@ class Follower(QObject):
     scalars_arrived = Signal(list)  # [(name, step, value), ...] of the followed run, in the order written; NaN is NaN
     evaluations_changed = Signal()  # of the followed run
     charts_changed = Signal()  # of the followed run
-    failed = Signal(object)  # Problem: the workspace cannot be read any more; said once. Following stops, unless Gone
+    failed = Signal(object)  # Problem: the workspace cannot be read any more; sent once. Following stops, unless Gone
     _looked = Signal(object)  # News, None where nothing is new, or a Problem
 
     def __init__(self, watch: Watch, parent: QObject | None = None) -> None:
@@ -65,7 +65,7 @@ class Follower(QObject):
         self._ask()
 
     def tell_again(self) -> None:
-        """Tell the points of the followed run from its first one on, at once; the rest that is known stays."""
+        """Send the points of the followed run again, from the first one; nothing else is read again."""
         self._place = replace(self._place, seq=None, version=-1)
         self._ask()
 
@@ -117,7 +117,7 @@ class Follower(QObject):
             QTimer.singleShot(BETWEEN, self, partial(self._tell, steps))
 
     def _heard(self, news: News | Problem | None) -> list[Callable[[], None]]:
-        """What is to be told, in this order; the next look comes after it."""
+        """The signals to send for the news, in order; the last step schedules the next look."""
         told_gone, self._told_gone = self._told_gone, isinstance(news, Gone)
         if isinstance(news, Gone):  # it may be put back: following goes on
             said = [] if told_gone else [partial(self.failed.emit, news)]

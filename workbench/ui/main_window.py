@@ -331,7 +331,7 @@ class MainWindow(QMainWindow):
         self.message.show_message(f"“{name}” is in the trash.", undo=partial(self.run_actions.bring_back, run_id))
 
     def show_defect(self, problem: Problem, trace: str) -> None:
-        """Tell of an exception that nobody caught."""
+        """Show an uncaught exception in the message bar and the log."""
         self.message.show_message(problem, trace)
         self.session.activity.log(str(problem))
 

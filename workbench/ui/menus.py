@@ -1,4 +1,4 @@
-"""The menu bar: every command of the window, in the menus where one looks for it."""
+"""The menu bar: every command of the window in its menu."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ TEXT_SIZES = (90, 100, 110, 125, 150)  # %
 
 
 class RecentMenu(QMenu):
-    """Folders that were used lately, read when the menu opens."""
+    """Folders that were used recently, read when the menu opens."""
 
     def __init__(self, title: str, kind: str, session: Session, parent: QMenu) -> None:
         super().__init__(title, parent)

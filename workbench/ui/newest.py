@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class Newest(QObject):
-    """Work on threads of which one result is wanted: a new request cancels the one before, which tells nothing more."""
+    """Work on a thread whose newest result counts: a new request cancels the one before and drops its answer."""
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)

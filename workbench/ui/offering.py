@@ -24,7 +24,7 @@ def holds_images(path: Path) -> bool:
 
 
 def config_from(path: Path, catalog: Catalog) -> "RunConfig":
-    """The config that a folder or archive of images, or a config file stands for.
+    """The config for a folder or archive of images, or the config in a file.
 
     Raises:
         Problem: none of these, unreadable, or the catalog is not there yet.

@@ -1,4 +1,4 @@
-"""The pages, each made when it is first needed, so that the window stands before they are loaded."""
+"""The pages, each made when it is first needed, so that the window is shown before they are loaded."""
 
 from dataclasses import dataclass
 from importlib import import_module

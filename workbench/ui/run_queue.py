@@ -15,7 +15,7 @@ from workbench.workspace import Workspace
 WITHDRAWN = "It was withdrawn before it began."
 UNRECORDED = "The run ended, but its end could not be recorded. What was saved before is kept. See the log."
 WATCH_EVERY = 1000  # ms
-SOON = 5  # ms, to look again whether a thread that has said its last word is over
+SOON = 5  # ms until it is checked again whether the thread of an ended run is over
 MOMENT = 0.15  # seconds in which a page is drawn
 
 
@@ -116,7 +116,7 @@ class RunQueue(QObject):
             self.changed.emit()
 
     def give_way(self) -> None:
-        """The run that works stands back for a moment, so that the window draws a whole page without a wait."""
+        """Pause the run for a moment between two steps, so that the window can draw a page at full speed."""
         if self._running is not None:
             self._running.control.give_way(MOMENT)
 
@@ -185,7 +185,7 @@ class RunQueue(QObject):
         self._run_ended(run_id, Ended("failed", str(problem)))
 
     def _look_for_silent_end(self) -> None:
-        """A thread that is over, whose last word could not be recorded (a full disk), must not hold up the line."""
+        """End a run whose thread is over but whose end was not recorded (a full disk): the next can start."""
         over = self._job is not None and self._job.join(0)
         if over and self._seen_over and self._running is not None:  # twice: its word is not just on its way
             said = self._job.ended.problem if self._job is not None and self._job.ended is not None else ""

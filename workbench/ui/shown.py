@@ -24,7 +24,7 @@ class Shown(Work):
     selection_changed = Signal()
     query_changed = Signal(object)  # sample id or None
 
-    # As the follower says them; `scalars_arrived` tells the shown run from its first point on after `run_changed`.
+    # Sent by the follower; after `run_changed`, `scalars_arrived` starts at the first point of the shown run.
     runs_changed = Signal()
     status_changed = Signal(str)
     scalars_arrived = Signal(list)  # [(name, step, value), ...]
@@ -97,7 +97,7 @@ class Shown(Work):
         self._chosen = None
         self.run_id = run_id
         self.follower.follow(run_id)
-        self._told = run_id is None or self.run() is not None  # a run that was just made is told when it is read
+        self._told = run_id is None or self.run() is not None  # a run that was just made is announced when it is read
         before, self.evaluation_id = self.evaluation_id, None
         if self._told:
             self.run_changed.emit(run_id)
@@ -147,7 +147,7 @@ class Shown(Work):
             self.query = sample_id
             self.query_changed.emit(sample_id)
 
-    # What the follower says
+    # Signals of the follower
 
     def _hear_read(self) -> None:
         if not self._told and self.follower.followed.run_id == self.run_id:

@@ -44,5 +44,5 @@ class StatusBar(QStatusBar):
         self.memory.setText(f"Memory: {memory(used)}, {memory(free)} free")
 
     def show_device(self, name: str) -> None:
-        """Tell where runs train by default."""
+        """Show the device that runs train on by default."""
         self.device.setText(f"Device: {name}")

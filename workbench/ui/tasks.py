@@ -93,7 +93,7 @@ class Task(QObject):
             self._then(result)
 
     def _look_for_end(self) -> None:
-        """A thread that has said its last word may wait long for its turn to end; the window does not wait with it."""
+        """The thread may end long after its result arrived; the window does not wait for it."""
         if self._job.alive:
             QTimer.singleShot(LOOK_EVERY, self, self._look_for_end)
         else:

@@ -13,7 +13,7 @@ from workbench.ui.preferences import Preferences
 
 BODY_PX, CAPTION_PX, SECTION_PX, TITLE_PX = 13, 11, 15, 20
 SMALLEST_TEXT, LARGEST_TEXT = 90, 150  # %
-MOST_SIDE = 115  # % of its width that a column beside the main thing of a page grows to with the text
+MOST_SIDE = 115  # % of its width up to which a side column grows with the text
 CHOICES = ("system", "light", "dark")
 
 
@@ -88,7 +88,7 @@ def _luminance(colour: str) -> float:
 
 
 ROLE = QPalette.ColorRole
-# Where a token stands in the palette, and by which word the style sheet finds it there.
+# The palette role of each token, and its name in the style sheet.
 PLACES: dict[str, tuple[QPalette.ColorRole, str]] = {
     "window": (ROLE.Window, "window"), "surface": (ROLE.Base, "base"), "raised": (ROLE.Button, "button"),
     "border": (ROLE.Mid, "mid"), "divider": (ROLE.Midlight, "midlight"), "text": (ROLE.Text, "text"),
@@ -100,7 +100,7 @@ PLACES: dict[str, tuple[QPalette.ColorRole, str]] = {
 
 
 def palette(tokens: Tokens) -> QPalette:
-    """The theme's colours, each in the place where the style sheet looks for it."""
+    """The theme's colours, each in the role that the style sheet reads."""
     theme_palette = QPalette()
     for name, (role, _) in PLACES.items():
         theme_palette.setColor(role, QColor(getattr(tokens, name)))
@@ -170,7 +170,7 @@ class Theme(QObject):
         return round(size * self.percent / 100)
 
     def side(self, size: int) -> int:
-        """Width of a column beside the main thing of a page: it grows with the text, but leaves that its room."""
+        """Width of a page's side column: it grows with the text up to a limit."""
         return min(self.px(size), MOST_SIDE * size // 100)
 
     def apply(self) -> None:
@@ -205,7 +205,7 @@ class Theme(QObject):
         self._dressing.dress_now(page)
 
     def close(self) -> None:
-        """Hear no more of the system."""
+        """Stop following the system's colour scheme."""
         self._dressing.stop()
         QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
 

@@ -10,7 +10,15 @@ from workbench.ui.words import percent, state_word
 from workbench.workspace.rows import Experiment, Run, counting
 
 Index = QModelIndex | QPersistentModelIndex
-ORDER = ("queued", "failed", "interrupted", "stopped", "cancelled", "running", "waiting")  # which state tells most
+ORDER = (
+    "queued",
+    "failed",
+    "interrupted",
+    "stopped",
+    "cancelled",
+    "running",
+    "waiting",
+)  # the state shown for a group
 RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # the Run of a row
 
 
@@ -32,7 +40,7 @@ class RunList(QAbstractListModel):
         self._open: set[int] = set()
 
     def show(self, runs: list[Run], experiments: list[Experiment] | None = None) -> None:
-        """Take the runs as they are now; without experiments every run stands for itself."""
+        """Take the runs as they are now; without experiments every run has its own row."""
         self._all = list(runs)
         self._experiments = {experiment.id: experiment for experiment in experiments or []}
         self._refresh()

@@ -1,7 +1,7 @@
 """Buttons with an icon: of a word, or bare with an accessible name."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from workbench.ui.icons import SIZE, icon
 
@@ -27,3 +27,12 @@ def icon_button(icon_name: str, name: str, role: str = "muted", parent: QWidget 
     tool_button.setAccessibleName(name)
     tool_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     return tool_button
+
+
+def button_row(*buttons: QWidget) -> QHBoxLayout:
+    """The buttons side by side at the right end of a row, in this order."""
+    row = QHBoxLayout()
+    row.addStretch(1)
+    for widget in buttons:
+        row.addWidget(widget)
+    return row

@@ -15,7 +15,7 @@ from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.flow import FlowLayout
 
 COLOURS = OKABE_ITO[:6]
-SEE_THROUGH = 110  # of 255: bars of two histograms lie over each other
+SEE_THROUGH = 110  # alpha, of 255: bars of two histograms overlap
 SYMBOLS = {"circles": "o", "boxes": "s"}
 SWATCH = 12  # px
 SYMBOL_PX = {"circles": 7, "boxes": 12}
@@ -36,7 +36,7 @@ class ChartView(QFrame):
         self.plot.getAxis("bottom").enableAutoSIPrefix(False)
         self.plot.getAxis("left").enableAutoSIPrefix(False)
         self.right: pg.ViewBox | None = None  # of lines with an axis of their own; made when the first one comes
-        self.legend = QWidget()  # beside the picture: in it, it would cover what is drawn
+        self.legend = QWidget()  # outside the plot, so that it covers no data
         self._entries = FlowLayout(self.legend, spacing=12)
         heading = QLabel(title)
         heading.setTextFormat(Qt.TextFormat.PlainText)

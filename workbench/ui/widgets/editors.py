@@ -1,4 +1,4 @@
-"""One editor for each kind of parameter. Each lets a wrong value be typed, so that it can be explained beside it."""
+"""One editor for each kind of parameter. Each accepts a wrong value, so that the form can explain it."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol

@@ -12,7 +12,7 @@ from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.editors import Editor, Field, TickEditor, editor_of
 from workbench.ui.widgets.labels import label, restyle
 
-LABEL = 148  # px, where the label stands left of its editor
+LABEL = 148  # px of a label that is left of its editor
 UNLIMITED = 16_777_215  # px: Qt's word for no greatest width
 HELP_KEY = "Shift+F1"
 Fix = tuple[str, Callable[[], None]]  # words of a button, and what it does
@@ -75,7 +75,7 @@ class ParamsForm(QWidget):
         return list(self._rows)
 
     def values(self) -> dict[str, Any]:
-        """What stands in the editors; text that is no number stays text."""
+        """The values in the editors; text that is not a number stays text."""
         return {name: row.editor.value() for name, row in self._rows.items()}
 
     def set_values(self, values: Mapping[str, Any]) -> None:
@@ -168,7 +168,7 @@ class FieldRow(QWidget):
         self.set_stacked(False)
 
     def set_stacked(self, stacked: bool) -> None:
-        """Label above the editor, or left of it; a tick stays beside its label."""
+        """Put the label above the editor, or left of it; a tick box stays right of its label."""
         above = stacked and not isinstance(self.widget, TickEditor)
         self._head.setMinimumWidth(0 if stacked else LABEL)
         self._head.setMaximumWidth(UNLIMITED if stacked else LABEL)
@@ -235,7 +235,7 @@ class FieldRow(QWidget):
 
 
 def title_of(name: str, field: Field) -> str:
-    """The words beside the editor."""
+    """The label of the editor."""
     return str(field.get("label") or name.rpartition(".")[2].replace("_", " ").capitalize())
 
 

@@ -15,5 +15,5 @@ def mixed(cold: str, hot: str, part: float) -> QColor:
 
 
 def ink_on(colour: QColor) -> QColor:
-    """Black or white, whichever stands out more."""
+    """Black or white, whichever has more contrast."""
     return QColor(max(INKS, key=lambda ink: theme.contrast(ink, colour.name())))

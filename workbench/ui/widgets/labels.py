@@ -121,7 +121,7 @@ class ElidedLabel(QLabel):
         return [*lines, self.fontMetrics().elidedText(rest, self._mode, width)]
 
     def _fitting(self, text: str, width: int) -> int:
-        """How many letters stand in one line, in whole words where they are not longer than it."""
+        """How many letters fit in one line; words are kept whole unless one is longer than the line."""
         layout = QTextLayout(text, self.font())
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)

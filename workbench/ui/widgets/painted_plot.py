@@ -19,11 +19,10 @@ from PySide6.QtWidgets import (
 
 from workbench import files
 from workbench.files.spreadsheet import csv_text, pasted
-from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.plot_export import ask_place
+from workbench.ui.widgets.plot_export import ask_place, save_or_report
 
 HEAD_PX, SCALE = 32, 2  # title above the picture in a file; pixels of the file per pixel of the screen
 TEXT_PX = 11
@@ -99,7 +98,7 @@ class PaintedPlot(QFrame):
         self._more.setAccessibleName(f"Menu of {title}")
 
     def refresh(self) -> None:
-        """Paint anew, and tell it anew."""
+        """Paint again, and update the accessible description."""
         self.picture.setAccessibleDescription(self.describe())
         self.picture.update()
 
@@ -124,13 +123,8 @@ class PaintedPlot(QFrame):
 
     def ask_and_save(self) -> None:
         """Ask for a file and save the plot to it; `failed` reports a file that cannot be written."""
-        path = ask_place(self, self.title)
-        if path is None:
-            return
-        try:
-            self.save(path)
-        except Problem as problem:
-            self.failed.emit(problem)
+        if path := ask_place(self, self.title):
+            save_or_report(self.save, path, self.failed)
 
     def save(self, path: Path) -> None:
         """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem when it cannot be written."""

@@ -1,4 +1,4 @@
-"""The curve plot shared by pages: title, legend, read-out, menu; fast because nothing is ever made anew."""
+"""The curve plot shared by pages: title, legend, read-out, menu; fast because its items are reused."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -23,14 +23,13 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.comparing.smoothing import exponential_mean
-from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot_canvas import PlotCanvas, Series
-from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_png, save_svg
+from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_or_report, save_png, save_svg
 from workbench.ui.widgets.plot_table import CurveTable, TableDialog
 from workbench.ui.widgets.smoothing_slider import SmoothingSlider
 
@@ -198,7 +197,7 @@ class CurvePlot(QFrame):
             self.legend[name].setAccessibleName(f"Show {title}")
 
     def say_when_empty(self, words: str) -> None:
-        """What stands in the middle while no curve has a value."""
+        """Set the text in the middle, shown while no curve has a value."""
         self.empty.setText(words)
 
     def clear(self) -> None:
@@ -245,7 +244,7 @@ class CurvePlot(QFrame):
         self._ask_redraw()
 
     def _redraw_seen(self) -> None:
-        """What nobody looks at is drawn when it is shown again."""
+        """Redraw now if the plot is visible, otherwise when it is shown again."""
         if self.isVisible():
             self.redraw()
 
@@ -309,13 +308,8 @@ class CurvePlot(QFrame):
 
     def ask_and_save(self) -> None:
         """Ask for a file and save the plot to it; `failed` reports a file that cannot be written."""
-        path = ask_place(self, self.title)
-        if path is None:
-            return
-        try:
-            self.save(path)
-        except Problem as problem:
-            self.failed.emit(problem)
+        if path := ask_place(self, self.title):
+            save_or_report(self.save, path, self.failed)
 
     def save(self, path: Path) -> None:
         """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem when it cannot be written."""
@@ -347,7 +341,7 @@ class CurvePlot(QFrame):
 
     def _toggle(self, name: str, on: bool) -> None:
         font = self.legend[name].font()
-        font.setStrikeOut(not on)  # hidden is said by more than a paler colour
+        font.setStrikeOut(not on)  # a hidden curve is marked by more than a paler colour
         self.legend[name].setFont(font)
         self.canvas.lines[name].set_shown(on)
         self.redraw()

@@ -138,7 +138,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.getAxis("bottom").setHeight(BOTTOM_PX)
         self.item.getAxis("bottom").enableAutoSIPrefix(False)
         self.item.getAxis("left").enableAutoSIPrefix(False)
-        for side in ("left", "bottom", "right"):  # ticks and grid are the dearest to draw, and change least
+        for side in ("left", "bottom", "right"):  # ticks and grid take longest to draw and change least
             self.item.getAxis(side).setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
         self.lines: dict[str, Line] = {}
         self._right: Any = None
@@ -283,7 +283,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         return low - (high - low) / 2, high + (high - low) / 2
 
     def fraction_of(self, step: float) -> float:
-        """Where a step lies across the shown range: 0 left, 1 right."""
+        """Position of a step in the shown range: 0 left, 1 right."""
         low, high = self.item.vb.viewRange()[0]
         return float((step - low) / (high - low)) if high > low else 0.0
 

@@ -1,9 +1,10 @@
 """A curve plot as PNG, SVG or CSV: on white, with its title and legend; a file is whole or is not written."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QIODevice, QRect, QRectF, QSaveFile, QSize, Qt
+from PySide6.QtCore import QByteArray, QIODevice, QRect, QRectF, QSaveFile, QSize, Qt, SignalInstance
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -30,6 +31,14 @@ def ask_place(parent: QWidget, title: str) -> Path | None:
     if path.suffix.lower() not in (".png", ".svg", ".csv"):
         path = path.with_name(path.name + "." + chosen.partition(" ")[0].lower())
     return path
+
+
+def save_or_report(save: Callable[[Path], None], path: Path, failed: SignalInstance) -> None:
+    """Save a plot to a path; a Problem is emitted by `failed`."""
+    try:
+        save(path)
+    except Problem as problem:
+        failed.emit(problem)
 
 
 def picture(plot: "CurvePlot") -> QImage:

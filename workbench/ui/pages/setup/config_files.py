@@ -1,4 +1,4 @@
-"""Configs as TOML files: saved, opened, and written beside the runs for a line in a terminal."""
+"""Configs as TOML files: saved, opened, and written to the workspace for a command line."""
 
 import shlex
 from pathlib import Path
@@ -15,7 +15,7 @@ CONFIGS = "Config (*.toml)"
 
 
 class ConfigFiles:
-    """Asks for places in dialogs over `parent`; what goes wrong is told in the message bar."""
+    """Asks for files in dialogs over `parent`; the message bar shows what goes wrong."""
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         self._session, self._parent = session, parent
@@ -38,7 +38,7 @@ class ConfigFiles:
             return None
 
     def copy_command(self, config: RunConfig, preset: Preset | None) -> None:
-        """Copy the line that does the same in a terminal; without a preset the config is written beside the runs."""
+        """Copy the line that does the same in a terminal; without a preset the config is written to the workspace."""
         workspace = self._session.workspace.path
         if preset is not None:
             name = preset.key

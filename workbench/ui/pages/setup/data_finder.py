@@ -32,7 +32,7 @@ class DataFinder(QObject):
         self.look(tell=True)
 
     def look(self, *, tell: bool = False) -> None:
-        """Look into all folders; with `tell` the person hears what was found."""
+        """Search all folders; with `tell` the message bar shows what was found."""
         folders, markers = self.folders(), markers_of(self._session.catalog)
         if folders and markers:
             then = self._tell if tell else self._take

@@ -45,7 +45,7 @@ TITLES = {
     "sampler": "Sampler",
     "augmentation": "Augmentation",
 }
-# What stands under each heading: "*" is a choice with its parameters, "embedding" and the like all fields of a part.
+# The fields under each heading: "*" is a choice with its parameters, "embedding" and the like all fields of a part.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Run": ("name", "seed", "seeds", "device"),
     "Data": ("*dataset",),
@@ -83,7 +83,7 @@ class Draft:
         self._classes[_of_data(config.model_dump())] = classes
 
     def forget_classes(self) -> bool:
-        """Files may change: what was found is looked at anew. Whether anything was known."""
+        """Forget the counted classes, since files may have changed. Returns whether any were known."""
         known = bool(self._classes)
         self._classes = {}
         return known
@@ -196,7 +196,7 @@ class Draft:
         self._step(self._future, self._past)
 
     def fields(self, group: str) -> dict[str, Field]:
-        """Descriptions by path of what stands under a heading now; it depends on the choices made."""
+        """Descriptions by path of the fields under a heading; they depend on the choices made."""
         fields: dict[str, Field] = {}
         for item in GROUPS[group]:
             if item.startswith("*"):
@@ -211,7 +211,7 @@ class Draft:
         return fields
 
     def essential(self) -> dict[str, Field]:
-        """What most runs need: the choices, where the data lies, the loss's parameters, how long and how fast."""
+        """The fields that most runs need: choices, data folder, parameters of the loss, length and learning rate."""
         every = {path: field for group in GROUPS for path, field in self.fields(group).items()}
         return {
             path: field
@@ -221,7 +221,7 @@ class Draft:
         }
 
     def advanced(self, group: str) -> dict[str, Field]:
-        """The other fields that stand under a heading."""
+        """The other fields under a heading."""
         essential = self.essential()
         return {path: field for path, field in self.fields(group).items() if path not in essential}
 

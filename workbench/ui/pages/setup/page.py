@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 RIGHT = 300  # px of the preflight's column at 100% text
 RIGHT_LEAST = 240  # px in a narrow page
-NARROW = 1000  # px of the page under which the contents beside the form are left out
-NARROWEST = 760  # px of the page under which labels stand above their fields
+NARROW = 1000  # px of the page under which the form's contents are hidden
+NARROWEST = 760  # px of the page under which labels are above their fields
 
 
 class SetupPage(QWidget):
@@ -220,7 +220,7 @@ class SetupPage(QWidget):
         """Open the dialog that varies this run. Does nothing while something is wrong."""
         if self._ready is None or self.config is None:
             return
-        from workbench.ui.sweeps.dialog import SweepDialog  # late, as the other dialogs: the window stands before
+        from workbench.ui.sweeps.dialog import SweepDialog  # late, as the other dialogs: the window is shown first
 
         known = self._looked_at if self._looked_at is not None and self._looked_at[0] == self.config else None
         self.sweep_dialog = SweepDialog(self.session, self.config, known[1] if known else None, self)
@@ -228,7 +228,7 @@ class SetupPage(QWidget):
         self.sweep_dialog.open()
 
     def look_at_data(self) -> None:
-        """Show what is in the data set, off the window's thread; data that is not there is said."""
+        """Show what is in the data set, read off the window's thread; the message bar reports missing data."""
         config = self._ready
         if config is None:
             lacks = {} if self.draft is None else self.draft.missing()
@@ -250,7 +250,7 @@ class SetupPage(QWidget):
         self.data_dialog.show()
 
     def add_data_folder(self) -> None:
-        """Remember a folder below which published data sets lie: they fill their field by themselves."""
+        """Remember a folder that holds published data sets: their fields are filled in from it."""
         if folder := QFileDialog.getExistingDirectory(self, "A folder in which data sets lie"):
             self.finder.add(Path(folder))
 

@@ -85,7 +85,7 @@ class PreflightRunner(QObject):
             self._task = None
 
     def pause(self) -> None:
-        """Nobody is looking: what has not begun waits until the page is shown again."""
+        """The page is hidden: a check that has not begun waits until it is shown again."""
         if self._timer.isActive():
             self._timer.stop()
             self._config = None
@@ -231,7 +231,7 @@ class PreflightCard(Card):
         self.look.setVisible(False)
 
     def show_working(self, text: str = "Looking at the data") -> None:
-        """A look is under way; the numbers of the last one stay until it is done."""
+        """A check is under way; the numbers of the last one stay until it is done."""
         self._say(f"{text}…", "", False)
 
     def show_problem(self, problem: Problem) -> None:

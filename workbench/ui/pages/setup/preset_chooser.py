@@ -10,7 +10,7 @@ from workbench.settings.presets import Preset, presets
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.widgets.editors import ChoiceEditor
 
-OWN = ""  # key of the entry that stands for a config from elsewhere
+OWN = ""  # key of the entry for a config that is not a preset
 
 
 class PresetChooser(ChoiceEditor):

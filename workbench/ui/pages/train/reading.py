@@ -1,4 +1,4 @@
-"""What the curves of a run show, in plain sentences computed from their numbers. No Qt: the card beside them asks."""
+"""What the curves of a run show, in plain sentences computed from their numbers. It does not use Qt."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Sentence:
 
 
 def read_curves(curves: Mapping[str, Curve], scores: list[tuple[int, float]]) -> list[Sentence]:
-    """All that can be said.
+    """All sentences that the numbers support.
 
     Args:
         curves: by the names of NEEDED; missing ones are passed over.
