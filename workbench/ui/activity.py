@@ -1,4 +1,4 @@
-"""Every job that a person waits for: what it is, how far it is, how long it takes, and its Cancel."""
+"""The jobs that the user waits for: title, progress, time left and Cancel."""
 
 import threading
 from collections.abc import Callable
@@ -112,7 +112,7 @@ class Activity(QObject):
         return [item for item in self.items if item.state == "working"]
 
     def add(self, title: str, cancel: Callable[[], None] | None = None) -> ActivityItem:
-        """A new job; `cancel` is called on the window's thread when the person asks."""
+        """Add a job; `cancel` is called on the window's thread when the user cancels it."""
         item = ActivityItem(title, cancel, self)
         item.changed.connect(self._item_changed)
         self.items.append(item)
@@ -121,7 +121,7 @@ class Activity(QObject):
         return item
 
     def log(self, line: str) -> None:
-        """One line for the log under the list."""
+        """Add a line to the log under the list."""
         self.logged.emit(line)
 
     def _item_changed(self) -> None:

@@ -35,7 +35,7 @@ class WaitDialog(QDialog):
         column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
 
     def reject(self) -> None:
-        """Esc does not end the waiting."""
+        """Ignore Esc: the dialog closes when the run has ended."""
 
 
 class Closing(QObject):

@@ -33,7 +33,7 @@ def log_folder() -> Path:
 
 
 def start_log(folder: Path) -> None:
-    """Write the log to a file of at most 1 MB, with three older ones; a folder that cannot be written is left alone."""
+    """Write the log to a file of at most 1 MB, with three older ones; to none when the folder cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handler = RotatingFileHandler(folder / "window.log", maxBytes=1 << 20, backupCount=3, encoding="utf-8")
@@ -47,7 +47,7 @@ def start_log(folder: Path) -> None:
 
 
 def start_fault_log(workspace: Path) -> IO[str] | None:
-    """Where a crash of native code leaves its trace; the caller keeps the file open. None when it cannot be written."""
+    """Write the trace of a native crash to a file, which the caller keeps open; None when it cannot be written."""
     folder = workspace / "logs"
     try:
         folder.mkdir(exist_ok=True)

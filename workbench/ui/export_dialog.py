@@ -1,4 +1,4 @@
-"""The export dialog: tick formats, choose an epoch and a folder; the files are written by a process of their own."""
+"""The export dialog: tick formats, choose an epoch and a folder; another process writes the files."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +26,7 @@ WIDTH = 620  # px at 100% text
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the run has."""
+    """What can be exported of the run."""
 
     refused: dict[str, str]  # format -> why it cannot be made, or nothing
     best: int  # epoch of the best evaluation

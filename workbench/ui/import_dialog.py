@@ -25,7 +25,7 @@ HELP = {
 
 
 class ImportDialog(QDialog):
-    """Stays open until the run is made, and says what is wrong with the files."""
+    """Stays open until the run is made, and shows what is wrong with the files."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,7 +83,7 @@ class ImportDialog(QDialog):
         self.resize(self._session.theme.px(WIDTH), self.sizeHint().height())
 
     def reject(self) -> None:
-        """Close; what is being imported is given up."""
+        """Close the dialog and cancel the import."""
         if self._busy():
             assert self._work is not None
             self._work.cancel()

@@ -19,7 +19,7 @@ BETWEEN = 1  # ms between two signals of one look, in which the window can draw 
 
 
 class Follower(QObject):
-    """Announces what changes in a workspace, whoever writes it: this window, the CLI or another machine's process.
+    """Signals what changes in a workspace, whether this window, the CLI or another machine writes it.
 
     What it read last can be asked at any time, without a look at the disk. `scalars_arrived` tells the followed run
     from its first point on, in chunks, then goes on with what is new.
@@ -75,14 +75,14 @@ class Follower(QObject):
         self.watch.close()
 
     def stop(self) -> None:
-        """Stop looking; the caller closes the watch, wherever it does not matter how long that takes."""
+        """Stop looking; the caller closes the watch on a thread where that may take long."""
         with self._telling:
             self._closed = True
         self._timer.stop()
         self._asked.put(None)
 
     def look(self) -> None:
-        """One look at once, on this thread."""
+        """Look once, on this thread."""
         for step in self._heard(self._read(self._place)):
             step()
 
@@ -142,7 +142,7 @@ class Follower(QObject):
         return [*steps, self.runs_changed.emit, partial(self._rest, 0 if news.more else EVERY)]
 
     def _tell_of_run(self, position: Place, signal: SignalInstance, *news: object) -> None:
-        """Unless another run is followed since."""
+        """Emit the signal unless another run has been followed since."""
         if position.run_id == self._place.run_id:
             signal.emit(*news)
 

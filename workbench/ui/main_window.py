@@ -1,4 +1,4 @@
-"""The window: menus, rail, pages, docks, status bar. What is behind them lives in the session."""
+"""The window: menus, rail, pages, docks, status bar. Their state is in the session."""
 
 from functools import partial
 from pathlib import Path
@@ -363,7 +363,7 @@ class MainWindow(QMainWindow):
     # Layout
 
     def reset_layout(self) -> None:
-        """Every dock at its first place and size."""
+        """Put every dock back to its first place and size."""
         self.restoreState(self._first_state, LAYOUT_VERSION)
         for dock in (self.runs, self.activity):
             dock.show()
@@ -383,7 +383,7 @@ class MainWindow(QMainWindow):
         self.activity.set_unfolded(preferences.flag("layout/activity"))
 
     def _first_size(self) -> tuple[int, int]:
-        """The design's size, less where the screen with the window's frame around it has not that much."""
+        """The design's size, or less on a smaller screen; [width, height] in px."""
         room = self.screen().availableGeometry()
         return min(FIRST_SIZE[0], room.width() - FRAME[0]), min(FIRST_SIZE[1], room.height() - FRAME[1])
 

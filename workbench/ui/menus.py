@@ -93,7 +93,7 @@ class Menus:
         self._fill_run(runs)
 
     def add(self, menu: QMenu, *keys: str) -> None:
-        """Add commands by key; "" is a line."""
+        """Add commands by key; "" adds a separator."""
         for key in keys:
             if key:
                 menu.addAction(self._commands[key])
@@ -110,7 +110,7 @@ class Menus:
         sizes.addActions([self.appearance.larger, self.appearance.smaller])
 
     def show_page_actions(self, title: str, actions: list[QAction]) -> None:
-        """The current page's commands, or no such menu when it has none."""
+        """Show the current page's commands; the menu is hidden when there are none."""
         self.page.clear()
         self.page.setTitle(title)
         self.page.addActions(actions)

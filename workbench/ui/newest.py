@@ -1,4 +1,4 @@
-"""Of several requests for one thing the newest wins: the answers of older ones are dropped."""
+"""Requests of which only the newest is answered: the answers of older ones are dropped."""
 
 from collections.abc import Callable
 from typing import TypeVar

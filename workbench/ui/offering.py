@@ -1,4 +1,4 @@
-"""A config out of what a person drops on the window or picks: a config file, or a folder or archive of images."""
+"""A config from a dropped or chosen path: a config file, or a folder or archive of images."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ FOLDER_DATASET = "dataset/folder"
 
 
 def can_be_offered(path: Path) -> bool:
-    """Whether a drop of this path means something: images or a .toml file."""
+    """Whether this path can become a config: images or a .toml file."""
     return holds_images(path) or path.suffix.lower() == ".toml"
 
 

@@ -17,7 +17,7 @@ def default_file() -> Path:
 
 
 class Preferences(QObject):
-    """Small values by name. A value that cannot be read counts as not set."""
+    """Small values by name. An unreadable value counts as not set."""
 
     def __init__(self, file: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -73,7 +73,7 @@ class Preferences(QObject):
         return [Path(path) for path in self.text(f"recent/{kind}").split("\n") if path]
 
     def remember(self, kind: str, place: Path) -> None:
-        """Put a place at the top of the recent ones, without a look at the disk."""
+        """Put a path first among the recent ones; the disk is not read."""
         others = [other for other in self._remembered(kind) if other != place]
         self.set_text(f"recent/{kind}", "\n".join(str(path) for path in [place, *others][:MOST_RECENT]))
 

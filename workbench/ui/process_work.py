@@ -47,7 +47,7 @@ class ProcessWork:
             self._fail(problem)
 
     def cancel(self) -> None:
-        """Give it up."""
+        """Cancel the request; `cancelled` is called."""
         self.over = True
         self._request.cancel()
         self._item.cancelled()

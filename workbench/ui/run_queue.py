@@ -174,7 +174,7 @@ class RunQueue(QObject):
             self.changed.emit()
 
     def _fail(self, problem: Problem) -> None:
-        """The running one could not even begin."""
+        """End the run that could not be started as failed."""
         if self._given_up:
             return
         self._opening = None

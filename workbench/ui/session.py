@@ -78,7 +78,7 @@ class Session(Shown):
         self._begin_line()
 
     def _begin_line(self) -> None:
-        """No run of this window works or waits in the workspace yet."""
+        """Start with an empty queue for the workspace."""
         self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
         self.queue = RunQueue(self.workspace, self._make_job, self)
         self.queue.ended.connect(self._queue_ended)
@@ -163,7 +163,7 @@ class Session(Shown):
         self.show_run(run_id)
 
     def control(self, run_id: int) -> Control | None:
-        """Pause, resume, stop: of a run that this window started; None for any other."""
+        """The control (pause, resume, stop) of a run that this window started; None for any other."""
         return self.queue.control(run_id)
 
     def shown_control(self) -> Control | None:

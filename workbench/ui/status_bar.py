@@ -12,7 +12,7 @@ EVERY = 2000  # ms
 
 
 class StatusBar(QStatusBar):
-    """Memory is that of this program and what the machine has left."""
+    """Memory: what this program uses, and what is free on the machine."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -41,7 +41,7 @@ def _stops(widget: QWidget) -> Iterator[QWidget]:
 
 
 def _in_reading_order(widget: QWidget) -> list[QWidget]:
-    """Its children as they were built; of some, Qt has changed the order by raising one over the others."""
+    """Its children in reading order: for tabs and splitters Qt's own order differs."""
     children = [child for child in widget.children() if isinstance(child, QWidget) and not child.isWindow()]
     if isinstance(widget, QTabWidget):
         return sorted(children, key=lambda child: not isinstance(child, QTabBar))

@@ -101,5 +101,5 @@ class Task(QObject):
             self.over.emit(self)
 
     def _let_go(self) -> None:
-        """Drop what the work took and brought back: the task is part of a cycle, and a result may hold an open file."""
+        """Release the work and its result: the task is part of a cycle, and a result may hold an open file."""
         self.result = self._work = self._then = None

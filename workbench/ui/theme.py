@@ -127,7 +127,7 @@ def style_sheet(percent: int) -> str:
 
 
 def system_is_dark() -> bool:
-    """What the desktop asks programs to look like."""
+    """Whether the desktop asks for a dark theme."""
     return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
 
@@ -174,7 +174,7 @@ class Theme(QObject):
         return min(self.px(size), MOST_SIDE * size // 100)
 
     def apply(self) -> None:
-        """Dress the whole application, and tell those who paint themselves.
+        """Apply the theme to the whole application; `changed` tells widgets that paint themselves.
 
         Another text size dresses all widgets at once; other colours alone reach them in turns of the event loop.
         """
@@ -197,11 +197,11 @@ class Theme(QObject):
 
     @property
     def dressing(self) -> bool:
-        """Whether some widgets still have the colours of before."""
+        """Whether some widgets still have the old colours."""
         return self._dressing.busy
 
     def dress_now(self, page: QWidget) -> None:
-        """Give a page that is about to be shown the colours of now."""
+        """Give a page that is about to be shown the current colours."""
         self._dressing.dress_now(page)
 
     def close(self) -> None:

@@ -64,7 +64,7 @@ def memory(size: int) -> str:
 
 
 def from_home(path: Path) -> str:
-    """A place below the home folder as "~/Workbench"; any other as it is."""
+    """A path below the home folder as "~/Workbench"; any other unchanged."""
     try:
         home = Path.home()
     except RuntimeError:  # this account has none

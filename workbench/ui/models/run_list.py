@@ -10,15 +10,8 @@ from workbench.ui.words import percent, state_word
 from workbench.workspace.rows import Experiment, Run, counting
 
 Index = QModelIndex | QPersistentModelIndex
-ORDER = (
-    "queued",
-    "failed",
-    "interrupted",
-    "stopped",
-    "cancelled",
-    "running",
-    "waiting",
-)  # the state shown for a group
+# The states of which the first is shown for a group.
+ORDER = ("queued", "failed", "interrupted", "stopped", "cancelled", "running", "waiting")
 RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # the Run of a row
 
 

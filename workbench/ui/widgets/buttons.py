@@ -1,4 +1,4 @@
-"""Buttons with an icon: of a word, or bare with an accessible name."""
+"""Buttons with text and an icon, or with an icon and an accessible name."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QWidget

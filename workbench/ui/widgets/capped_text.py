@@ -1,4 +1,4 @@
-"""Text that takes as many lines as it needs up to some, and scrolls beyond them."""
+"""Text that grows up to a number of lines and scrolls beyond them."""
 
 from math import ceil
 
@@ -60,7 +60,7 @@ class CappedText(QScrollArea):
             self.updateGeometry()
 
     def _offer_bar(self) -> None:
-        """Bar and stop of Tab only where text is hidden.
+        """Show the scroll bar, and accept Tab, only when text is hidden.
 
         Qt judges by the label's least width, and a needless bar breaks more lines.
         """

@@ -36,7 +36,7 @@ class Editor(Protocol):
 
 
 class LineEditor(QLineEdit):
-    """Text, whole number or number. What cannot be read as one is handed on as text, for the check to explain."""
+    """Text, whole number or number. Text that is not a valid number is returned as text, which the check explains."""
 
     edited = Signal()
 
@@ -195,7 +195,7 @@ class PathEditor(QWidget):
         event.acceptProposedAction()
 
     def take(self, path: str) -> None:
-        """Put in a place that the person chose."""
+        """Enter a path that the person chose."""
         self._place.setEditText(path)
         self.edited.emit()
 
@@ -221,7 +221,7 @@ class PathEditor(QWidget):
 
 
 def parsed(text: str, kind: str) -> Any:
-    """The text as what the field holds, or as it is when it cannot be read so."""
+    """The text as the field's type, or unchanged when it cannot be parsed."""
     text = text.strip() if kind != "string" else text
     try:
         return {"integer": int, "number": float}.get(kind, str)(text)

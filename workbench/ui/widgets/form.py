@@ -94,7 +94,7 @@ class ParamsForm(QWidget):
         fixes: Mapping[str, Fix] | None = None,
         warnings: Mapping[str, str] | None = None,
     ) -> None:
-        """One sentence under each bad field, or each that one may regret, with a button where one click repairs it."""
+        """One sentence under each bad field, or a warning, with a button when one click repairs it."""
         for name, row in self._rows.items():
             warning = "" if name in errors else (warnings or {}).get(name, "")
             row.show_error(errors.get(name, warning), (fixes or {}).get(name), "warning" if warning else "error")
@@ -198,7 +198,7 @@ class FieldRow(QWidget):
         self._title.setAccessibleName(self._spoken_name() + (", changed from the preset" if changed else ""))
 
     def show_error(self, sentence: str, fix: Fix | None = None, role: Literal["error", "warning"] = "error") -> None:
-        """Say what is wrong under the editor, or what one may regret; an empty sentence takes it away."""
+        """Show an error or a warning under the editor; an empty sentence removes it."""
         self._fix_action = fix[1] if fix else None
         self.fix.setText(fix[0] if fix else "")
         self.fix.setVisible(fix is not None)

@@ -1,4 +1,4 @@
-"""Colours between two others, and the ink that is read on them."""
+"""Colours between two others, and the readable text colour on them."""
 
 from PySide6.QtGui import QColor
 

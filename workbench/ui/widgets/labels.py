@@ -1,4 +1,4 @@
-"""Labels that never interpret what they show: names and paths come from data. And icons in the place of words."""
+"""Labels that show plain text only, since names and paths come from data; and labels with an icon."""
 
 from html import escape
 
@@ -27,7 +27,7 @@ def plain_tip(text: str) -> str:
 
 
 def restyle(widget: QWidget) -> None:
-    """Make the style sheet see a property that changed."""
+    """Apply the style sheet again after a property changed."""
     widget.style().unpolish(widget)
     widget.style().polish(widget)
     widget.update()
@@ -65,7 +65,7 @@ class IconLabel(QLabel):
 
 
 class ElidedLabel(QLabel):
-    """One line that shortens itself to its place; the whole text is in the tooltip and for screen readers.
+    """Text that is shortened to the room it has; the whole text is in the tooltip and for screen readers.
 
     Args:
         lines: how many it may break into before it is shortened; their room is kept free.

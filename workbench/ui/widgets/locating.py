@@ -1,4 +1,4 @@
-"""The way to images that were moved: offered where one cannot be shown, it mends all of the data set at once."""
+"""Locating moved images: offered when one cannot be shown; a new folder applies to the whole data set."""
 
 from functools import partial
 from pathlib import Path

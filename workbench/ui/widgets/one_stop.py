@@ -21,7 +21,7 @@ class OneStop(QObject):
         self._buttons: list[QWidget] = []
 
     def show(self, buttons: Sequence[QWidget]) -> None:
-        """These are the group now, in lines from left to right."""
+        """Set the group's buttons, in lines from left to right."""
         self._buttons = list(buttons)
         for button in self._buttons:
             button.installEventFilter(self)  # a second time is none
@@ -57,6 +57,6 @@ class OneStop(QObject):
 
 
 def in_line(pool: Sequence[QWidget], button: QWidget) -> None:
-    """Have Tab meet a button that was made after its window right behind those before it."""
+    """Put a button that was made later right behind the others in the Tab order."""
     if pool:
         follow(pool[-1], [button])

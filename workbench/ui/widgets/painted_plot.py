@@ -48,7 +48,7 @@ class Picture(QWidget):
 
 
 class PaintedPlot(QFrame):
-    """To be subclassed: `paint` draws, `rows` are the numbers, `describe` is a sentence for those who do not see it."""
+    """A base class: `paint` draws, `rows` returns the numbers, `describe` a sentence for screen readers."""
 
     failed = Signal(object)  # Problem, of a save
 
@@ -78,7 +78,7 @@ class PaintedPlot(QFrame):
         self.retitle(title)
 
     def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
-        """Draw all of it into a place, in the colours of a theme."""
+        """Draw the whole plot into the rectangle `place` (px), in the colours of a theme."""
         raise NotImplementedError
 
     def rows(self) -> Rows:
@@ -86,7 +86,7 @@ class PaintedPlot(QFrame):
         raise NotImplementedError
 
     def describe(self) -> str:
-        """What is seen, in a sentence or two."""
+        """What the plot shows, in a sentence or two, for screen readers."""
         raise NotImplementedError
 
     def retitle(self, title: str) -> None:

@@ -72,7 +72,7 @@ class PictureLoader(QObject):
         return self._absent.get(sample_id, "")
 
     def request(self, place: str, sample_ids: list[int], size: int) -> None:
-        """What `place` shows now: load it next, in this order."""
+        """Load next what `place` shows now, in this order; `size` in px of the longer side."""
         if self._session.closed:
             return
         self._see_dataset()

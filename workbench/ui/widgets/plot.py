@@ -151,7 +151,7 @@ class CurvePlot(QFrame):
         return button
 
     def add_series(self, series: Series) -> None:
-        """One more curve, without points; for plots whose curves come by and by."""
+        """One more curve, without points; for plots whose curves are added later."""
         self.series.append(series)
         self.curves[series.name] = Curve()
         self.canvas.add_line(series)
@@ -160,7 +160,7 @@ class CurvePlot(QFrame):
         self._dress(series)
 
     def drop_series(self) -> None:
-        """Take every curve away."""
+        """Remove every curve."""
         self.clear()
         self.series.clear()
         self.curves.clear()
@@ -169,7 +169,7 @@ class CurvePlot(QFrame):
         self.canvas.drop_lines()
 
     def rename(self, title: str, x_title: str | None = None) -> None:
-        """Call the plot by another title, and what runs along the bottom by another word."""
+        """Change the title of the plot and the label of its bottom axis."""
         self.title = title
         if x_title is not None:
             self.x_title = x_title
@@ -189,7 +189,7 @@ class CurvePlot(QFrame):
         self.append(name, steps, values)
 
     def retitle(self, name: str, title: str) -> None:
-        """Call a series by another word."""
+        """Change the title of a series."""
         index = next(index for index, series in enumerate(self.series) if series.name == name)
         if self.series[index].title != title:
             self.series[index] = dataclasses.replace(self.series[index], title=title)
@@ -249,7 +249,7 @@ class CurvePlot(QFrame):
             self.redraw()
 
     def redraw(self) -> None:
-        """Hand the numbers to the items that are there."""
+        """Draw the current points."""
         self._timer.stop()
         columns = max(200, self.canvas.width())
         for series in self.series:
@@ -274,7 +274,7 @@ class CurvePlot(QFrame):
                 self.legend[series.name].setText(words)
 
     def describe(self) -> str:
-        """One sentence for those who do not see the curves."""
+        """What the curves show, in one sentence, for screen readers."""
         parts = []
         for series in self.shown():
             curve = self.curves[series.name]

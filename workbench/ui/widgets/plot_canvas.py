@@ -1,4 +1,4 @@
-"""The drawing area of a curve plot: pyqtgraph items that are made once and only ever given new numbers."""
+"""The drawing area of a curve plot: pyqtgraph items that are made once and get new numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ BOTTOM_PX = 34  # figures and name of the bottom axis
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One curve as it looks."""
+    """How one curve looks."""
 
     name: str  # the scalar's name, "probe/ce"
     title: str  # in legend, read-out and table: "CE"
@@ -111,7 +111,7 @@ class Reach(pg.GraphicsObject):
         return QRectF()
 
     def paint(self, *_: object) -> None:
-        """Nothing: Qt asks for it, though."""
+        """Draws nothing; Qt requires the method."""
 
 
 class WholeAxis(pg.AxisItem):
@@ -156,14 +156,14 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.scene().sigMouseMoved.connect(self._mouse_moved)
 
     def add_line(self, series: Series) -> None:
-        """Make room for another series."""
+        """Add a line for another series."""
         line = self.lines[series.name] = Line(series)
         self._view_of(series).addItem(line.raw)
         if not series.dots:  # a curve of few points is never smoothed
             self._view_of(series).addItem(line.smooth)
 
     def drop_lines(self) -> None:
-        """Take every series away."""
+        """Remove every series."""
         for line in self.lines.values():
             for item in (line.raw, line.smooth):
                 if item.getViewBox() is not None:
@@ -246,7 +246,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
                 line.smooth.setLogMode(False, False)
 
     def fit(self) -> None:
-        """Show everything, and go on doing so as points arrive."""
+        """Show everything, also as points arrive."""
         self.item.enableAutoRange()
         if self._right is not None:
             self._right.enableAutoRange(axis="y")
@@ -270,7 +270,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.layout.activate()
 
     def point_at(self, step: float | None) -> None:
-        """Put the crosshair on a step, or take it away."""
+        """Put the crosshair on a step; None hides it."""
         self._crosshair.setVisible(step is not None)
         if step is not None:
             self._crosshair.setValue(step)

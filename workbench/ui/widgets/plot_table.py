@@ -1,4 +1,4 @@
-"""The numbers behind a plot as a table: to read, to copy, and for those who do not see the curves."""
+"""The numbers behind a plot as a table: to read, to copy, and for screen readers."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -79,7 +79,7 @@ class Draft:
         self.values = self.base = self._full(config)
 
     def note_classes(self, config: RunConfig, classes: int) -> None:
-        """So many training classes were found for this config's data, split and seed."""
+        """Store the number of training classes of this config's data, split and seed."""
         self._classes[_of_data(config.model_dump())] = classes
 
     def forget_classes(self) -> bool:
@@ -90,7 +90,7 @@ class Draft:
 
     @property
     def classes(self) -> int | None:
-        """The number of training classes, once somebody looked at the data."""
+        """The number of training classes; None before the data was read."""
         return self._classes.get(_of_data(self.values))
 
     def load(self, config: RunConfig, *, as_base: bool = True, sources: dict[str, str] | None = None) -> None:
@@ -239,7 +239,7 @@ class Draft:
         return [path for group in GROUPS for path in self.fields(group)]
 
     def check(self) -> tuple[RunConfig | None, dict[str, str]]:
-        """The config when it can start, and else one sentence by path for every bad field."""
+        """The config when it can start, otherwise one sentence by path for every bad field."""
         config, errors = RunConfig.from_values(self.values, self.catalog, self.classes)
         if config is None:
             for kind in KINDS:  # a bad common part hides these from `from_values`
@@ -247,7 +247,7 @@ class Draft:
         return config, errors
 
     def warnings(self) -> dict[str, str]:
-        """What one may regret, a sentence by path; empty while the config cannot start."""
+        """Warnings, a sentence by path; empty while the config cannot start."""
         config, _ = self.check()
         return {} if config is None else config.warnings(self.catalog, self.classes)
 

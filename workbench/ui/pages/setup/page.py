@@ -1,4 +1,4 @@
-"""The Set up page: choose a preset, change what should differ, see what it would be, start."""
+"""The Set up page: choose a preset, change it, check it, start."""
 
 from functools import partial
 from pathlib import Path
@@ -38,7 +38,7 @@ NARROWEST = 760  # px of the page under which labels are above their fields
 
 
 class SetupPage(QWidget):
-    """Edits a draft of a run. Every change goes through `_edit`, and `_refresh` shows what came of it."""
+    """Edits a draft of a run. Every change goes through `_edit`, and `_refresh` shows the result."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -344,7 +344,7 @@ class SetupPage(QWidget):
         self.summary.setText(count + (shown.summary if shown else "A config from a file or a run."))
 
     def _explain(self, errors: dict[str, str]) -> None:
-        """Why Start is off: above it and in its tooltip."""
+        """Show above Start, and in its tooltip, why it is disabled."""
         assert self.draft is not None
         fields = {path: field for heading in GROUPS for path, field in self.draft.fields(heading).items()}
         self._bad_paths = [path for path in fields if path in errors]
@@ -375,7 +375,7 @@ class SetupPage(QWidget):
             self._looked_at = (self.config, result)
 
     def _keep_classes(self, config: RunConfig, classes: int) -> None:
-        """The number of classes may make a choice impossible: it is refused at its field."""
+        """Refuse a choice that the number of classes makes impossible, at its field."""
         if self.draft is not None and self.draft.classes != classes:
             self.draft.note_classes(config, classes)
             if self.draft.check()[0] is None:

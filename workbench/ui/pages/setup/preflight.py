@@ -1,4 +1,4 @@
-"""The Preflight card: what the run would be, found out on a thread each time the config settles; the newest wins."""
+"""The Preflight card: a check of the run on a thread, once edits have stopped; only the newest is shown."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -31,7 +31,7 @@ FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Speed", "
 
 
 class PreflightRunner(QObject):
-    """Starts a look at the data when the config has settled, and drops every look but the newest."""
+    """Starts a check when edits have stopped, and drops every check but the newest."""
 
     waits = Signal()  # for the config to settle
     began = Signal()
@@ -39,9 +39,9 @@ class PreflightRunner(QObject):
     found = Signal(object)  # Preflight
     failed = Signal(object)  # Problem
     counted = Signal(object, int)  # RunConfig, its training classes: as soon as they are known
-    held = Signal()  # a run is working: the look waits until it is asked for; classes that decide are counted
-    _heard = Signal(int, str)  # number of the look, text; emitted on its thread
-    _counted = Signal(int, int)  # number of the look, classes; emitted on its thread
+    held = Signal()  # a run is working: the check waits until it is asked for; classes that decide are counted
+    _heard = Signal(int, str)  # number of the check, text; emitted on its thread
+    _counted = Signal(int, int)  # number of the check, classes; emitted on its thread
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -49,7 +49,7 @@ class PreflightRunner(QObject):
         self._config: RunConfig | None = None
         self._task: Task | None = None
         self._number = 0
-        self._held = False  # a run works, and the look waits for its end
+        self._held = False  # a run works, and the check waits for its end
         self._timer = QTimer(self, singleShot=True, interval=SETTLES_AFTER)
         self._timer.timeout.connect(self.look)
         self._heard.connect(self._hear)
@@ -71,12 +71,12 @@ class PreflightRunner(QObject):
             self.waits.emit()
 
     def take_up(self) -> None:
-        """Look now if the look was held for a run that has ended."""
+        """Start the check now if it was held for a run that has ended."""
         if self._held and not self._session.busy:
             self.look()
 
     def drop(self) -> None:
-        """Forget the look that waits or works."""
+        """Drop the check that waits or works."""
         self._held = False
         self._timer.stop()
         self._number += 1
@@ -91,7 +91,7 @@ class PreflightRunner(QObject):
             self._config = None
 
     def look(self, even_if_busy: bool = False) -> None:
-        """Look now. A run that trains is not disturbed unless `even_if_busy`: no step is tried."""
+        """Start the check now. A run that trains is not disturbed unless `even_if_busy`: no step is tried."""
         self.drop()
         if self._config is None:
             return
@@ -134,7 +134,7 @@ class PreflightRunner(QObject):
         self._start("Preflight", work, self.found.emit)
 
     def _start(self, title: str, work: Callable[[Progress], Any], then: Callable[[Any], None]) -> None:
-        """Do it on a thread, as the newest look; what comes of it is dropped when another has begun by then."""
+        """Do the check on a thread, as the newest; its result is dropped when another has begun by then."""
         number = self._number
 
         def take(result: Any) -> None:
@@ -217,7 +217,7 @@ class PreflightCard(Card):
         self.body.addWidget(self.left_out)
 
     def show_idle(self, sentence: str, *, offer_check: bool = False) -> None:
-        """Nothing is known of this config, and why."""
+        """Show why nothing is known of this config."""
         self._say(sentence, "", offer_check)
         for value in self.facts.values():
             value.setText(NO_VALUE)
@@ -240,7 +240,7 @@ class PreflightCard(Card):
         self._say("", str(problem), True)
 
     def show_result(self, result: "Preflight", titles: Mapping[str, str]) -> None:
-        """What was found. `titles` are the words for data sets' names, by name."""
+        """Show the result. `titles` maps names of data sets to their titles."""
         self._say("", "", False)
         disjoint = "no class in both halves" if result.classes_disjoint else "same classes in both halves"
         side = f"{result.image_size}{THIN}×{THIN}{result.image_size}{THIN}px"

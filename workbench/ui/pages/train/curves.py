@@ -19,7 +19,7 @@ EXPLODED = re.compile(r"The loss (exploded to \S+) at step (\d+)")  # as the tra
 
 
 class Curves(QWidget):
-    """A grid of 2 x 2. Give it scalars as they arrive and evaluations as they are; it draws at its own pace."""
+    """A grid of 2 x 2. Give it scalars as they arrive and evaluations as they are; it draws them within 100 ms."""
 
     failed = Signal(object)  # Problem, of saving a plot
 

@@ -47,7 +47,7 @@ class MethodPanel(QStackedWidget):
 
     @property
     def step(self) -> int | None:
-        """The step whose charts are looked at; None without any."""
+        """The step whose charts are shown; None without any."""
         return self._shown
 
     def show_steps(self, steps: list[int]) -> None:

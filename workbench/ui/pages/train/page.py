@@ -147,7 +147,7 @@ class TrainPage(QStackedWidget):
         self._fit_text()
 
     def _read_curves(self) -> None:
-        """Say what the curves of now show."""
+        """Show what the curves say now."""
         every = {
             name: curve for plot in (*self.curves.plots, *self.anatomy.plots) for name, curve in plot.curves.items()
         }

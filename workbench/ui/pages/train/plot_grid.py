@@ -13,7 +13,7 @@ COLUMNS = 2
 
 
 class PlotGrid(QObject):
-    """Lays plots into a grid of two columns. A double-click fills the grid with one of them, Esc takes that back."""
+    """Lays plots into a grid of two columns. A double-click fills the grid with one of them, Esc shows all again."""
 
     def __init__(self, plots: Sequence[CurvePlot], grid: QGridLayout, owner: QWidget) -> None:
         super().__init__(owner)
@@ -31,13 +31,13 @@ class PlotGrid(QObject):
         self._back.setEnabled(False)
 
     def show_all(self) -> None:
-        """Every plot again."""
+        """Show every plot again."""
         self._back.setEnabled(False)
         for plot in self._plots:
             plot.setVisible(True)
 
     def show_best(self, epoch: int | None, step: int | None) -> None:
-        """Mark the best epoch in every plot; None takes the mark away."""
+        """Mark the best epoch in every plot; None removes the mark."""
         for plot in self._plots:
             plot.show_best(epoch if plot.x_title == "epoch" else step)
 
