@@ -7,7 +7,7 @@ import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from workbench.ui.pages.train.plot_grid import PlotGrid
+from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.theme import OKABE_ITO, SERIES
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.workspace.rows import Evaluation, Run, recalls
@@ -59,14 +59,8 @@ class Curves(QWidget):
 
     def add(self, points: Iterable[tuple[str, int, float]]) -> None:
         """Scalars (name, step, value) in the order written; names that no plot shows are passed over."""
-        gathered: dict[str, tuple[list[int], list[float]]] = {}
-        for name, step, value in points:
-            if name in self._of:
-                steps, values = gathered.setdefault(name, ([], []))
-                steps.append(step)
-                values.append(value)
-        for name, (steps, values) in gathered.items():
-            self.add_curve(name, np.asarray(steps), np.asarray(values, np.float64))
+        for name, steps, values in by_name(points, self._of):
+            self.add_curve(name, steps, values)
 
     def add_curve(self, name: str, steps: np.ndarray, values: np.ndarray) -> None:
         """Points of one name; both [n]."""

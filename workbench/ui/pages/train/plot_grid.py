@@ -1,8 +1,9 @@
 """Plots of one run side by side: one crosshair for all, the best epoch in each, and one of them at full size."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import partial
 
+import numpy as np
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QGridLayout, QWidget
@@ -54,3 +55,17 @@ class PlotGrid(QObject):
             plot.setVisible(plot is wanted)
         wanted.canvas.setFocus()
         self._back.setEnabled(True)
+
+
+def by_name(
+    points: Iterable[tuple[str, int, float]], names: Container[str]
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """The points (name, step, value) of these names: each name with its steps and values, both [n], in their order."""
+    gathered: dict[str, tuple[list[int], list[float]]] = {}
+    for name, step, value in points:
+        if name in names:
+            steps, values = gathered.setdefault(name, ([], []))
+            steps.append(step)
+            values.append(value)
+    for name, (steps, values) in gathered.items():
+        yield name, np.asarray(steps), np.asarray(values, np.float64)
