@@ -1,4 +1,4 @@
-"""Every job that a person waits for: what it is, how far it is, how long it takes, and its Cancel."""
+"""The jobs that the user waits for: title, progress, time left and Cancel."""
 
 import threading
 from collections.abc import Callable
@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 State = Literal["working", "done", "failed", "cancelled"]
 KEPT = 200  # ended jobs in the list
-OFTEN = 50  # ms between two looks at what a job says
-SURE_AFTER = 2.0  # seconds before a pace says anything about the time left
+OFTEN = 50  # ms between two updates of a job's progress
+SURE_AFTER = 2.0  # seconds before the time left is estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Progressed:
 
 
 class ActivityItem(QObject):
-    """One job. `progress`, `finish`, `fail` and `cancelled` may be called from any thread, as often as one likes."""
+    """One job. `progress`, `finish`, `fail` and `cancelled` may be called from any thread and at any rate."""
 
     changed = Signal()  # on the window's thread
     _posted = Signal()
@@ -39,16 +39,17 @@ class ActivityItem(QObject):
         self._cancel = cancel
         self._lock = threading.Lock()
         self._new: tuple[State, Progressed] | None = None
-        self._looking = False  # a look is on its way, or was less than OFTEN ago
+        self._looking = False  # an update is posted, or was delivered less than OFTEN ago
         self._posted.connect(self._take)
 
     @property
     def can_cancel(self) -> bool:
+        """Whether the job works and can be cancelled."""
         return self._cancel is not None and self.state == "working"
 
     @property
     def seconds_left(self) -> float | None:
-        """As the job says, else from its pace so far; None when unknown."""
+        """The job's own estimate, otherwise one from its pace so far; None when unknown."""
         if self.now.seconds_left is not None or self.state != "working":
             return self.now.seconds_left
         worked = monotonic() - self.started
@@ -57,20 +58,24 @@ class ActivityItem(QObject):
         return worked * (self.now.total - self.now.done) / self.now.done
 
     def cancel(self) -> None:
-        """Ask the job to end; it says so itself when it has."""
+        """Ask the job to end; its state changes when it has ended."""
         if self._cancel is not None:
             self._cancel()
 
     def progress(self, done: int = 0, total: int = 0, text: str = "", seconds_left: float | None = None) -> None:
+        """Report progress: `done` of `total`, both 0 when the length is unknown; `seconds_left` None means unknown."""
         self._post("working", Progressed(done, total, text, seconds_left))
 
     def finish(self, text: str = "") -> None:
+        """Report that the job succeeded."""
         self._post("done", Progressed(text=text))
 
     def fail(self, text: str) -> None:
+        """Report that the job failed, and why."""
         self._post("failed", Progressed(text=text))
 
     def cancelled(self, text: str = "Cancelled") -> None:
+        """Report that the job ended because it was cancelled."""
         self._post("cancelled", Progressed(text=text))
 
     def _post(self, state: State, now: Progressed) -> None:
@@ -91,7 +96,7 @@ class ActivityItem(QObject):
 
 
 class Activity(QObject):
-    """The list of jobs, newest last, and the lines of the log beside it. Use on the window's thread."""
+    """The list of jobs, newest last, and the lines of the log. Use on the window's thread."""
 
     changed = Signal()
     logged = Signal(str)
@@ -103,10 +108,11 @@ class Activity(QObject):
 
     @property
     def working(self) -> list[ActivityItem]:
+        """The jobs that have not ended, oldest first."""
         return [item for item in self.items if item.state == "working"]
 
     def add(self, title: str, cancel: Callable[[], None] | None = None) -> ActivityItem:
-        """A new job; `cancel` is called on the window's thread when the person asks."""
+        """Add a job; `cancel` is called on the window's thread when the user cancels it."""
         item = ActivityItem(title, cancel, self)
         item.changed.connect(self._item_changed)
         self.items.append(item)
@@ -115,7 +121,7 @@ class Activity(QObject):
         return item
 
     def log(self, line: str) -> None:
-        """One line for the log under the list."""
+        """Add a line to the log under the list."""
         self.logged.emit(line)
 
     def _item_changed(self) -> None:

@@ -1,4 +1,4 @@
-"""The window's door to an analysis process: ask, hear of progress, get the answer on the window's thread."""
+"""The window's client of an analysis process: progress and answers arrive on the window's thread."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,32 +17,40 @@ NEVER_ASKED = 0  # numbers of requests begin at 1
 class Process(Protocol):
     """What the client needs of jobs.AnalysisProcess."""
 
-    def request(self, op: str, **fields: Any) -> int: ...
-    def cancel(self, number: int) -> None: ...
-    def close(self) -> None: ...
+    def request(self, op: str, **fields: Any) -> int:
+        """Send a request and return its number, 1 or higher."""
+
+    def cancel(self, number: int) -> None:
+        """Discard the request of that number."""
+
+    def close(self) -> None:
+        """End the process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
+    """The functions that receive the answers to one request; None ignores that answer."""
+
     on_progress: Callable[[Answer], None] | None
     on_result: Callable[[Answer], None] | None
     on_error: Callable[[Problem], None] | None
 
 
 class Request:
-    """A request on its way; `cancel` discards it: none of its callbacks is called any more."""
+    """A request that was sent; after `cancel` none of its callbacks is called."""
 
     def __init__(self, client: "AnalysisClient", number: int) -> None:
         self._client, self.number = client, number
 
     def cancel(self) -> None:
+        """Discard the request; nothing happens when it has been answered."""
         self._client.cancel(self.number)
 
 
 class AnalysisClient(QObject):
     """Requests to one analysis process. All callbacks are called on the thread of this object, the window's.
 
-    A process that dies answers every open request with an error, and is started anew at the next one.
+    When the process dies, every open request gets an error; the next request starts a new process.
 
     Args:
         start: makes the process for a function that takes its answers; tests give another.

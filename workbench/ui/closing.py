@@ -1,4 +1,4 @@
-"""Closing the window while a run works: the person chooses, and the run ends by itself. No thread is ever killed."""
+"""Closing the window while a run works: the user chooses how the run ends. No thread is killed."""
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QLayout, QProgressBar, QVBoxLayout, QWidget
@@ -10,7 +10,7 @@ from workbench.ui.widgets.labels import label
 
 
 class WaitDialog(QDialog):
-    """Stands while the run ends; the window goes on painting."""
+    """Shown until the run has ended; the window keeps painting."""
 
     now_chosen = Signal()
 
@@ -35,7 +35,7 @@ class WaitDialog(QDialog):
         column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
 
     def reject(self) -> None:
-        """Esc does not end the waiting."""
+        """Ignore Esc: the dialog closes when the run has ended."""
 
 
 class Closing(QObject):
@@ -48,7 +48,7 @@ class Closing(QObject):
         self.wait: WaitDialog | None = None
 
     def may_close(self) -> bool:
-        """True when nothing works; otherwise the person is asked, and the window closes later."""
+        """True when no run works; otherwise the user is asked, and the window closes later."""
         if not self._session.busy:
             return True
         if self.ask is None and self.wait is None:

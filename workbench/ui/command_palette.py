@@ -32,13 +32,14 @@ class CommandList(QAbstractTableModel):
         self.find("")
 
     def find(self, typed: str) -> None:
+        """List the enabled commands that fit what was typed, best first; all of them for an empty line."""
         self.beginResetModel()
         scored = [(score(typed, self._line(key)), key) for key in self._commands if self._can_run(key)]
         fitting = [(points, key) for points, key in scored if points is not None]
         if typed.strip():
-            fitting.sort(key=lambda each: -each[0])
+            fitting.sort(key=lambda pair: -pair[0])
         else:
-            fitting.sort(key=lambda each: GROUPS.get(self._commands.group(each[1]), 0))
+            fitting.sort(key=lambda pair: GROUPS.get(self._commands.group(pair[1]), 0))
         self.keys = [key for _, key in fitting]
         self.endResetModel()
 
@@ -49,6 +50,7 @@ class CommandList(QAbstractTableModel):
         return 0 if parent.isValid() else 2
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The command's words (column 0) or its shortcut (column 1)."""
         if not index.isValid():
             return None
         key = self.keys[index.row()]

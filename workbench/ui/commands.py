@@ -32,7 +32,7 @@ class Commands(QObject):
         *,
         checkable: bool = False,
     ) -> QAction:
-        """A new command of the frame; `slot` is a method of a QObject. "&" marks the letter in menus."""
+        """Add a command of the frame; `slot` is a method of a QObject. "&" marks the letter in menus."""
         action = QAction(title, self._window)
         action.setCheckable(checkable)
         if icon_name:
@@ -45,7 +45,7 @@ class Commands(QObject):
         return action
 
     def adopt(self, key: str, action: QAction, group: str = "") -> None:
-        """Take over an action that another part made, such as a page: its shortcut becomes editable."""
+        """Add an action that was made elsewhere, such as by a page: its shortcut becomes editable."""
         self._actions[key] = action
         self._groups[key] = group or key.partition(".")[0].capitalize()
         self._defaults[key] = action.shortcut()
@@ -64,21 +64,23 @@ class Commands(QObject):
         return key in self._actions
 
     def title(self, key: str) -> str:
-        """The command's words, without the mark for menus."""
+        """The command's title, without the "&" for menus."""
         return self._actions[key].text().replace("&", "").removesuffix("…")
 
     def group(self, key: str) -> str:
-        """Where it belongs: "View", "Run", "Map", ..."""
+        """The command's group: "View", "Run", "Map", ..."""
         return self._groups[key]
 
     def shortcut(self, key: str) -> QKeySequence:
+        """The command's shortcut; empty when it has none."""
         return self._actions[key].shortcut()
 
     def default(self, key: str) -> QKeySequence:
+        """The shortcut that the command has before the person changes it."""
         return self._defaults[key]
 
     def set_shortcut(self, key: str, sequence: QKeySequence) -> None:
-        """Change a shortcut and remember it; an empty one takes it away."""
+        """Change a shortcut and remember it; an empty one removes it."""
         self._actions[key].setShortcut(sequence)
         if sequence == self._defaults[key]:
             self._preferences.forget(f"shortcuts/{key}")
@@ -87,11 +89,12 @@ class Commands(QObject):
         self.changed.emit()
 
     def reset_shortcuts(self) -> None:
+        """Give every command its default shortcut."""
         for key in self._actions:
             self.set_shortcut(key, self._defaults[key])
 
     def conflicts(self, key: str) -> list[str]:
-        """Other commands with the same shortcut that can be meant at the same time."""
+        """Other commands with the same shortcut that are available at the same time."""
         mine, group = self.shortcut(key), self.group(key)
         if mine.isEmpty():
             return []
@@ -103,7 +106,7 @@ class Commands(QObject):
 
     @staticmethod
     def _meet(first: str, second: str) -> bool:
-        """Commands of two different pages are never there together."""
+        """Whether both groups can be available at once; those of two different pages cannot."""
         pages = {"Setup", "Train", "Map", "Retrieval", "Compare", "Report"}
         return first == second or not (first in pages and second in pages)
 

@@ -1,4 +1,4 @@
-"""What no one caught: told once a minute in the message bar, always in the log, never the end of the program."""
+"""Uncaught exceptions: shown at most once a minute in the message bar and always logged; the program goes on."""
 
 import faulthandler
 import logging
@@ -17,7 +17,7 @@ from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInst
 from workbench.problem import Problem
 
 log = logging.getLogger(__name__)
-QUIET = 60.0  # seconds in which the same defect is told once
+QUIET = 60.0  # seconds in which the same defect is shown once
 LEVELS = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
     QtMsgType.QtInfoMsg: logging.INFO,
@@ -28,12 +28,12 @@ LEVELS = {
 
 
 def log_folder() -> Path:
-    """Where the window's log lies."""
+    """The folder of the window's log."""
     return user_log_path("workbench", appauthor=False)
 
 
 def start_log(folder: Path) -> None:
-    """Write the log to a file of at most 1 MB, with three older ones; a folder that cannot be written is left alone."""
+    """Write the log to a file of at most 1 MB, with three older ones; to none when the folder cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handler = RotatingFileHandler(folder / "window.log", maxBytes=1 << 20, backupCount=3, encoding="utf-8")
@@ -47,7 +47,7 @@ def start_log(folder: Path) -> None:
 
 
 def start_fault_log(workspace: Path) -> IO[str] | None:
-    """Where a crash of native code leaves its trace; the caller keeps the file open. None when it cannot be written."""
+    """Write the trace of a native crash to a file, which the caller keeps open; None when it cannot be written."""
     folder = workspace / "logs"
     try:
         folder.mkdir(exist_ok=True)
@@ -60,7 +60,7 @@ def start_fault_log(workspace: Path) -> IO[str] | None:
 
 
 class Defects(QObject):
-    """Takes the exceptions that nobody caught, on any thread. `install` hooks it in, `remove` takes it out again."""
+    """Receives the uncaught exceptions of all threads between `install` and `remove`."""
 
     told = Signal(object, str)  # Problem, traceback; on the window's thread
 
@@ -70,17 +70,19 @@ class Defects(QObject):
         self._lock = threading.Lock()
 
     def install(self) -> None:
+        """Receive uncaught exceptions of all threads, and write Qt's messages to the log."""
         sys.excepthook = self.caught
         threading.excepthook = self._caught_in_thread
         qInstallMessageHandler(_to_log)
 
     def remove(self) -> None:
+        """Restore Python's own hooks and Qt's own message handler."""
         sys.excepthook = sys.__excepthook__
         threading.excepthook = threading.__excepthook__
         qInstallMessageHandler(None)
 
     def caught(self, kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
-        """The hook: a Problem is told as it is, anything else as a defect of ours."""
+        """The exception hook: a Problem is shown as it is, anything else as a defect of Workbench."""
         if issubclass(kind, KeyboardInterrupt):
             sys.__excepthook__(kind, error or kind(), trace)
             return
@@ -91,8 +93,8 @@ class Defects(QObject):
         problem = error if isinstance(error, Problem) else _as_problem(kind)
         self.told.emit(problem, text)
 
-    def _caught_in_thread(self, given: threading.ExceptHookArgs) -> None:
-        self.caught(given.exc_type, given.exc_value, given.exc_traceback)
+    def _caught_in_thread(self, args: threading.ExceptHookArgs) -> None:
+        self.caught(args.exc_type, args.exc_value, args.exc_traceback)
 
     def _is_news(self, key: str) -> bool:
         with self._lock:

@@ -17,7 +17,7 @@ BETWEEN = 2  # ms
 
 
 class Dressing(QObject):
-    """Polishes the widgets that are there when it begins; widgets made later have the new palette by themselves."""
+    """Polishes the widgets that are there when it begins; widgets made later get the new palette from Qt."""
 
     finished = Signal()
 
@@ -54,7 +54,7 @@ class Dressing(QObject):
             self._hidden = deque(widget for widget in self._hidden if widget not in inside)
 
     def stop(self) -> None:
-        """Do no more; windows are painted again."""
+        """Stop polishing; windows are painted again."""
         self._timer.stop()
         self._seen.clear()
         self._hidden.clear()

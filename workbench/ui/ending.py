@@ -1,4 +1,4 @@
-"""Ending a run of this window: one question, from wherever it is asked, whose answers are what then happens."""
+"""The question that is asked before a run of this window is ended."""
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
@@ -9,7 +9,7 @@ from workbench.ui.widgets.buttons import button
 
 
 class Ending(QObject):
-    """Asks what is to become of a run that works or waits in line."""
+    """Asks how to end a run that works or waits in line, and ends it."""
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)

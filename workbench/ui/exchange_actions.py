@@ -1,4 +1,4 @@
-"""The window's way out and in: "Export…" of a run and "Import embeddings…"."""
+"""The commands "Export…" of a run and "Import embeddings…"."""
 
 from typing import TYPE_CHECKING
 
@@ -26,8 +26,8 @@ class ExchangeActions(QObject):
         )
 
     def ask_export(self) -> "ExportDialog | None":
-        """Open the dialog for the shown run; None when there is none."""
-        from workbench.ui.export_dialog import ExportDialog  # late: the window stands before
+        """Open the export dialog for the shown run; None when no run is shown."""
+        from workbench.ui.export_dialog import ExportDialog  # late: the window is shown first
 
         try:
             run = self._session.run()
@@ -42,7 +42,7 @@ class ExchangeActions(QObject):
         return dialog
 
     def ask_import(self) -> "ImportDialog":
-        """Open the dialog."""
+        """Open the import dialog."""
         from workbench.ui.import_dialog import ImportDialog
 
         dialog = ImportDialog(self._session, self._window)

@@ -8,5 +8,5 @@ from workbench.ui.session import Session
 
 
 def exchange_process(session: Session) -> AnalysisClient:
-    """A new process for one piece of work; the session's end ends it, too."""
+    """A new process for one export or import; it ends with the session at the latest."""
     return AnalysisClient(session, partial(AnalysisProcess, module="workbench.exchange.server"))

@@ -1,4 +1,4 @@
-"""The export dialog: tick formats, choose an epoch and a folder; the files are written by a process of their own."""
+"""The export dialog: tick formats, choose an epoch and a folder; another process writes the files."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +13,7 @@ from workbench.progress import Progress
 from workbench.ui.exchange_work import exchange_process
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
-from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.buttons import button, button_row
 from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.words import counted
@@ -26,7 +26,7 @@ WIDTH = 620  # px at 100% text
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the run has."""
+    """What can be exported of the run."""
 
     refused: dict[str, str]  # format -> why it cannot be made, or nothing
     best: int  # epoch of the best evaluation
@@ -69,20 +69,16 @@ class ExportDialog(QDialog):
         grid.setHorizontalSpacing(16)
         grid.setVerticalSpacing(4)
         grid.setColumnStretch(1, 1)
-        for row, (name, each) in enumerate(FORMATS.items()):
-            box = QCheckBox(each.title)
-            box.setToolTip(each.help)
+        for row, (name, file_format) in enumerate(FORMATS.items()):
+            box = QCheckBox(file_format.title)
+            box.setToolTip(file_format.help)
             box.setChecked(name in AT_FIRST)
             box.setEnabled(False)
             box.toggled.connect(self._check)
             self.boxes[name] = box
-            self.reasons[name].setText(each.help)
+            self.reasons[name].setText(file_format.help)
             grid.addWidget(box, row, 0)
             grid.addWidget(self.reasons[name], row, 1)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.cancel)
-        foot.addWidget(self.start)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(8)
@@ -95,7 +91,7 @@ class ExportDialog(QDialog):
         column.addWidget(self.folder)
         column.addWidget(self.state)
         column.addStretch(1)
-        column.addLayout(foot)
+        column.addLayout(button_row(self.cancel, self.start))
         self.start.setEnabled(False)
         self.resize(self._session.theme.px(WIDTH), self.sizeHint().height())
 
@@ -119,18 +115,18 @@ class ExportDialog(QDialog):
         self._finding.cancel()
         super().reject()
 
-    def _looked(self, found: Look) -> None:
-        for name, why in found.refused.items():
+    def _looked(self, look: Look) -> None:
+        for name, why in look.refused.items():
             self.boxes[name].setEnabled(not why)
             if why:
                 self.boxes[name].setChecked(False)
                 self.reasons[name].setText(why)
-        if found.epochs:
-            self.epoch.setItemText(0, f"Best: epoch {found.best}")
-            self.epoch.addItem(f"Last: epoch {found.epochs[-1]}", LAST)
-            for each in found.epochs:
-                self.epoch.addItem(f"Epoch {each}" if each else "Epoch 0 (untrained)", str(each))
-        self.epoch.setEnabled(bool(found.epochs))
+        if look.epochs:
+            self.epoch.setItemText(0, f"Best: epoch {look.best}")
+            self.epoch.addItem(f"Last: epoch {look.epochs[-1]}", LAST)
+            for epoch in look.epochs:
+                self.epoch.addItem(f"Epoch {epoch}" if epoch else "Epoch 0 (untrained)", str(epoch))
+        self.epoch.setEnabled(bool(look.epochs))
         self.state.setText("This run has not ended: it is written as it is now." if self._run.live else "")
         self._check()
 
@@ -142,7 +138,7 @@ class ExportDialog(QDialog):
         self.start.setToolTip("" if self.start.isEnabled() else "Tick a format and choose a folder first")
 
     def _start(self) -> None:
-        """Leave the work to the Activity panel; its end is told in the message bar."""
+        """Start the export; the Activity panel shows its progress and the message bar its result."""
         out = Path(self.folder.value().strip()).expanduser()
         fields = {"run": self._run.id, "formats": self.formats(), "out": str(out), "epoch": str(self.epoch.value())}
         done, notify = partial(_tell, self._session, out), self._session.notify
@@ -153,7 +149,7 @@ class ExportDialog(QDialog):
 
 def _look(workspace: Workspace, run_id: int, progress: Progress) -> Look:
     source = source_of(workspace, run_id)
-    epochs = [each.epoch for each in workspace.evaluations(run_id)]
+    epochs = [evaluation.epoch for evaluation in workspace.evaluations(run_id)]
     best = 0 if source.evaluation is None else source.evaluation.epoch
     return Look({name: refusal(name, source) for name in FORMATS}, best, epochs)
 

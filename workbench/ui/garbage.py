@@ -1,7 +1,7 @@
-"""Who looks for unreachable objects, and when: the window's thread, between two events.
+"""Garbage collection runs on the window's thread only, between two events.
 
-Python looks on whichever thread allocates next. A widget freed on a worker's thread is a crash in Qt, and a look at all
-of the engine's 450,000 objects, which stops every thread, took up to 0.7 s on a busy machine.
+Python collects on whichever thread allocates next. Freeing a widget on a worker's thread crashes Qt, and a full
+collection over the engine's 450,000 objects, which stops every thread, took up to 0.7 s on a busy machine.
 """
 
 import atexit
@@ -15,7 +15,7 @@ SHARE = 0.01  # of the time that looks at all objects may take
 
 
 class Garbage(QObject):
-    """From now on Python frees cycles in `look` only, and from `settle` on it is called by a timer.
+    """Turns automatic collection off: cycles are freed by `look`, which a timer calls after `settle`.
 
     Args:
         parent: lives on the window's thread; so does the timer.
@@ -29,13 +29,13 @@ class Garbage(QObject):
         self._timer.timeout.connect(self.look)
 
     def settle(self) -> None:
-        """The program is loaded: what lives now lives as long as it, and looks leave it out and are short."""
+        """Freeze the objects of the loaded program, so that later collections skip them, and start the timer."""
         gc.freeze()
         atexit.register(gc.unfreeze)  # else libraries report at the end what was never freed
         self._timer.start()
 
     def look(self) -> None:
-        """Look as far as Python would have: at young objects, at middle-aged ones, or at all."""
+        """Collect the generation that Python would have collected now."""
         due = [count > limit for count, limit in zip(gc.get_count(), gc.get_threshold(), strict=True)]
         began = perf_counter()
         if due[2] and began >= self._all_from:
@@ -48,6 +48,6 @@ class Garbage(QObject):
             gc.collect(0)
 
     def end(self) -> None:
-        """Python looks by itself again: the window is gone."""
+        """Turn automatic collection on again when the window is closed."""
         self._timer.stop()
         gc.enable()

@@ -47,26 +47,26 @@ class _Glyph(QIconEngine):
 
     def _colour(self, mode: QIcon.Mode) -> str:
         tokens = theme.current()
-        found: str = tokens.disabled if mode == QIcon.Mode.Disabled else getattr(tokens, self._role, self._role)
-        return found
+        colour: str = tokens.disabled if mode == QIcon.Mode.Disabled else getattr(tokens, self._role, self._role)
+        return colour
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         if size.isEmpty():
             return QPixmap()
         key = f"{self._name} {self._colour(mode)} {size.width()}x{size.height()}"
-        made = QPixmap()
-        if not QPixmapCache.find(key, made):
-            made = self._drawn(size, mode, state)
-            QPixmapCache.insert(key, made)
-        return made
+        pixmap = QPixmap()
+        if not QPixmapCache.find(key, pixmap):
+            pixmap = self._drawn(size, mode, state)
+            QPixmapCache.insert(key, pixmap)
+        return pixmap
 
     def _drawn(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        made = QPixmap(size)
-        made.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(made)
+        pixmap = QPixmap(size)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
         self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
         painter.end()
-        return made
+        return pixmap
 
     def clone(self) -> QIconEngine:
         return _Glyph(self._name, self._role)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QVBoxLayout, QWidget
 
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
 from workbench.exchange.tables import ENDINGS
@@ -11,7 +11,7 @@ from workbench.problem import Problem
 from workbench.ui.exchange_work import exchange_process
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
-from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.buttons import button, button_row
 from workbench.ui.widgets.editors import ChoiceEditor, LineEditor, PathEditor
 from workbench.ui.widgets.labels import label, restyle
 
@@ -25,7 +25,7 @@ HELP = {
 
 
 class ImportDialog(QDialog):
-    """Stays open until the run is made, and says what is wrong with the files."""
+    """Stays open until the run is made, and shows what is wrong with the files."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,21 +73,17 @@ class ImportDialog(QDialog):
         self.distance.setAccessibleName("Distance")
         form.addRow("Name", self.name)
         form.addRow("Distance", self.distance)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.cancel)
-        foot.addWidget(self.start)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(8)
         column.addLayout(form)
         column.addWidget(self.state)
         column.addStretch(1)
-        column.addLayout(foot)
+        column.addLayout(button_row(self.cancel, self.start))
         self.resize(self._session.theme.px(WIDTH), self.sizeHint().height())
 
     def reject(self) -> None:
-        """Close; what is being imported is given up."""
+        """Close the dialog and cancel the import."""
         if self._busy():
             assert self._work is not None
             self._work.cancel()
@@ -116,16 +112,16 @@ class ImportDialog(QDialog):
             self._say("", "muted")
 
     def _wrong_place(self, key: str) -> str:
-        """What is wrong with the place in that field, as far as its name tells; empty where nothing is."""
-        place = self._place(key)
-        if place is None:
+        """What is wrong with the path in that field; empty when nothing is."""
+        path = self._place(key)
+        if path is None:
             return ""
         if key == "images":
-            return "" if place.is_dir() else f"There is no folder {place}."
+            return "" if path.is_dir() else f"There is no folder {path}."
         endings = (".npy",) if key == "array" else ENDINGS
-        if place.suffix.lower() not in endings:
-            return f"{place.name} is none of {', '.join(endings)}."
-        return "" if place.is_file() else f"There is no file {place}."
+        if path.suffix.lower() not in endings:
+            return f"{path.name} is none of {', '.join(endings)}."
+        return "" if path.is_file() else f"There is no file {path}."
 
     def _wrong(self) -> str:
         if self._place("images") is not None and self._place("array") is not None:

@@ -1,4 +1,4 @@
-"""Work of the window's thread that takes too long for one piece beside a run: a step in each turn of the event loop."""
+"""Long work of the window's thread, done in steps: one step in each turn of the event loop while a run works."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ BETWEEN = 2  # ms
 
 
 class InTurns(QObject):
-    """Does steps one after another, the window drawing and answering between them; none once the session is closed."""
+    """Does steps one after another; the window can respond between them. A closed session ends them."""
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -20,7 +20,7 @@ class InTurns(QObject):
         self._timer.timeout.connect(self._next)
 
     def begin(self, *steps: Callable[[], object]) -> None:
-        """Do these: at once where no run works, else from the next turn on; what is left of an earlier call is not."""
+        """Do these steps: at once when no run works, otherwise from the next turn on. Earlier steps are dropped."""
         if self._session.busy:
             self._steps = list(steps)
             self._timer.start()
@@ -30,13 +30,13 @@ class InTurns(QObject):
                 step()
 
     def stop(self) -> None:
-        """Do no more of them."""
+        """Drop the steps that are left."""
         self._steps = []
         self._timer.stop()
 
     @property
     def busy(self) -> bool:
-        """Whether there are steps to come."""
+        """Whether steps are left."""
         return bool(self._steps)
 
     def _next(self) -> None:

@@ -1,4 +1,4 @@
-"""Follows a workspace: ten times a second it asks, off the window's thread, what is new."""
+"""Follows a workspace: ten times a second a thread reads what is new."""
 
 import threading
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from workbench.workspace.news import Followed, News, Place, Watch
 from workbench.workspace.rows import Experiment, Run
 
 EVERY = 100  # ms
-BETWEEN = 1  # ms between two of the things that a look has to tell, in which the window draws and answers
+BETWEEN = 1  # ms between two signals of one look, in which the window can draw and respond
 
 
 class Follower(QObject):
-    """Announces what changes in a workspace, whoever writes it: this window, the CLI or another machine's process.
+    """Signals what changes in a workspace, whether this window, the CLI or another machine writes it.
 
     What it read last can be asked at any time, without a look at the disk. `scalars_arrived` tells the followed run
     from its first point on, in chunks, then goes on with what is new.
@@ -34,7 +34,7 @@ class Follower(QObject):
     scalars_arrived = Signal(list)  # [(name, step, value), ...] of the followed run, in the order written; NaN is NaN
     evaluations_changed = Signal()  # of the followed run
     charts_changed = Signal()  # of the followed run
-    failed = Signal(object)  # Problem: the workspace cannot be read any more; said once. Following stops, unless Gone
+    failed = Signal(object)  # Problem: the workspace cannot be read any more; sent once. Following stops, unless Gone
     _looked = Signal(object)  # News, None where nothing is new, or a Problem
 
     def __init__(self, watch: Watch, parent: QObject | None = None) -> None:
@@ -65,7 +65,7 @@ class Follower(QObject):
         self._ask()
 
     def tell_again(self) -> None:
-        """Tell the points of the followed run from its first one on, at once; the rest that is known stays."""
+        """Send the points of the followed run again, from the first one; nothing else is read again."""
         self._place = replace(self._place, seq=None, version=-1)
         self._ask()
 
@@ -75,14 +75,14 @@ class Follower(QObject):
         self.watch.close()
 
     def stop(self) -> None:
-        """Stop looking; the caller closes the watch, wherever it does not matter how long that takes."""
+        """Stop looking; the caller closes the watch on a thread where that may take long."""
         with self._telling:
             self._closed = True
         self._timer.stop()
         self._asked.put(None)
 
     def look(self) -> None:
-        """One look at once, on this thread."""
+        """Look once, on this thread."""
         for step in self._heard(self._read(self._place)):
             step()
 
@@ -92,16 +92,16 @@ class Follower(QObject):
             self._asked.put(self._place)
 
     def _answer(self) -> None:
-        while (place := self._asked.get()) is not None:
-            news = self._read(place)
+        while (position := self._asked.get()) is not None:
+            news = self._read(position)
             with self._telling:
                 if self._closed:
                     return
                 self._looked.emit(news)
 
-    def _read(self, place: Place) -> News | Problem | None:
+    def _read(self, position: Place) -> News | Problem | None:
         try:
-            return self.watch.look(place)
+            return self.watch.look(position)
         except Problem as problem:
             return problem
 
@@ -117,7 +117,7 @@ class Follower(QObject):
             QTimer.singleShot(BETWEEN, self, partial(self._tell, steps))
 
     def _heard(self, news: News | Problem | None) -> list[Callable[[], None]]:
-        """What is to be told, in this order; the next look comes after it."""
+        """The signals to send for the news, in order; the last step schedules the next look."""
         told_gone, self._told_gone = self._told_gone, isinstance(news, Gone)
         if isinstance(news, Gone):  # it may be put back: following goes on
             said = [] if told_gone else [partial(self.failed.emit, news)]
@@ -141,9 +141,9 @@ class Follower(QObject):
             steps.append(partial(self._tell_of_run, after, self.charts_changed))
         return [*steps, self.runs_changed.emit, partial(self._rest, 0 if news.more else EVERY)]
 
-    def _tell_of_run(self, place: Place, signal: SignalInstance, *news: object) -> None:
-        """Unless another run is followed since."""
-        if place.run_id == self._place.run_id:
+    def _tell_of_run(self, position: Place, signal: SignalInstance, *news: object) -> None:
+        """Emit the signal unless another run has been followed since."""
+        if position.run_id == self._place.run_id:
             signal.emit(*news)
 
     def _rest(self, interval: int) -> None:

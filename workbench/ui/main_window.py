@@ -1,4 +1,4 @@
-"""The window: menus, rail, pages, docks, status bar. What is behind them lives in the session."""
+"""The window: menus, rail, pages, docks, status bar. Their state is in the session."""
 
 from functools import partial
 from pathlib import Path
@@ -99,8 +99,8 @@ class MainWindow(QMainWindow):
     def _add_commands(self) -> None:
         add = self.commands.add
         self._page_actions = QActionGroup(self)
-        for place, info in enumerate(PAGES, start=1):
-            action = add(f"view.{info.name}", info.title, None, f"Ctrl+{place}", info.icon, checkable=True)
+        for number, info in enumerate(PAGES, start=1):
+            action = add(f"view.{info.name}", info.title, None, f"Ctrl+{number}", info.icon, checkable=True)
             action.setData(info.name)
             self._page_actions.addAction(action)
         add("file.new", "New run", self._new_run, "Ctrl+N", "plus")
@@ -331,7 +331,7 @@ class MainWindow(QMainWindow):
         self.message.show_message(f"“{name}” is in the trash.", undo=partial(self.run_actions.bring_back, run_id))
 
     def show_defect(self, problem: Problem, trace: str) -> None:
-        """Tell of an exception that nobody caught."""
+        """Show an uncaught exception in the message bar and the log."""
         self.message.show_message(problem, trace)
         self.session.activity.log(str(problem))
 
@@ -363,7 +363,7 @@ class MainWindow(QMainWindow):
     # Layout
 
     def reset_layout(self) -> None:
-        """Every dock at its first place and size."""
+        """Put every dock back to its first place and size."""
         self.restoreState(self._first_state, LAYOUT_VERSION)
         for dock in (self.runs, self.activity):
             dock.show()
@@ -383,7 +383,7 @@ class MainWindow(QMainWindow):
         self.activity.set_unfolded(preferences.flag("layout/activity"))
 
     def _first_size(self) -> tuple[int, int]:
-        """The design's size, less where the screen with the window's frame around it has not that much."""
+        """The design's size, or less on a smaller screen; [width, height] in px."""
         room = self.screen().availableGeometry()
         return min(FIRST_SIZE[0], room.width() - FRAME[0]), min(FIRST_SIZE[1], room.height() - FRAME[1])
 

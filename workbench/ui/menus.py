@@ -1,4 +1,4 @@
-"""The menu bar: every command of the window, in the menus where one looks for it."""
+"""The menu bar: every command of the window in its menu."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ TEXT_SIZES = (90, 100, 110, 125, 150)  # %
 
 
 class RecentMenu(QMenu):
-    """Folders that were used lately, read when the menu opens."""
+    """Folders that were used recently, read when the menu opens."""
 
     def __init__(self, title: str, kind: str, session: Session, parent: QMenu) -> None:
         super().__init__(title, parent)
@@ -25,9 +25,9 @@ class RecentMenu(QMenu):
 
     def _fill(self) -> None:
         self.clear()
-        for place in self._session.preferences.recent(self._kind):
-            action = self.addAction(str(place).replace("&", "&&"))
-            action.setData(str(place))
+        for path in self._session.preferences.recent(self._kind):
+            action = self.addAction(str(path).replace("&", "&&"))
+            action.setData(str(path))
         if self.isEmpty():
             self.addAction("None yet").setEnabled(False)
 
@@ -93,7 +93,7 @@ class Menus:
         self._fill_run(runs)
 
     def add(self, menu: QMenu, *keys: str) -> None:
-        """Add commands by key; "" is a line."""
+        """Add commands by key; "" adds a separator."""
         for key in keys:
             if key:
                 menu.addAction(self._commands[key])
@@ -110,7 +110,7 @@ class Menus:
         sizes.addActions([self.appearance.larger, self.appearance.smaller])
 
     def show_page_actions(self, title: str, actions: list[QAction]) -> None:
-        """The current page's commands, or no such menu when it has none."""
+        """Show the current page's commands; the menu is hidden when there are none."""
         self.page.clear()
         self.page.setTitle(title)
         self.page.addActions(actions)

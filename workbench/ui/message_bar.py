@@ -1,4 +1,4 @@
-"""One sentence at the top of the window: what happened, what is kept, what to do. Never stops the person."""
+"""One sentence at the top of the window: what happened, what is kept, what to do. It does not block the window."""
 
 from collections.abc import Callable
 
@@ -64,9 +64,9 @@ class MessageBar(QFrame):
         """Show a Problem with its parts, or a plain notice.
 
         Args:
-            message: what is told.
-            details: what stands behind Details.
-            undo: takes back what is told of; a button offers it.
+            message: the sentence or the Problem to show.
+            details: the text that Details unfolds.
+            undo: called by the Undo button, which is shown when this is given.
         """
         self._undo_action = undo
         self.undo.setVisible(undo is not None)

@@ -1,4 +1,4 @@
-"""Of several requests for one thing the newest wins: the answers of older ones are dropped."""
+"""Requests of which only the newest is answered: the answers of older ones are dropped."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class Newest(QObject):
-    """Work on threads of which one result is wanted: a new request cancels the one before, which tells nothing more."""
+    """Work on a thread whose newest result counts: a new request cancels the one before and drops its answer."""
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)

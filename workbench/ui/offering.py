@@ -1,4 +1,4 @@
-"""A config out of what a person drops on the window or picks: a config file, or a folder or archive of images."""
+"""A config from a dropped or chosen path: a config file, or a folder or archive of images."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ FOLDER_DATASET = "dataset/folder"
 
 
 def can_be_offered(path: Path) -> bool:
-    """Whether a drop of this path means something: images or a .toml file."""
+    """Whether this path can become a config: images or a .toml file."""
     return holds_images(path) or path.suffix.lower() == ".toml"
 
 
@@ -24,7 +24,7 @@ def holds_images(path: Path) -> bool:
 
 
 def config_from(path: Path, catalog: Catalog) -> "RunConfig":
-    """The config that a folder or archive of images, or a config file stands for.
+    """The config for a folder or archive of images, or the config in a file.
 
     Raises:
         Problem: none of these, unreadable, or the catalog is not there yet.
@@ -51,8 +51,8 @@ def _of_images(chosen: Path, catalog: Catalog) -> "RunConfig":
     from workbench.config import RunConfig
 
     params = catalog[FOLDER_DATASET]["params"]
-    place = next(name for name, field in params.items() if field.get("path") == "place")
-    dataset = {"name": FOLDER_DATASET.partition("/")[2], place: str(chosen)}
+    path_field = next(name for name, field in params.items() if field.get("path") == "place")
+    dataset = {"name": FOLDER_DATASET.partition("/")[2], path_field: str(chosen)}
     name = chosen.name if chosen.is_dir() else archives.stem(chosen)
     return RunConfig.model_validate({"name": name[:200] or "My images", "dataset": dataset})
 

@@ -1,4 +1,4 @@
-"""The pages, each made when it is first needed, so that the window stands before they are loaded."""
+"""The pages, each made when it is first needed, so that the window is shown before they are loaded."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -14,6 +14,8 @@ BETWEEN = 8  # ms between laying a page out and painting it, in which the window
 
 @dataclass(frozen=True, slots=True)
 class PageInfo:
+    """What is known of a page before it is loaded."""
+
     name: str  # as in Session.show_page
     title: str
     icon: str
@@ -55,8 +57,8 @@ class PageStack(QStackedWidget):
         return self._pages[name]
 
     def _make(self, info: PageInfo) -> QWidget:
-        made: QWidget = getattr(import_module(info.module), info.kind)(self._session)
-        return made
+        page: QWidget = getattr(import_module(info.module), info.kind)(self._session)
+        return page
 
     def show_page(self, name: str) -> None:
         """Bring a page to the front.

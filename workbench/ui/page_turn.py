@@ -1,4 +1,4 @@
-"""Pages are turned between two steps of the run that works: drawing one takes twice as long beside a step."""
+"""A page is shown between two steps of the run that works: drawing it during a step takes twice as long."""
 
 from time import monotonic
 
@@ -11,7 +11,7 @@ LONGEST = 0.08  # seconds that a page may be late; below what a person notices
 
 
 class PageTurn(QObject):
-    """Says `turned` at once where nothing runs, else when the run stands back, or after LONGEST."""
+    """Emits `turned` at once when nothing runs, otherwise when the run pauses between two steps, or after LONGEST."""
 
     turned = Signal(str)  # the page asked for last
 
@@ -23,7 +23,7 @@ class PageTurn(QObject):
         self._look.timeout.connect(self._maybe)
 
     def turn(self, name: str) -> None:
-        """Turn to a page, now or in a moment; a later wish replaces one that waits."""
+        """Ask for a page; a later request replaces one that waits."""
         self._name = name
         if not self._look.isActive():
             self._until = monotonic() + LONGEST

@@ -17,7 +17,7 @@ def default_file() -> Path:
 
 
 class Preferences(QObject):
-    """Small values by name. A value that cannot be read counts as not set."""
+    """Small values by name. An unreadable value counts as not set."""
 
     def __init__(self, file: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -25,25 +25,31 @@ class Preferences(QObject):
         self._settings = QSettings(str(self.file), QSettings.Format.IniFormat, self)
 
     def text(self, key: str, default: str = "") -> str:
+        """The stored text; `default` when there is none."""
         value = self._settings.value(key)
         return value if isinstance(value, str) else default
 
     def set_text(self, key: str, value: str) -> None:
+        """Store a text."""
         self._settings.setValue(key, value)
 
     def number(self, key: str, default: int) -> int:
+        """The stored whole number; `default` when there is none or it is not a number."""
         try:
             return int(self.text(key, str(default)))
         except ValueError:
             return default
 
     def set_number(self, key: str, value: int) -> None:
+        """Store a whole number."""
         self.set_text(key, str(value))
 
     def flag(self, key: str, default: bool = False) -> bool:
+        """The stored yes or no; `default` when there is none."""
         return self.number(key, int(default)) != 0
 
     def set_flag(self, key: str, value: bool) -> None:
+        """Store yes or no."""
         self.set_number(key, int(value))
 
     def state(self, key: str) -> QByteArray:
@@ -52,20 +58,22 @@ class Preferences(QObject):
         return value if isinstance(value, QByteArray) else QByteArray()
 
     def set_state(self, key: str, value: QByteArray) -> None:
+        """Store geometry or layout bytes."""
         self._settings.setValue(key, value)
 
     def forget(self, key: str) -> None:
+        """Remove a stored value; nothing happens when there is none."""
         self._settings.remove(key)
 
     def recent(self, kind: str) -> list[Path]:
         """Newest first; `kind` is "workspaces", "data" (archives, too) or "data_folders". What is gone is left out."""
-        return [place for place in self._remembered(kind) if place.exists()]
+        return [path for path in self._remembered(kind) if path.exists()]
 
     def _remembered(self, kind: str) -> list[Path]:
-        return [Path(place) for place in self.text(f"recent/{kind}").split("\n") if place]
+        return [Path(path) for path in self.text(f"recent/{kind}").split("\n") if path]
 
     def remember(self, kind: str, place: Path) -> None:
-        """Put a place at the top of the recent ones, without a look at the disk."""
+        """Put a path first among the recent ones; the disk is not read."""
         others = [other for other in self._remembered(kind) if other != place]
         self.set_text(f"recent/{kind}", "\n".join(str(path) for path in [place, *others][:MOST_RECENT]))
 

@@ -1,4 +1,4 @@
-"""One request to a process beside the window, with its line in the Activity panel and Cancel."""
+"""One request to another process, with its line in the Activity panel and Cancel."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ class ProcessWork:
 
     Args:
         session: whose workspace it is about.
-        client: the door to the process.
+        client: of the process.
         title: in the Activity panel.
         op: what is asked.
         fields: of the request, without the workspace.
@@ -47,7 +47,7 @@ class ProcessWork:
             self._fail(problem)
 
     def cancel(self) -> None:
-        """Give it up."""
+        """Cancel the request; `cancelled` is called."""
         self.over = True
         self._request.cancel()
         self._item.cancelled()

@@ -1,4 +1,4 @@
-"""A question with a sentence and some answers; the safe answer is first, and Enter and Esc give it."""
+"""A question with a sentence and some answers; the first answer is the safe one, which Enter and Esc choose."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ WORDS_WIDTH = 400  # px
 
 
 class Question(QDialog):
-    """Shown with `open`; says once which answer was given.
+    """Shown with `open`; `answered` is sent once.
 
     Args:
         title: of the dialog.
@@ -38,9 +38,9 @@ class Question(QDialog):
         column.addWidget(self.words)
         row = QHBoxLayout()
         row.addStretch(1)
-        for key, each in answers.items():
-            row.addWidget(each)
-            each.clicked.connect(partial(self._give, key))
+        for key, button in answers.items():
+            row.addWidget(button)
+            button.clicked.connect(partial(self._give, key))
         column.addSpacing(8)
         column.addLayout(row)
         column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)

@@ -46,12 +46,12 @@ class Rail(QToolBar):
         return end
 
     def _button(self, action: QAction) -> QToolButton:
-        made = QToolButton()
-        made.setDefaultAction(action)
-        made.setProperty("rail", "true")
-        made.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        return made
+        button = QToolButton()
+        button.setDefaultAction(action)
+        button.setProperty("rail", "true")
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        return button
 
     def refresh(self) -> None:
         """Name the shown run and its state."""

@@ -7,7 +7,6 @@ from PySide6.QtCore import QObject, Qt, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap
 from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
-from workbench.control import Control
 from workbench.problem import Problem
 from workbench.ui.commands import Commands
 from workbench.ui.exchange_actions import ExchangeActions
@@ -74,26 +73,17 @@ class RunActions(QObject):
             action.setEnabled(in_trash)
 
     def _pause(self) -> None:
-        control = self._control()
-        if control is None:
-            return
-        if control.paused:
-            control.resume()
-        else:
-            control.pause()
+        self._session.toggle_pause()
         self.refresh()
 
     def _stop(self) -> None:
-        control = self._control()
+        control = self._session.shown_control()
         if control is not None:
             control.stop()
 
     def _end(self) -> None:
         if self._session.run_id is not None:
             self._session.end_asked.emit(self._session.run_id)
-
-    def _control(self) -> Control | None:
-        return None if self._session.run_id is None else self._session.control(self._session.run_id)
 
     def _resume(self) -> None:
         run = self._session.run()
@@ -209,6 +199,6 @@ class RunActions(QObject):
 
 
 def _line(parent: QObject) -> QAction:
-    made = QAction(parent)
-    made.setSeparator(True)
-    return made
+    separator = QAction(parent)
+    separator.setSeparator(True)
+    return separator

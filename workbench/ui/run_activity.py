@@ -11,7 +11,7 @@ from workbench.workspace.rows import Run
 
 
 class RunActivity(QObject):
-    """Reads the runs whenever the follower says that they changed."""
+    """Reads the runs whenever the follower reports a change."""
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)

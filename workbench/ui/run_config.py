@@ -6,7 +6,7 @@ from workbench.workspace.rows import Run
 
 
 def offer_settings(session: Session, run: Run, ending: str = "") -> None:
-    """Show the settings of a run on Set up; `ending` is put behind its name.
+    """Show the settings of a run on Set up; `ending` is appended to its name.
 
     Raises:
         Problem: the catalog is not there yet, or the config of the run cannot be read.

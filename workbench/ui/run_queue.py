@@ -15,7 +15,7 @@ from workbench.workspace import Workspace
 WITHDRAWN = "It was withdrawn before it began."
 UNRECORDED = "The run ended, but its end could not be recorded. What was saved before is kept. See the log."
 WATCH_EVERY = 1000  # ms
-SOON = 5  # ms, to look again whether a thread that has said its last word is over
+SOON = 5  # ms until it is checked again whether the thread of an ended run is over
 MOMENT = 0.15  # seconds in which a page is drawn
 
 
@@ -24,8 +24,11 @@ class Startable(Protocol):
 
     ended: Ended | None
 
-    def start(self) -> object: ...
-    def join(self, timeout: float | None = None) -> bool: ...
+    def start(self) -> object:
+        """Start the job on its thread."""
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Wait for the end of the thread, at most `timeout` seconds; False when it has not ended."""
 
 
 MakeJob = Callable[[Workspace, int, Control, Emit, bool], Startable]
@@ -40,6 +43,8 @@ def experiment_job(workspace: Workspace, run_id: int, control: Control, listen: 
 
 @dataclass(slots=True)
 class Waiting:
+    """A run in line, or the one that runs, with its control."""
+
     run_id: int
     control: Control
     resume: bool
@@ -73,22 +78,24 @@ class RunQueue(QObject):
 
     @property
     def running(self) -> int | None:
+        """The id of the run that works; None when there is none."""
         return self._running.run_id if self._running else None
 
     @property
     def waiting(self) -> list[int]:
         """Runs in line, next first."""
-        return [each.run_id for each in self._waiting]
+        return [entry.run_id for entry in self._waiting]
 
     @property
     def busy(self) -> bool:
+        """Whether a run works or waits in line."""
         return self._running is not None or bool(self._waiting)
 
     def control(self, run_id: int) -> Control | None:
         """The Control of a run of this window that runs or waits; None for any other."""
-        for each in (self._running, *self._waiting):
-            if each is not None and each.run_id == run_id:
-                return each.control
+        for entry in (self._running, *self._waiting):
+            if entry is not None and entry.run_id == run_id:
+                return entry.control
         return None
 
     def add(self, run_id: int, resume: bool = False) -> None:
@@ -104,12 +111,12 @@ class RunQueue(QObject):
             (control.stop_now if keep else control.cancel)()
             return
         if run_id in self.waiting:
-            self._waiting = [each for each in self._waiting if each.run_id != run_id]
+            self._waiting = [entry for entry in self._waiting if entry.run_id != run_id]
             self._workspace.set_status(run_id, "cancelled", WITHDRAWN)
             self.changed.emit()
 
     def give_way(self) -> None:
-        """The run that works stands back for a moment, so that the window draws a whole page without a wait."""
+        """Pause the run for a moment between two steps, so that the window can draw a page at full speed."""
         if self._running is not None:
             self._running.control.give_way(MOMENT)
 
@@ -167,7 +174,7 @@ class RunQueue(QObject):
             self.changed.emit()
 
     def _fail(self, problem: Problem) -> None:
-        """The running one could not even begin."""
+        """End the run that could not be started as failed."""
         if self._given_up:
             return
         self._opening = None
@@ -178,7 +185,7 @@ class RunQueue(QObject):
         self._run_ended(run_id, Ended("failed", str(problem)))
 
     def _look_for_silent_end(self) -> None:
-        """A thread that is over, whose last word could not be recorded (a full disk), must not hold up the line."""
+        """End a run whose thread is over but whose end was not recorded (a full disk): the next can start."""
         over = self._job is not None and self._job.join(0)
         if over and self._seen_over and self._running is not None:  # twice: its word is not just on its way
             said = self._job.ended.problem if self._job is not None and self._job.ended is not None else ""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 PAGES = ("setup", "train", "map", "retrieval", "compare", "report")
-DEAD_EVERY = 30_000  # ms between two looks for runs whose owner is gone
+DEAD_EVERY = 30_000  # ms between two searches for runs whose process has ended
 
 
 class Session(Shown):
@@ -78,7 +78,7 @@ class Session(Shown):
         self._begin_line()
 
     def _begin_line(self) -> None:
-        """No run of this window works or waits in the workspace yet."""
+        """Start with an empty queue for the workspace."""
         self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
         self.queue = RunQueue(self.workspace, self._make_job, self)
         self.queue.ended.connect(self._queue_ended)
@@ -150,7 +150,7 @@ class Session(Shown):
             then()
 
     def find_place(self, run_id: int, name: str, then: Callable[[str], None]) -> Task:
-        """Tell `then` where files made of a run go unless a person says otherwise; a link is told as a Problem."""
+        """Call `then` with the default folder for files made from a run; a link there is shown as a Problem."""
         workspace = self.workspace
         return self.read(lambda: str(workspace.file(run_id, name)), then)
 
@@ -163,8 +163,18 @@ class Session(Shown):
         self.show_run(run_id)
 
     def control(self, run_id: int) -> Control | None:
-        """Pause, resume, stop: of a run that this window started; None for any other."""
+        """The control (pause, resume, stop) of a run that this window started; None for any other."""
         return self.queue.control(run_id)
+
+    def shown_control(self) -> Control | None:
+        """The control of the shown run; None when this window did not start it or it has ended."""
+        return None if self.run_id is None else self.control(self.run_id)
+
+    def toggle_pause(self) -> None:
+        """Pause the shown run, or resume it when it is paused; nothing happens without its control."""
+        control = self.shown_control()
+        if control is not None:
+            (control.resume if control.paused else control.pause)()
 
     def end_run(self, run_id: int) -> None:
         """End a run of this window before its next step, keeping its finished epochs; out of the line if it waits."""
@@ -220,7 +230,7 @@ class Session(Shown):
         self.workspace.close()
 
     def _mark_dead_runs(self) -> None:
-        """What changes is heard from the follower; a workspace that cannot be written now is looked at again."""
+        """The follower reports what changes; a workspace that cannot be written now is tried again later."""
         mark, not_now = self.workspace.sweep_dead_runs, partial(log.info, "dead runs: %s")
         self.run_in_thread("Looking for dead runs", lambda progress: mark(), failed=not_now, quiet=True)
 

@@ -65,15 +65,15 @@ class ShortcutsDialog(QDialog):
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.table.setSelectionMode(QTableWidget.SelectionMode.NoSelection)
         self.table.setShowGrid(False)
-        for place, row in enumerate(self.rows):
-            self.table.setItem(place, 0, QTableWidgetItem(self.commands.group(row.key)))
-            self.table.setItem(place, 1, QTableWidgetItem(self.commands.title(row.key)))
-            self.table.setCellWidget(place, 2, row.edit)
-            self.table.setCellWidget(place, 3, row.reset)
-            self.table.setItem(place, 4, QTableWidgetItem())
+        for index, row in enumerate(self.rows):
+            self.table.setItem(index, 0, QTableWidgetItem(self.commands.group(row.key)))
+            self.table.setItem(index, 1, QTableWidgetItem(self.commands.title(row.key)))
+            self.table.setCellWidget(index, 2, row.edit)
+            self.table.setCellWidget(index, 3, row.reset)
+            self.table.setItem(index, 4, QTableWidgetItem())
         header = self.table.horizontalHeader()
-        for place, width in enumerate((88, 240, 160, 36)):
-            self.table.setColumnWidth(place, width)
+        for index, width in enumerate((88, 240, 160, 36)):
+            self.table.setColumnWidth(index, width)
         header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
         reset, close = button("Reset all", "arrow-counter-clockwise"), button("Close", kind="primary")
         reset.clicked.connect(self.commands.reset_shortcuts)
@@ -90,17 +90,17 @@ class ShortcutsDialog(QDialog):
         self.resize(760, 560)
 
     def _refresh(self) -> None:
-        for place, row in enumerate(self.rows):
+        for index, row in enumerate(self.rows):
             if row.edit.keySequence() != self.commands.shortcut(row.key):
                 row.edit.setKeySequence(self.commands.shortcut(row.key))
             row.reset.setEnabled(self.commands.shortcut(row.key) != self.commands.default(row.key))
-            item = self.table.item(place, 4)
+            item = self.table.item(index, 4)
             if item is not None:
                 item.setText(", ".join(self.commands.title(other) for other in self.commands.conflicts(row.key)))
 
     def _filter(self, typed: str) -> None:
         words = typed.casefold().split()
-        for place, row in enumerate(self.rows):
+        for index, row in enumerate(self.rows):
             keys = self.commands.shortcut(row.key).toString(QKeySequence.SequenceFormat.NativeText)
             text = f"{self.commands.group(row.key)} {self.commands.title(row.key)} {keys}".casefold()
-            self.table.setRowHidden(place, not all(word in text for word in words))
+            self.table.setRowHidden(index, not all(word in text for word in words))

@@ -24,7 +24,7 @@ class Shown(Work):
     selection_changed = Signal()
     query_changed = Signal(object)  # sample id or None
 
-    # As the follower says them; `scalars_arrived` tells the shown run from its first point on after `run_changed`.
+    # Sent by the follower; after `run_changed`, `scalars_arrived` starts at the first point of the shown run.
     runs_changed = Signal()
     status_changed = Signal(str)
     scalars_arrived = Signal(list)  # [(name, step, value), ...]
@@ -75,7 +75,7 @@ class Shown(Work):
 
     def evaluation(self) -> Evaluation | None:
         """The shown evaluation, or None."""
-        return next((one for one in self.evaluations() if one.id == self.evaluation_id), None)
+        return next((evaluation for evaluation in self.evaluations() if evaluation.id == self.evaluation_id), None)
 
     def dataset(self) -> Dataset | None:
         """The data set of the shown run; None before it was read, and where its row cannot be read."""
@@ -97,7 +97,7 @@ class Shown(Work):
         self._chosen = None
         self.run_id = run_id
         self.follower.follow(run_id)
-        self._told = run_id is None or self.run() is not None  # a run that was just made is told when it is read
+        self._told = run_id is None or self.run() is not None  # a run that was just made is announced when it is read
         before, self.evaluation_id = self.evaluation_id, None
         if self._told:
             self.run_changed.emit(run_id)
@@ -147,7 +147,7 @@ class Shown(Work):
             self.query = sample_id
             self.query_changed.emit(sample_id)
 
-    # What the follower says
+    # Signals of the follower
 
     def _hear_read(self) -> None:
         if not self._told and self.follower.followed.run_id == self.run_id:
@@ -171,6 +171,8 @@ class Shown(Work):
     def _best_evaluation(self) -> int | None:
         """That of the epoch which the run list and the reports call the best; the last where the run has no best."""
         evaluations, run = self.evaluations(), self.run()
-        of_best = [one.id for one in evaluations if run is not None and one.epoch == run.best_epoch]
-        last = [one.id for one in evaluations][-1:]
+        of_best = [
+            evaluation.id for evaluation in evaluations if run is not None and evaluation.epoch == run.best_epoch
+        ]
+        last = [evaluation.id for evaluation in evaluations][-1:]
         return next(reversed(of_best or last), None)

@@ -12,7 +12,7 @@ EVERY = 2000  # ms
 
 
 class StatusBar(QStatusBar):
-    """Memory is that of this program and what the machine has left."""
+    """Memory: what this program uses, and what is free on the machine."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,9 +33,10 @@ class StatusBar(QStatusBar):
         self.measure()
 
     def show_workspace(self) -> None:
+        """Show the path of the open workspace, and whether it is read-only."""
         workspace = self._session.workspace
-        place = from_home(workspace.path.absolute())
-        self.place.setText(f"{place}{' (read-only)' if workspace.read_only else ''}")
+        folder = from_home(workspace.path.absolute())
+        self.place.setText(f"{folder}{' (read-only)' if workspace.read_only else ''}")
 
     def measure(self) -> None:
         """Read the memory in use."""
@@ -43,5 +44,5 @@ class StatusBar(QStatusBar):
         self.memory.setText(f"Memory: {memory(used)}, {memory(free)} free")
 
     def show_device(self, name: str) -> None:
-        """Tell where runs train by default."""
+        """Show the device that runs train on by default."""
         self.device.setText(f"Device: {name}")

@@ -41,10 +41,10 @@ def _stops(widget: QWidget) -> Iterator[QWidget]:
 
 
 def _in_reading_order(widget: QWidget) -> list[QWidget]:
-    """Its children as they were built; of some, Qt has changed the order by raising one over the others."""
-    found = [child for child in widget.children() if isinstance(child, QWidget) and not child.isWindow()]
+    """Its children in reading order: for tabs and splitters Qt's own order differs."""
+    children = [child for child in widget.children() if isinstance(child, QWidget) and not child.isWindow()]
     if isinstance(widget, QTabWidget):
-        return sorted(found, key=lambda child: not isinstance(child, QTabBar))
+        return sorted(children, key=lambda child: not isinstance(child, QTabBar))
     if isinstance(widget, QSplitter):
-        return sorted(found, key=widget.indexOf)
-    return found
+        return sorted(children, key=widget.indexOf)
+    return children

@@ -41,6 +41,7 @@ class Task(QObject):
         self._job = Job(title, self._run, self._say, behind_window=True)
 
     def start(self) -> "Task":
+        """Start the work on its thread and return this task."""
         self._job.start()
         return self
 
@@ -49,6 +50,7 @@ class Task(QObject):
         self._job.control.cancel()
 
     def join(self, timeout: float) -> bool:
+        """Wait for the end of the thread, at most `timeout` seconds; False when it has not ended."""
         return self._job.join(timeout)
 
     def _run(self, control: Control, emit: Emit) -> None:
@@ -91,7 +93,7 @@ class Task(QObject):
             self._then(result)
 
     def _look_for_end(self) -> None:
-        """A thread that has said its last word may wait long for its turn to end; the window does not wait with it."""
+        """The thread may end long after its result arrived; the window does not wait for it."""
         if self._job.alive:
             QTimer.singleShot(LOOK_EVERY, self, self._look_for_end)
         else:
@@ -99,5 +101,5 @@ class Task(QObject):
             self.over.emit(self)
 
     def _let_go(self) -> None:
-        """Drop what the work took and brought back: the task is part of a cycle, and a result may hold an open file."""
+        """Release the work and its result: the task is part of a cycle, and a result may hold an open file."""
         self.result = self._work = self._then = None

@@ -13,7 +13,7 @@ from workbench.ui.preferences import Preferences
 
 BODY_PX, CAPTION_PX, SECTION_PX, TITLE_PX = 13, 11, 15, 20
 SMALLEST_TEXT, LARGEST_TEXT = 90, 150  # %
-MOST_SIDE = 115  # % of its width that a column beside the main thing of a page grows to with the text
+MOST_SIDE = 115  # % of its width up to which a side column grows with the text
 CHOICES = ("system", "light", "dark")
 
 
@@ -88,7 +88,7 @@ def _luminance(colour: str) -> float:
 
 
 ROLE = QPalette.ColorRole
-# Where a token stands in the palette, and by which word the style sheet finds it there.
+# The palette role of each token, and its name in the style sheet.
 PLACES: dict[str, tuple[QPalette.ColorRole, str]] = {
     "window": (ROLE.Window, "window"), "surface": (ROLE.Base, "base"), "raised": (ROLE.Button, "button"),
     "border": (ROLE.Mid, "mid"), "divider": (ROLE.Midlight, "midlight"), "text": (ROLE.Text, "text"),
@@ -100,19 +100,19 @@ PLACES: dict[str, tuple[QPalette.ColorRole, str]] = {
 
 
 def palette(tokens: Tokens) -> QPalette:
-    """The theme's colours, each in the place where the style sheet looks for it."""
-    made = QPalette()
-    for name, (place, _) in PLACES.items():
-        made.setColor(place, QColor(getattr(tokens, name)))
-    for place, colour in {
+    """The theme's colours, each in the role that the style sheet reads."""
+    theme_palette = QPalette()
+    for name, (role, _) in PLACES.items():
+        theme_palette.setColor(role, QColor(getattr(tokens, name)))
+    for role, colour in {
         ROLE.WindowText: tokens.text, ROLE.ButtonText: tokens.text, ROLE.HighlightedText: tokens.text,
         ROLE.Light: tokens.raised, ROLE.ToolTipBase: tokens.raised, ROLE.ToolTipText: tokens.text,
         ROLE.Accent: tokens.accent,
     }.items():  # fmt: skip
-        made.setColor(place, QColor(colour))
-    for place in (ROLE.WindowText, ROLE.Text, ROLE.ButtonText, ROLE.HighlightedText):
-        made.setColor(QPalette.ColorGroup.Disabled, place, QColor(tokens.disabled))
-    return made
+        theme_palette.setColor(role, QColor(colour))
+    for role in (ROLE.WindowText, ROLE.Text, ROLE.ButtonText, ROLE.HighlightedText):
+        theme_palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(tokens.disabled))
+    return theme_palette
 
 
 def style_sheet(percent: int) -> str:
@@ -127,7 +127,7 @@ def style_sheet(percent: int) -> str:
 
 
 def system_is_dark() -> bool:
-    """What the desktop asks programs to look like."""
+    """Whether the desktop asks for a dark theme."""
     return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
 
@@ -148,6 +148,7 @@ class Theme(QObject):
 
     @property
     def tokens(self) -> Tokens:
+        """The colours of the theme that is shown now."""
         if self.choice == "system":
             return DARK if system_is_dark() else LIGHT
         return DARK if self.choice == "dark" else LIGHT
@@ -169,11 +170,11 @@ class Theme(QObject):
         return round(size * self.percent / 100)
 
     def side(self, size: int) -> int:
-        """Width of a column beside the main thing of a page: it grows with the text, but leaves that its room."""
+        """Width of a page's side column: it grows with the text up to a limit."""
         return min(self.px(size), MOST_SIDE * size // 100)
 
     def apply(self) -> None:
-        """Dress the whole application, and tell those who paint themselves.
+        """Apply the theme to the whole application; `changed` tells widgets that paint themselves.
 
         Another text size dresses all widgets at once; other colours alone reach them in turns of the event loop.
         """
@@ -196,15 +197,15 @@ class Theme(QObject):
 
     @property
     def dressing(self) -> bool:
-        """Whether some widgets still have the colours of before."""
+        """Whether some widgets still have the old colours."""
         return self._dressing.busy
 
     def dress_now(self, page: QWidget) -> None:
-        """Give a page that is about to be shown the colours of now."""
+        """Give a page that is about to be shown the current colours."""
         self._dressing.dress_now(page)
 
     def close(self) -> None:
-        """Hear no more of the system."""
+        """Stop following the system's colour scheme."""
         self._dressing.stop()
         QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
 

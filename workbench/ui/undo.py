@@ -9,7 +9,7 @@ from workbench.ui.icons import icon
 
 
 class UndoCommands(QObject):
-    """The commands "edit.undo" and "edit.redo"; grey where the page has nothing to take back."""
+    """The commands "edit.undo" and "edit.redo"; disabled when the page has nothing to undo or redo."""
 
     def __init__(self, commands: Commands, window: QWidget) -> None:
         super().__init__(window)

@@ -31,6 +31,7 @@ class WarmUp(QObject):
         window.painted.connect(self.begin)
 
     def begin(self) -> None:
+        """Load the engine on a thread, and make the other pages meanwhile."""
         self._session.run_in_thread("Loading the engine", self._load, self._loaded, self._failed, quiet=True)
         self._window.make_ready()
 

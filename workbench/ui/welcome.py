@@ -1,4 +1,4 @@
-"""The three cards over the Set up page while a workspace has no run: where a stranger begins."""
+"""The three cards over the Set up page while a workspace has no run: where a new user begins."""
 
 from pathlib import Path
 
@@ -109,7 +109,7 @@ class Welcome(QFrame):
         close.clicked.connect(self.dismissed)
 
     def set_compact(self, compact: bool) -> None:
-        """Leave the sentences out where the window is low."""
+        """Hide the sentences when the window is low."""
         for card in (self.sample, self.images, self.open):
             card.sentence.setVisible(not compact)
             card.button.setToolTip(card.sentence.text() if compact else "")
@@ -120,7 +120,7 @@ class Welcome(QFrame):
         self._keep_height()
 
     def _keep_height(self) -> None:
-        """Never lower than the wrapped words need at this width, however little room the page below leaves."""
+        """At least the height of the wrapped text at this width."""
         layout = self.layout()
         if layout is not None:
             self.setMinimumHeight(layout.totalHeightForWidth(self.width()))

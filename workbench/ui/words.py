@@ -41,7 +41,7 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def percent(fraction: float | None, digits: int = 1) -> str:
-    """0.8123 as "81.2"; a dash when there is no number, "∞" for an infinite one. The % stands in the header."""
+    """0.8123 as "81.2"; a dash when there is no number, "∞" for an infinite one. The header shows the %."""
     if fraction is None:
         return NO_VALUE
     return f"{100 * fraction:.{digits}f}" if isfinite(fraction) else words_of(fraction)
@@ -65,7 +65,7 @@ def memory(size: int) -> str:
 
 
 def from_home(path: Path) -> str:
-    """A place below the home folder as "~/Workbench"; any other as it is."""
+    """A path below the home folder as "~/Workbench"; any other unchanged."""
     try:
         home = Path.home()
     except RuntimeError:  # this account has none

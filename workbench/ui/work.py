@@ -1,4 +1,4 @@
-"""Work off the window's thread, and what is said to the person about it."""
+"""Work off the window's thread, and the messages about it."""
 
 import logging
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from workbench.ui.tasks import Task
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
-GRACE = 30.0  # seconds that work off the window's thread gets to hear of its end
+GRACE = 30.0  # seconds that work on other threads gets to end after it was cancelled
 
 
 class Work(QObject):
@@ -49,7 +49,7 @@ class Work(QObject):
         """
         activity = None if quiet else self.activity
         task = Task(title, work, then, failed or self.notify, activity, self)
-        if self._closed:  # a timer of a page that is on its way out
+        if self._closed:  # called by a timer of a page that is being closed
             task.cancel()
             return task
         self._tasks.add(task)
@@ -81,7 +81,7 @@ class Work(QObject):
 
     @property
     def closed(self) -> bool:
-        """Whether `close` was called: a page on its way out may still ask."""
+        """Whether `close` was called: a page that is being closed may still ask."""
         return self._closed
 
     def _cancel_tasks(self) -> list[Task]:

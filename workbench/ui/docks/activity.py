@@ -174,10 +174,10 @@ class ActivityDock(QDockWidget):
             row = JobLine()
             self._rows.append(row)
             self._list.insertWidget(self._list.count() - 1, row)
-        for place, row in enumerate(self._rows):
-            row.setVisible(place < len(newest))
-            if place < len(newest):
-                row.show_item(newest[place])
+        for index, row in enumerate(self._rows):
+            row.setVisible(index < len(newest))
+            if index < len(newest):
+                row.show_item(newest[index])
 
     def _log(self, line: str) -> None:
         self.log.appendPlainText(f"{datetime.now():%H:%M:%S}  {line}")

@@ -1,4 +1,4 @@
-"""A dock with a slim title: its name, what belongs beside it, and a button that hides it."""
+"""A dock with a slim title: its name, its controls, and a button that hides it."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QVBoxLayout, QWidget

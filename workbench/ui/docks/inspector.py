@@ -14,7 +14,7 @@ UNLIMITED = 16_777_215  # Qt's own largest width
 
 
 class InspectorDock(Dock):
-    """Stands beside a page while something is selected, unless the person closed it.
+    """Shown next to a page while something is selected, unless the person closed it.
 
     It folds by itself when the window becomes narrow; the person's own choice holds until it crosses that again.
     """
@@ -65,7 +65,7 @@ class InspectorDock(Dock):
         self._content.addWidget(panel)
 
     def stand_beside(self, page: str, selected: bool) -> None:
-        """Show it beside a page where something is selected; hide it elsewhere."""
+        """Show it on a page where something is selected; hide it elsewhere."""
         self.setVisible(self._wanted and selected and page in PAGES)
 
     def _choose(self, shown: bool) -> None:

@@ -23,6 +23,7 @@ class RunRow(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        """Draw one run: its colour, name, state and best scores."""
         run: Run = index.data(RUN_ROLE)
         tokens = theme.current()
         painter.save()
@@ -63,8 +64,8 @@ class RunRow(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, run: Run, tokens: theme.Tokens
     ) -> None:
         _, icon_name, role = STATES[run.status]
-        place = QRect(rect.x() - (ICON - DOT) // 2, rect.center().y() - ICON // 2 + 1, ICON, ICON)
-        icon(icon_name, role).paint(painter, place)
+        icon_rect = QRect(rect.x() - (ICON - DOT) // 2, rect.center().y() - ICON // 2 + 1, ICON, ICON)
+        icon(icon_name, role).paint(painter, icon_rect)
         small = QFont(option.font)
         small.setPixelSize(round(QFontInfo(option.font).pixelSize() * theme.CAPTION_PX / theme.BODY_PX))
         painter.setFont(small)

@@ -125,10 +125,10 @@ class RunsDock(Dock):
         if run.id < 0:
             self.model.unfold(-run.id)
 
-    def _menu(self, place: QPoint) -> None:
+    def _menu(self, point: QPoint) -> None:
         self._actions.refresh()
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for action in self._actions.of_list:
             menu.addAction(action)
-        menu.popup(self.list.viewport().mapToGlobal(place))
+        menu.popup(self.list.viewport().mapToGlobal(point))

@@ -10,7 +10,8 @@ from workbench.ui.words import percent, state_word
 from workbench.workspace.rows import Experiment, Run, counting
 
 Index = QModelIndex | QPersistentModelIndex
-ORDER = ("queued", "failed", "interrupted", "stopped", "cancelled", "running", "waiting")  # which state tells most
+# The states of which the first is shown for a group.
+ORDER = ("queued", "failed", "interrupted", "stopped", "cancelled", "running", "waiting")
 RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # the Run of a row
 
 
@@ -32,9 +33,9 @@ class RunList(QAbstractListModel):
         self._open: set[int] = set()
 
     def show(self, runs: list[Run], experiments: list[Experiment] | None = None) -> None:
-        """Take the runs as they are now; without experiments every run stands for itself."""
+        """Take the runs as they are now; without experiments every run has its own row."""
         self._all = list(runs)
-        self._experiments = {each.id: each for each in experiments or []}
+        self._experiments = {experiment.id: experiment for experiment in experiments or []}
         self._refresh()
 
     def unfold(self, experiment: int, *, on: bool | None = None) -> None:
@@ -56,6 +57,7 @@ class RunList(QAbstractListModel):
         return 0 if parent.isValid() else len(self._shown)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The run, its name, tooltip or accessible text, by role."""
         if not index.isValid():
             return None
         run = self._shown[index.row()]
@@ -91,15 +93,15 @@ class RunList(QAbstractListModel):
         for run in runs:
             if run.experiment_id in self._experiments:
                 inside.setdefault(run.experiment_id or 0, []).append(run)
-        found: list[Run] = []
+        rows: list[Run] = []
         for run in runs:
             several = inside.get(run.experiment_id or 0)
             if several is None:
-                found.append(run)
+                rows.append(run)
             elif several[0] is run:
-                found.append(together(self._experiments[run.experiment_id or 0], several))
-                found += reversed(several) if run.experiment_id in self._open else []
-        return found
+                rows.append(together(self._experiments[run.experiment_id or 0], several))
+                rows += reversed(several) if run.experiment_id in self._open else []
+        return rows
 
     def _fold(self, run: Run) -> str:
         if run.id < 0:
@@ -107,8 +109,8 @@ class RunList(QAbstractListModel):
         return "inside" if run.experiment_id in self._experiments else ""
 
     def _fits(self, run: Run) -> bool:
-        told = " ".join((run.name, run.loss, run.backbone, run.dataset, *run.tags, run.note, state_word(run.status)))
-        return all(word in told.casefold() for word in self._words)
+        text = " ".join((run.name, run.loss, run.backbone, run.dataset, *run.tags, run.note, state_word(run.status)))
+        return all(word in text.casefold() for word in self._words)
 
 
 def together(experiment: Experiment, runs: list[Run]) -> Run:
@@ -117,11 +119,11 @@ def together(experiment: Experiment, runs: list[Run]) -> Run:
     states = {run.status for run in runs}
     status = working[0].status if working else "done" if states == {"done"} else min(states - {"done"}, key=ORDER.index)
     named = [run.best for run in counting(runs) if run.best]
-    best = {name: fmean(each[name] for each in named) for name in ("recall@1", "MAP@R")} if named else {}
+    best = {name: fmean(best_scores[name] for best_scores in named) for name in ("recall@1", "MAP@R")} if named else {}
     done = sum(run.status == "done" for run in runs)
     note = f"{done} of {len(runs)} runs are done"
-    if together := experiment.result.get("concatenated"):
-        note += f"; embeddings side by side: MAP@R {percent(fmean(each['MAP@R'] for each in together))} %"
+    if concatenated := experiment.result.get("concatenated"):
+        note += f"; embeddings side by side: MAP@R {percent(fmean(result['MAP@R'] for result in concatenated))} %"
     return replace(
         runs[-1], id=-experiment.id, name=experiment.name, status=status, best=best, problem="",
         epoch=done, epochs=len(runs), note=note, experiment_id=None,

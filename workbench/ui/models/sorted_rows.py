@@ -44,11 +44,12 @@ class SortedRows(QAbstractTableModel):
         self._put_in_order()
         self.endResetModel()
 
-    def row(self, place: int) -> Any:
+    def row(self, index: int) -> Any:
         """The row at a place, or None beyond the end."""
-        return self.rows[place] if 0 <= place < len(self.rows) else None
+        return self.rows[index] if 0 <= index < len(self.rows) else None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort the rows by the values of a column."""
         self.beginResetModel()
         self._order = (column, order == Qt.SortOrder.DescendingOrder)
         self._put_in_order()
@@ -70,6 +71,7 @@ class SortedRows(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.titles)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What a cell shows in a role: text, picture or alignment."""
         if not index.isValid():
             return None
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0 and self._picture is not None:

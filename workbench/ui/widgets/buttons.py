@@ -1,29 +1,38 @@
-"""Buttons with an icon: of a word, or bare with an accessible name."""
+"""Buttons with text and an icon, or with an icon and an accessible name."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from workbench.ui.icons import SIZE, icon
 
 
 def button(text: str, icon_name: str = "", kind: str = "", parent: QWidget | None = None) -> QPushButton:
     """A button of one verb; `kind` is "primary", "quiet", "danger" or empty."""
-    made = QPushButton(text, parent)
+    push_button = QPushButton(text, parent)
     if icon_name:
-        made.setIcon(icon(icon_name, "on_accent" if kind == "primary" else "text"))
-        made.setIconSize(QSize(SIZE, SIZE))
+        push_button.setIcon(icon(icon_name, "on_accent" if kind == "primary" else "text"))
+        push_button.setIconSize(QSize(SIZE, SIZE))
     if kind:
-        made.setProperty("kind", kind)
-    made.setAutoDefault(False)
-    return made
+        push_button.setProperty("kind", kind)
+    push_button.setAutoDefault(False)
+    return push_button
 
 
 def icon_button(icon_name: str, name: str, role: str = "muted", parent: QWidget | None = None) -> QToolButton:
     """A bare icon; `name` is its tooltip and what a screen reader says."""
-    made = QToolButton(parent)
-    made.setIcon(icon(icon_name, role))
-    made.setIconSize(QSize(SIZE, SIZE))
-    made.setToolTip(name)
-    made.setAccessibleName(name)
-    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    return made
+    tool_button = QToolButton(parent)
+    tool_button.setIcon(icon(icon_name, role))
+    tool_button.setIconSize(QSize(SIZE, SIZE))
+    tool_button.setToolTip(name)
+    tool_button.setAccessibleName(name)
+    tool_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return tool_button
+
+
+def button_row(*buttons: QWidget) -> QHBoxLayout:
+    """The buttons side by side at the right end of a row, in this order."""
+    row = QHBoxLayout()
+    row.addStretch(1)
+    for widget in buttons:
+        row.addWidget(widget)
+    return row

@@ -1,4 +1,4 @@
-"""Text that takes as many lines as it needs up to some, and scrolls beyond them."""
+"""Text that grows up to a number of lines and scrolls beyond them."""
 
 from math import ceil
 
@@ -10,7 +10,7 @@ from workbench.ui.widgets.labels import label
 
 
 class CappedText(QScrollArea):
-    """A wrapped label, `said`, that leaves what stands below it its room.
+    """A wrapped label, `said`, of a limited height: longer text scrolls.
 
     Args:
         role: of the label, as in `label`.
@@ -31,9 +31,11 @@ class CappedText(QScrollArea):
         self.setSizePolicy(policy)
 
     def text(self) -> str:
+        """The whole text."""
         return self.said.text()
 
     def set_text(self, text: str) -> None:
+        """Show another text."""
         self.said.setText(text)
         self.updateGeometry()
         self._offer_bar()
@@ -58,7 +60,7 @@ class CappedText(QScrollArea):
             self.updateGeometry()
 
     def _offer_bar(self) -> None:
-        """Bar and stop of Tab only where text is hidden.
+        """Show the scroll bar, and accept Tab, only when text is hidden.
 
         Qt judges by the label's least width, and a needless bar breaks more lines.
         """

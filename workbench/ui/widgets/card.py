@@ -1,4 +1,4 @@
-"""A framed group, a chip, and the hint that stands where nothing is yet."""
+"""A framed group, a chip, and the hint in an empty place."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
@@ -40,7 +40,7 @@ class Chip(QFrame):
 
 
 class EmptyHint(QWidget):
-    """What will stand here, and one button at most."""
+    """A sentence about what will be shown here, and one button at most."""
 
     pressed = Signal()
 
@@ -78,4 +78,5 @@ class Fact(QWidget):
         column.addWidget(self._value)
 
     def set_value(self, text: str) -> None:
+        """Show another value."""
         self._value.setText(text)

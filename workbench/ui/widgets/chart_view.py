@@ -15,7 +15,7 @@ from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.flow import FlowLayout
 
 COLOURS = OKABE_ITO[:6]
-SEE_THROUGH = 110  # of 255: bars of two histograms lie over each other
+SEE_THROUGH = 110  # alpha, of 255: bars of two histograms overlap
 SYMBOLS = {"circles": "o", "boxes": "s"}
 SWATCH = 12  # px
 SYMBOL_PX = {"circles": 7, "boxes": 12}
@@ -36,7 +36,7 @@ class ChartView(QFrame):
         self.plot.getAxis("bottom").enableAutoSIPrefix(False)
         self.plot.getAxis("left").enableAutoSIPrefix(False)
         self.right: pg.ViewBox | None = None  # of lines with an axis of their own; made when the first one comes
-        self.legend = QWidget()  # beside the picture: in it, it would cover what is drawn
+        self.legend = QWidget()  # outside the plot, so that it covers no data
         self._entries = FlowLayout(self.legend, spacing=12)
         heading = QLabel(title)
         heading.setTextFormat(Qt.TextFormat.PlainText)
@@ -66,8 +66,8 @@ class ChartView(QFrame):
             self.right.clear()
         self._entries.clear()
         self.plot.setLabel("bottom", chart.x_title)
-        for place, marks in enumerate(chart.marks):
-            colour = QColor(COLOURS[place % len(COLOURS)])
+        for index, marks in enumerate(chart.marks):
+            colour = QColor(COLOURS[index % len(COLOURS)])
             for item in _items(marks, colour):
                 (self._second_view() if marks.axis == "right" else self.plot).addItem(item)
             self._entries.addWidget(_entry(marks, colour))
@@ -130,7 +130,9 @@ def _items(marks: Marks, colour: QColor) -> list[Any]:
             return [pg.BarGraphItem(x=x, height=y, width=width, brush=filled, pen=pg.mkPen(colour))]
         case "vertical":
             return [pg.InfiniteLine(pos=at, angle=90, pen=pg.mkPen(colour, width=2)) for at in x]
-    brushes = [pg.mkBrush(QColor(OKABE_ITO[each % len(OKABE_ITO)])) for each in marks.classes] or pg.mkBrush(colour)
+    brushes = [
+        pg.mkBrush(QColor(OKABE_ITO[class_index % len(OKABE_ITO)])) for class_index in marks.classes
+    ] or pg.mkBrush(colour)
     outline = pg.mkPen(theme.current().text if marks.look == "boxes" else theme.current().plot_background)
     return [
         pg.ScatterPlotItem(x, y, symbol=SYMBOLS[marks.look], size=SYMBOL_PX[marks.look], brush=brushes, pen=outline)
@@ -159,8 +161,8 @@ def _entry(marks: Marks, colour: QColor) -> QWidget:
         painter.setPen(QPen(colour, 2, style))
         painter.drawLine(0, middle, SWATCH, middle)
     painter.end()
-    made = QWidget()
-    row = QHBoxLayout(made)
+    entry = QWidget()
+    row = QHBoxLayout(entry)
     row.setContentsMargins(0, 0, 0, 0)
     row.setSpacing(4)
     swatch, words = QLabel(), QLabel(marks.title)
@@ -169,4 +171,4 @@ def _entry(marks: Marks, colour: QColor) -> QWidget:
     words.setProperty("role", "caption")
     row.addWidget(swatch)
     row.addWidget(words)
-    return made
+    return entry

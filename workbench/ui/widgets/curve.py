@@ -32,6 +32,7 @@ class Curve:
         return self._values[: self._count]
 
     def clear(self) -> None:
+        """Remove all points."""
         self._count = 0
 
     def append(self, steps: Sequence[float] | np.ndarray, values: Sequence[float] | np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""One editor for each kind of parameter. Each lets a wrong value be typed, so that it can be explained beside it."""
+"""One editor for each kind of parameter. Each accepts a wrong value, so that the form can explain it."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -28,13 +28,15 @@ class Editor(Protocol):
 
     edited: Any
 
-    def value(self) -> Any: ...
+    def value(self) -> Any:
+        """What is entered; text that is not a valid number is returned as text."""
 
-    def set_value(self, value: Any) -> None: ...
+    def set_value(self, value: Any) -> None:
+        """Show a value without sending `edited`."""
 
 
 class LineEditor(QLineEdit):
-    """Text, whole number or number. What cannot be read as one is handed on as text, for the check to explain."""
+    """Text, whole number or number. Text that is not a valid number is returned as text, which the check explains."""
 
     edited = Signal()
 
@@ -52,9 +54,11 @@ class LineEditor(QLineEdit):
         self.textEdited.connect(self._on_edit)
 
     def value(self) -> Any:
+        """The number; the text itself where it cannot be read as one."""
         return parsed(self.text(), self._kind)
 
     def set_value(self, value: Any) -> None:
+        """Show a number or a text; None is shown as an empty line."""
         if self.value() != value or not self.text():
             self.setText("" if value is None else str(value))
             self.setCursorPosition(0)  # a long text shows its beginning
@@ -87,14 +91,16 @@ class ChoiceEditor(QComboBox):
         self.activated.connect(self._on_pick)
 
     def value(self) -> Any:
+        """The value of the chosen entry."""
         return self.currentData()
 
     def set_value(self, value: Any) -> None:
-        place = self.findData(value)
-        if place < 0:  # from a config file: shown, and explained by the check
+        """Choose the entry of that value; a value that is not in the list is added to it."""
+        index = self.findData(value)
+        if index < 0:  # from a config file: shown, and explained by the check
             self.addItem(str(value), value)
-            place = self.count() - 1
-        self.setCurrentIndex(place)
+            index = self.count() - 1
+        self.setCurrentIndex(index)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -113,9 +119,11 @@ class TickEditor(QCheckBox):
         self.clicked.connect(self._on_click)
 
     def value(self) -> Any:
+        """Whether the box is ticked."""
         return self.isChecked()
 
     def set_value(self, value: Any) -> None:
+        """Tick the box for True, and clear it for anything else."""
         self.setChecked(value is True)
 
     def _on_click(self, _checked: bool) -> None:
@@ -159,9 +167,11 @@ class PathEditor(QWidget):
         self._place.activated.connect(self._on_pick)
 
     def value(self) -> Any:
+        """The path as it was typed or chosen, without spaces around it."""
         return self._place.currentText().strip()
 
     def set_value(self, value: Any) -> None:
+        """Show a path; None is shown as an empty one."""
         if self.value() != value:
             self._place.setEditText("" if value is None else str(value))
 
@@ -184,9 +194,9 @@ class PathEditor(QWidget):
         self.take(event.mimeData().urls()[0].toLocalFile())
         event.acceptProposedAction()
 
-    def take(self, place: str) -> None:
-        """Put in a place that the person chose."""
-        self._place.setEditText(place)
+    def take(self, path: str) -> None:
+        """Enter a path that the person chose."""
+        self._place.setEditText(path)
         self.edited.emit()
 
     def _line(self) -> QLineEdit:
@@ -195,13 +205,13 @@ class PathEditor(QWidget):
         return line
 
     def _browse_folder(self) -> None:
-        if found := QFileDialog.getExistingDirectory(self, "Choose a folder", self.value()):
-            self.take(found)
+        if chosen := QFileDialog.getExistingDirectory(self, "Choose a folder", self.value()):
+            self.take(chosen)
 
     def _browse_file(self) -> None:
         kinds = ARCHIVES if self._kind == "place" else ""
-        if found := QFileDialog.getOpenFileName(self, "Choose a file", self.value(), kinds)[0]:
-            self.take(found)
+        if chosen := QFileDialog.getOpenFileName(self, "Choose a file", self.value(), kinds)[0]:
+            self.take(chosen)
 
     def _on_edit(self, _text: str) -> None:
         self.edited.emit()
@@ -211,7 +221,7 @@ class PathEditor(QWidget):
 
 
 def parsed(text: str, kind: str) -> Any:
-    """The text as what the field holds, or as it is when it cannot be read so."""
+    """The text as the field's type, or unchanged when it cannot be parsed."""
     text = text.strip() if kind != "string" else text
     try:
         return {"integer": int, "number": float}.get(kind, str)(text)

@@ -34,5 +34,5 @@ class EpochChooser(QComboBox):
         self.setCurrentIndex(self.findData(self._session.evaluation_id))
         self.setVisible(bool(evaluations))
 
-    def _choose(self, place: int) -> None:
-        self._session.show_evaluation(self.itemData(place))
+    def _choose(self, index: int) -> None:
+        self._session.show_evaluation(self.itemData(index))

@@ -32,6 +32,7 @@ class FlowLayout(QLayout):
         raise TypeError("a FlowLayout takes widgets only")
 
     def count(self) -> int:
+        """How many items are laid out."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:

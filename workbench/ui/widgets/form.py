@@ -12,7 +12,7 @@ from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.editors import Editor, Field, TickEditor, editor_of
 from workbench.ui.widgets.labels import label, restyle
 
-LABEL = 148  # px, where the label stands left of its editor
+LABEL = 148  # px of a label that is left of its editor
 UNLIMITED = 16_777_215  # px: Qt's word for no greatest width
 HELP_KEY = "Shift+F1"
 Fix = tuple[str, Callable[[], None]]  # words of a button, and what it does
@@ -67,16 +67,19 @@ class ParamsForm(QWidget):
             self._place()
 
     def row(self, name: str) -> "FieldRow":
+        """The row of a parameter. Raises KeyError for a name that is not in the form."""
         return self._rows[name]
 
     def names(self) -> list[str]:
+        """The names of the parameters, in the order of the rows."""
         return list(self._rows)
 
     def values(self) -> dict[str, Any]:
-        """What stands in the editors; text that is no number stays text."""
+        """The values in the editors; text that is not a number stays text."""
         return {name: row.editor.value() for name, row in self._rows.items()}
 
     def set_values(self, values: Mapping[str, Any]) -> None:
+        """Show these values; names that are not in the form are ignored."""
         for name in self._rows.keys() & values.keys():
             self._rows[name].editor.set_value(values[name])
 
@@ -91,7 +94,7 @@ class ParamsForm(QWidget):
         fixes: Mapping[str, Fix] | None = None,
         warnings: Mapping[str, str] | None = None,
     ) -> None:
-        """One sentence under each bad field, or each that one may regret, with a button where one click repairs it."""
+        """One sentence under each bad field, or a warning, with a button when one click repairs it."""
         for name, row in self._rows.items():
             warning = "" if name in errors else (warnings or {}).get(name, "")
             row.show_error(errors.get(name, warning), (fixes or {}).get(name), "warning" if warning else "error")
@@ -103,9 +106,9 @@ class ParamsForm(QWidget):
         return row
 
     def _place(self) -> None:
-        for place, row in enumerate(self._rows.values()):
+        for index, row in enumerate(self._rows.values()):
             row.set_stacked(self._labels_above)
-            self._grid.addWidget(row, place, 0, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(row, index, 0, Qt.AlignmentFlag.AlignTop)
             row.setVisible(True)
 
 
@@ -165,17 +168,17 @@ class FieldRow(QWidget):
         self.set_stacked(False)
 
     def set_stacked(self, stacked: bool) -> None:
-        """Label above the editor, or left of it; a tick stays beside its label."""
+        """Put the label above the editor, or left of it; a tick box stays right of its label."""
         above = stacked and not isinstance(self.widget, TickEditor)
         self._head.setMinimumWidth(0 if stacked else LABEL)
         self._head.setMaximumWidth(UNLIMITED if stacked else LABEL)
-        places = (
+        cells = (
             ((self._head, 0, 0), (self._tail, 0, 1), (self._body, 1, 0, 1, 2), (self._trouble, 2, 0, 1, 2))
             if above
             else ((self._head, 0, 0), (self._body, 0, 1), (self._tail, 0, 2), (self._trouble, 1, 1, 1, 2))
         )
-        for widget, *place in places:
-            self._grid.addWidget(widget, *place)
+        for widget, *cell in cells:
+            self._grid.addWidget(widget, *cell)
         self._grid.setColumnStretch(0, 1 if stacked else 0)
         self._grid.setColumnStretch(1, 0 if stacked else 1)
 
@@ -195,7 +198,7 @@ class FieldRow(QWidget):
         self._title.setAccessibleName(self._spoken_name() + (", changed from the preset" if changed else ""))
 
     def show_error(self, sentence: str, fix: Fix | None = None, role: Literal["error", "warning"] = "error") -> None:
-        """Say what is wrong under the editor, or what one may regret; an empty sentence takes it away."""
+        """Show an error or a warning under the editor; an empty sentence removes it."""
         self._fix_action = fix[1] if fix else None
         self.fix.setText(fix[0] if fix else "")
         self.fix.setVisible(fix is not None)
@@ -210,6 +213,7 @@ class FieldRow(QWidget):
         restyle(self.widget)
 
     def error_text(self) -> str:
+        """The sentence under the field; empty when there is none."""
         return self._error_text
 
     def _spoken_name(self) -> str:
@@ -231,7 +235,7 @@ class FieldRow(QWidget):
 
 
 def title_of(name: str, field: Field) -> str:
-    """The words beside the editor."""
+    """The label of the editor."""
     return str(field.get("label") or name.rpartition(".")[2].replace("_", " ").capitalize())
 
 

@@ -1,4 +1,4 @@
-"""Labels that never interpret what they show: names and paths come from data. And icons in the place of words."""
+"""Labels that show plain text only, since names and paths come from data; and labels with an icon."""
 
 from html import escape
 
@@ -11,12 +11,12 @@ from workbench.ui.icons import SIZE, icon
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
     """Plain text in one of the style sheet's roles: title, section, caption, muted, right, wrong, warning, strong."""
-    made = QLabel(text, parent)
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.setWordWrap(wrap)
+    widget = QLabel(text, parent)
+    widget.setTextFormat(Qt.TextFormat.PlainText)
+    widget.setWordWrap(wrap)
     if role:
-        made.setProperty("role", role)
-    return made
+        widget.setProperty("role", role)
+    return widget
 
 
 def plain_tip(text: str) -> str:
@@ -27,7 +27,7 @@ def plain_tip(text: str) -> str:
 
 
 def restyle(widget: QWidget) -> None:
-    """Make the style sheet see a property that changed."""
+    """Apply the style sheet again after a property changed."""
     widget.style().unpolish(widget)
     widget.style().polish(widget)
     widget.update()
@@ -65,7 +65,7 @@ class IconLabel(QLabel):
 
 
 class ElidedLabel(QLabel):
-    """One line that shortens itself to its place; the whole text is in the tooltip and for screen readers.
+    """Text that is shortened to the room it has; the whole text is in the tooltip and for screen readers.
 
     Args:
         lines: how many it may break into before it is shortened; their room is kept free.
@@ -121,7 +121,7 @@ class ElidedLabel(QLabel):
         return [*lines, self.fontMetrics().elidedText(rest, self._mode, width)]
 
     def _fitting(self, text: str, width: int) -> int:
-        """How many letters stand in one line, in whole words where they are not longer than it."""
+        """How many letters fit in one line; words are kept whole unless one is longer than the line."""
         layout = QTextLayout(text, self.font())
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)

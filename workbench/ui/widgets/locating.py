@@ -1,4 +1,4 @@
-"""The way to images that were moved: offered where one cannot be shown, it mends all of the data set at once."""
+"""Locating moved images: offered when one cannot be shown; a new folder applies to the whole data set."""
 
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,7 @@ class LocateStrip(QWidget):
         self._look()
 
     def take(self, folder: Path) -> None:
-        """Look for the images below `folder`; what is found, or why not, is told in the message bar."""
+        """Look for the images below `folder`; the message bar shows the result."""
         dataset = self._loader.lacking
         if dataset is None:
             return
@@ -48,7 +48,7 @@ class LocateStrip(QWidget):
         self._session.run_in_thread("Locate images", work, partial(self._found, dataset))
 
     def _look(self) -> None:
-        """Stand here for files only: other data sets live in one place, or came without images."""
+        """Shown for data sets of image files only; others are in one file, or have no images."""
         dataset = self._session.dataset()
         self.setVisible(dataset is not None and dataset.id == self._loader.lacking and bool(dataset.root))
 
@@ -58,6 +58,6 @@ class LocateStrip(QWidget):
             self.take(Path(folder))
 
     def _found(self, dataset: int, counted: tuple[int, int]) -> None:
-        found, total = counted
-        self._session.notify(f"{found:,} of {total:,} images were found.")
+        located, total = counted
+        self._session.notify(f"{located:,} of {total:,} images were found.")
         self._session.images_located.emit(dataset)

@@ -1,4 +1,4 @@
-"""Dear pictures that come to light together are painted one by one, so that the window answers between them."""
+"""Views that are slow to paint are painted one by one, so that the window responds between them."""
 
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ _turn: list["OneByOne"] = []  # the one whose turn it is, until it is painted
 
 
 class OneByOne(_View):
-    """A view that, once shown, stays plain until those before it are painted. To be mixed into a view."""
+    """A mixin for a view: once shown, it stays empty until those before it are painted."""
 
     came_to_light = Signal()  # its turn has come: time to take new numbers, right before it is painted
     _waits = False
@@ -41,7 +41,7 @@ class OneByOne(_View):
 
 
 def _next() -> None:
-    """Let the first in line paint itself."""
+    """Let the first waiting view paint itself."""
     if _turn:
         return
     while _line:
@@ -56,7 +56,7 @@ def _next() -> None:
 
 
 def _over(view: OneByOne) -> None:
-    """That one is painted, or will not be for now: the next one's turn comes."""
+    """The view is painted, or is hidden for now: continue with the next one."""
     if view in _turn:
         _turn.clear()
         if _line:

@@ -21,7 +21,7 @@ class OneStop(QObject):
         self._buttons: list[QWidget] = []
 
     def show(self, buttons: Sequence[QWidget]) -> None:
-        """These are the group now, in lines from left to right."""
+        """Set the group's buttons, in lines from left to right."""
         self._buttons = list(buttons)
         for button in self._buttons:
             button.installEventFilter(self)  # a second time is none
@@ -32,7 +32,7 @@ class OneStop(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() not in (QEvent.Type.FocusIn, QEvent.Type.KeyPress):
             return False
-        here = next((place for place, button in enumerate(self._buttons) if button is watched), None)
+        here = next((index for index, button in enumerate(self._buttons) if button is watched), None)
         if here is None:
             return False
         if not isinstance(event, QKeyEvent):
@@ -56,7 +56,7 @@ class OneStop(QObject):
                 button.setFocusPolicy(wanted)
 
 
-def in_line(pool: Sequence[QWidget], made: QWidget) -> None:
-    """Have Tab meet a button that was made after its window right behind those before it."""
+def in_line(pool: Sequence[QWidget], button: QWidget) -> None:
+    """Put a button that was made later right behind the others in the Tab order."""
     if pool:
-        follow(pool[-1], [made])
+        follow(pool[-1], [button])

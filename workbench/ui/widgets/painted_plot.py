@@ -19,11 +19,10 @@ from PySide6.QtWidgets import (
 
 from workbench import files
 from workbench.files.spreadsheet import csv_text, pasted
-from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.plot_export import ask_place
+from workbench.ui.widgets.plot_export import ask_place, save_or_report
 
 HEAD_PX, SCALE = 32, 2  # title above the picture in a file; pixels of the file per pixel of the screen
 TEXT_PX = 11
@@ -49,7 +48,7 @@ class Picture(QWidget):
 
 
 class PaintedPlot(QFrame):
-    """To be subclassed: `paint` draws, `rows` are the numbers, `describe` is a sentence for those who do not see it."""
+    """A base class: `paint` draws, `rows` returns the numbers, `describe` a sentence for screen readers."""
 
     failed = Signal(object)  # Problem, of a save
 
@@ -79,7 +78,7 @@ class PaintedPlot(QFrame):
         self.retitle(title)
 
     def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
-        """Draw all of it into a place, in the colours of a theme."""
+        """Draw the whole plot into the rectangle `place` (px), in the colours of a theme."""
         raise NotImplementedError
 
     def rows(self) -> Rows:
@@ -87,10 +86,11 @@ class PaintedPlot(QFrame):
         raise NotImplementedError
 
     def describe(self) -> str:
-        """What is seen, in a sentence or two."""
+        """What the plot shows, in a sentence or two, for screen readers."""
         raise NotImplementedError
 
     def retitle(self, title: str) -> None:
+        """Change the title."""
         self.title = title
         self._title.setText(title)
         self._title.setToolTip(title if len(title) > 40 else "")
@@ -98,14 +98,16 @@ class PaintedPlot(QFrame):
         self._more.setAccessibleName(f"Menu of {title}")
 
     def refresh(self) -> None:
-        """Paint anew, and tell it anew."""
+        """Paint again, and update the accessible description."""
         self.picture.setAccessibleDescription(self.describe())
         self.picture.update()
 
     def copy_picture(self) -> None:
+        """Copy the plot as a picture."""
         QGuiApplication.clipboard().setImage(self.image())
 
     def copy_table(self) -> None:
+        """Copy the numbers as text, with tabs between the columns."""
         lines = ("\t".join(pasted(cell) if isinstance(cell, str) else str(cell) for cell in row) for row in self.rows())
         QGuiApplication.clipboard().setText("\n".join(lines))
 
@@ -120,13 +122,9 @@ class PaintedPlot(QFrame):
         return image
 
     def ask_and_save(self) -> None:
-        path = ask_place(self, self.title)
-        if path is None:
-            return
-        try:
-            self.save(path)
-        except Problem as problem:
-            self.failed.emit(problem)
+        """Ask for a file and save the plot to it; `failed` reports a file that cannot be written."""
+        if path := ask_place(self, self.title):
+            save_or_report(self.save, path, self.failed)
 
     def save(self, path: Path) -> None:
         """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem when it cannot be written."""
@@ -171,6 +169,6 @@ class PaintedPlot(QFrame):
 
 def small(font: QFont) -> QFont:
     """The font of axes."""
-    made = QFont(font)
-    made.setPixelSize(TEXT_PX)
-    return made
+    axis_font = QFont(font)
+    axis_font.setPixelSize(TEXT_PX)
+    return axis_font

@@ -16,7 +16,7 @@ from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
 
 KEPT_BYTES = 128 << 20
-BATCH = 48  # pictures a task: few enough that a newer wish waits only a moment
+BATCH = 48  # pictures a task: few enough that a newer request waits only a moment
 FULL_FROM = 200  # px from which the original file is worth reading
 GONE = "This image is not in the data set any more."
 Wish = tuple[int, int]  # sample id, px of the longer side
@@ -32,7 +32,7 @@ class Loaded:
 
 
 class PictureLoader(QObject):
-    """Each place on screen asks for what it shows; its newest wish replaces its older one and is served first.
+    """Each place on screen asks for what it shows; its newest request replaces its older one and is served first.
 
     A picture that cannot be had is told as a sentence by `absent`, and once per data set in the message bar.
 
@@ -52,7 +52,7 @@ class PictureLoader(QObject):
         self._bytes = 0
         self._absent: dict[int, str] = {}
         self._wishes: dict[str, list[Wish]] = {}  # by place, the newest last
-        self._asked: dict[str, list[Wish]] = {}  # the newest wish of each place, also when it was served
+        self._asked: dict[str, list[Wish]] = {}  # the newest request of each place, even if it was served
         self._dataset: int | None = None
         self._pictures: Pictures | None = None
         self._age = 0  # rises with every `forget`: what was asked for before is not taken any more
@@ -62,26 +62,26 @@ class PictureLoader(QObject):
 
     def pixmap(self, sample_id: int, size: int) -> QPixmap | None:
         """The picture with its longer side at `size` px, or None while it is not loaded or when it is absent."""
-        found = self._cache.get((sample_id, size))
-        if found is not None:
+        picture = self._cache.get((sample_id, size))
+        if picture is not None:
             self._cache.move_to_end((sample_id, size))
-        return found
+        return picture
 
     def absent(self, sample_id: int) -> str:
         """Why a picture cannot be shown; empty when it can or is not known yet."""
         return self._absent.get(sample_id, "")
 
     def request(self, place: str, sample_ids: list[int], size: int) -> None:
-        """What `place` shows now: load it next, in this order."""
+        """Load next what `place` shows now, in this order; `size` in px of the longer side."""
         if self._session.closed:
             return
         self._see_dataset()
         self._wishes.pop(place, None)
-        self._asked[place] = self._wishes[place] = [(each, size) for each in sample_ids]
+        self._asked[place] = self._wishes[place] = [(sample_id, size) for sample_id in sample_ids]
         self._next()
 
     def forget(self) -> None:
-        """Drop every picture, also those that could not be had: the next wish looks again."""
+        """Drop every picture, also the absent ones: the next request looks for them again."""
         self._cache.clear()
         self._bytes = 0
         self._absent.clear()
@@ -96,7 +96,7 @@ class PictureLoader(QObject):
         return self._dataset if self._absent and self._dataset == self._dataset_now() else None
 
     def _look_again(self, dataset: int) -> None:
-        """Images of a data set were located: ask anew for what every place shows."""
+        """Images of a data set were located: request again what every place shows."""
         if dataset == self._dataset:
             asked = self._asked.copy()
             self.forget()
@@ -170,8 +170,8 @@ class PictureLoader(QObject):
 
 def shared_loader(session: Session) -> PictureLoader:
     """The session's one loader; made at the first call."""
-    found = session.findChild(PictureLoader, options=Qt.FindChildOption.FindDirectChildrenOnly)
-    return found if isinstance(found, PictureLoader) else PictureLoader(session)
+    loader = session.findChild(PictureLoader, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    return loader if isinstance(loader, PictureLoader) else PictureLoader(session)
 
 
 def load(

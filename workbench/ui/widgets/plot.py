@@ -1,4 +1,4 @@
-"""The curve plot shared by pages: title, legend, read-out, menu; fast because nothing is ever made anew."""
+"""The curve plot shared by pages: title, legend, read-out, menu; fast because its items are reused."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -23,14 +23,13 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.comparing.smoothing import exponential_mean
-from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot_canvas import PlotCanvas, Series
-from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_png, save_svg
+from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_or_report, save_png, save_svg
 from workbench.ui.widgets.plot_table import CurveTable, TableDialog
 from workbench.ui.widgets.smoothing_slider import SmoothingSlider
 
@@ -67,15 +66,15 @@ class CurvePlot(QFrame):
         super().__init__(parent)
         self.title, self.x_title = title, x_title
         self.series = list(series)
-        self.curves = {each.name: Curve() for each in series}
+        self.curves = {entry.name: Curve() for entry in series}
         self.log, self.smoothing = False, smoothing
         self._marks: list[tuple[float, str]] = []
         # Plots of one page take turns, so that no turn of the event loop paints them all.
         self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS + TURN_MS * (next(PLOTS) % 4))
         self._timer.timeout.connect(self._redraw_seen)
         self._build(left_title, right_title)
-        for each in self.series:
-            self.legend[each.name].setChecked(not each.hidden)
+        for entry in self.series:
+            self.legend[entry.name].setChecked(not entry.hidden)
         self._apply_theme()
 
     def _build(self, left_title: str, right_title: str) -> None:
@@ -98,7 +97,7 @@ class CurvePlot(QFrame):
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._more.setMenu(self.menu)
         self._more.setToolTip("Log scale, smoothing, copy, save, table")
-        self.legend = {each.name: self._legend_button(each) for each in self.series}
+        self.legend = {series.name: self._legend_button(series) for series in self.series}
         self.read_out = QLabel("", self.canvas)
         self.read_out.setProperty("role", "readOut")
         self.read_out.setTextFormat(Qt.TextFormat.PlainText)
@@ -152,7 +151,7 @@ class CurvePlot(QFrame):
         return button
 
     def add_series(self, series: Series) -> None:
-        """One more curve, without points; for plots whose curves come by and by."""
+        """One more curve, without points; for plots whose curves are added later."""
         self.series.append(series)
         self.curves[series.name] = Curve()
         self.canvas.add_line(series)
@@ -161,7 +160,7 @@ class CurvePlot(QFrame):
         self._dress(series)
 
     def drop_series(self) -> None:
-        """Take every curve away."""
+        """Remove every curve."""
         self.clear()
         self.series.clear()
         self.curves.clear()
@@ -170,7 +169,7 @@ class CurvePlot(QFrame):
         self.canvas.drop_lines()
 
     def rename(self, title: str, x_title: str | None = None) -> None:
-        """Call the plot by another title, and what runs along the bottom by another word."""
+        """Change the title of the plot and the label of its bottom axis."""
         self.title = title
         if x_title is not None:
             self.x_title = x_title
@@ -190,18 +189,19 @@ class CurvePlot(QFrame):
         self.append(name, steps, values)
 
     def retitle(self, name: str, title: str) -> None:
-        """Call a series by another word."""
-        place = next(place for place, each in enumerate(self.series) if each.name == name)
-        if self.series[place].title != title:
-            self.series[place] = dataclasses.replace(self.series[place], title=title)
+        """Change the title of a series."""
+        index = next(index for index, series in enumerate(self.series) if series.name == name)
+        if self.series[index].title != title:
+            self.series[index] = dataclasses.replace(self.series[index], title=title)
             self._tell_absent()
             self.legend[name].setAccessibleName(f"Show {title}")
 
     def say_when_empty(self, words: str) -> None:
-        """What stands in the middle while no curve has a value."""
+        """Set the text in the middle, shown while no curve has a value."""
         self.empty.setText(words)
 
     def clear(self) -> None:
+        """Remove all points and marks; the series remain."""
         for curve in self.curves.values():
             curve.clear()
         self._marks = []
@@ -217,21 +217,22 @@ class CurvePlot(QFrame):
     def marks(self) -> list[tuple[float, str]]:
         """All vertical marks: (step, words); values that are no number are named with their curve."""
         named: dict[tuple[float, str], list[str]] = {}
-        for each in self.shown():
-            for step, what in self.curves[each.name].breaks():
-                if what != "NaN" or not each.may_be_undefined:
-                    named.setdefault((step, what), []).append(each.title)
-        found = [
+        for series in self.shown():
+            for step, what in self.curves[series.name].breaks():
+                if what != "NaN" or not series.may_be_undefined:
+                    named.setdefault((step, what), []).append(series.title)
+        breaks = [
             (step, f"{', '.join(titles)}: {what} at {self.x_title} {step:,.0f}")
             for (step, what), titles in named.items()
         ]
-        return sorted([*self._marks, *found])
+        return sorted([*self._marks, *breaks])
 
     def shown(self) -> list[Series]:
         """The series that the legend does not hide."""
-        return [each for each in self.series if self.legend[each.name].isChecked()]
+        return [series for series in self.series if self.legend[series.name].isChecked()]
 
     def set_log(self, on: bool) -> None:
+        """Show the left axis on a logarithmic scale, or on a linear one."""
         self.log = on
         self.log_action.setChecked(on)
         self.canvas.set_log(on)
@@ -243,47 +244,49 @@ class CurvePlot(QFrame):
         self._ask_redraw()
 
     def _redraw_seen(self) -> None:
-        """What nobody looks at is drawn when it is shown again."""
+        """Redraw now if the plot is visible, otherwise when it is shown again."""
         if self.isVisible():
             self.redraw()
 
     def redraw(self) -> None:
-        """Hand the numbers to the items that are there."""
+        """Draw the current points."""
         self._timer.stop()
         columns = max(200, self.canvas.width())
-        for each in self.series:
-            curve = self.curves[each.name]
+        for series in self.series:
+            curve = self.curves[series.name]
             seen = slice(*np.searchsorted(curve.steps, self.canvas.span()))
-            smoothed = self.smoothing > 0 and not each.dots and not each.exact
+            smoothed = self.smoothing > 0 and not series.dots and not series.exact
             smooth = exponential_mean(curve.values, self.smoothing)[seen] if smoothed else None
-            self.canvas.lines[each.name].draw(curve.steps[seen], curve.finite_values()[seen], smooth, columns)
-        self.canvas.reach_over([self.curves[each.name].steps for each in self.shown() if each.axis == "right"])
+            self.canvas.lines[series.name].draw(curve.steps[seen], curve.finite_values()[seen], smooth, columns)
+        self.canvas.reach_over([self.curves[series.name].steps for series in self.shown() if series.axis == "right"])
         self.canvas.show_marks(self.marks())
         self.canvas.setAccessibleDescription(self.describe())
         self._tell_absent()
 
     def _tell_absent(self) -> None:
         """A curve without points says so in the legend while others have some; the plot itself while none has."""
-        some = any(len(curve) for curve in self.curves.values())
-        self.empty.setVisible(not some)
-        self.canvas.show_axes(some)
-        for each in self.series:
-            words = f"{each.title} (no values)" if some and not len(self.curves[each.name]) else each.title
-            if self.legend[each.name].text() != words:
-                self.legend[each.name].setText(words)
+        has_points = any(len(curve) for curve in self.curves.values())
+        self.empty.setVisible(not has_points)
+        self.canvas.show_axes(has_points)
+        for series in self.series:
+            words = f"{series.title} (no values)" if has_points and not len(self.curves[series.name]) else series.title
+            if self.legend[series.name].text() != words:
+                self.legend[series.name].setText(words)
 
     def describe(self) -> str:
-        """One sentence for those who do not see the curves."""
+        """What the curves show, in one sentence, for screen readers."""
         parts = []
-        for each in self.shown():
-            curve = self.curves[each.name]
+        for series in self.shown():
+            curve = self.curves[series.name]
             good = np.flatnonzero(np.isfinite(curve.values))
             if len(good) == 0:
-                parts.append(f"{each.title} has no values yet" if len(curve) == 0 else f"{each.title} has no numbers")
+                parts.append(
+                    f"{series.title} has no values yet" if len(curve) == 0 else f"{series.title} has no numbers"
+                )
                 continue
             first, last = good[0], good[-1]
             parts.append(
-                f"{each.title} goes from {curve.values[first]:.4g} at {self.x_title} {curve.steps[first]:,.0f} "
+                f"{series.title} goes from {curve.values[first]:.4g} at {self.x_title} {curve.steps[first]:,.0f} "
                 f"to {curve.values[last]:.4g} at {self.x_title} {curve.steps[last]:,.0f}"
             )
         trouble = [words for _, words in self.marks()]
@@ -291,24 +294,22 @@ class CurvePlot(QFrame):
 
     def table(self) -> CurveTable:
         """All numbers, one row per step, as a Qt model."""
-        return CurveTable(self.x_title, [(each.title, self.curves[each.name]) for each in self.series])
+        return CurveTable(self.x_title, [(series.title, self.curves[series.name]) for series in self.series])
 
     def show_table(self) -> TableDialog:
+        """Open the table of all numbers."""
         dialog = TableDialog(self.title, self.table(), self)
         dialog.show()
         return dialog
 
     def copy_picture(self) -> None:
+        """Copy the plot as a picture."""
         QGuiApplication.clipboard().setImage(picture(self))
 
     def ask_and_save(self) -> None:
-        path = ask_place(self, self.title)
-        if path is None:
-            return
-        try:
-            self.save(path)
-        except Problem as problem:
-            self.failed.emit(problem)
+        """Ask for a file and save the plot to it; `failed` reports a file that cannot be written."""
+        if path := ask_place(self, self.title):
+            save_or_report(self.save, path, self.failed)
 
     def save(self, path: Path) -> None:
         """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem when it cannot be written."""
@@ -326,8 +327,8 @@ class CurvePlot(QFrame):
         """Colours of the theme; faint curves are blended with its background, so they are drawn again."""
         self._dressed = shown = theme.current()
         self.canvas.apply(shown)
-        for each in self.series:
-            self._dress(each)
+        for series in self.series:
+            self._dress(series)
         self.redraw()
 
     def _dress(self, series: Series) -> None:
@@ -340,7 +341,7 @@ class CurvePlot(QFrame):
 
     def _toggle(self, name: str, on: bool) -> None:
         font = self.legend[name].font()
-        font.setStrikeOut(not on)  # hidden is said by more than a paler colour
+        font.setStrikeOut(not on)  # a hidden curve is marked by more than a paler colour
         self.legend[name].setFont(font)
         self.canvas.lines[name].set_shown(on)
         self.redraw()
@@ -351,16 +352,20 @@ class CurvePlot(QFrame):
 
     def show_values(self, step: float | None) -> None:
         """Crosshair and read-out at the points nearest to this step; None takes them away."""
-        index = {each.name: self.curves[each.name].nearest(step) for each in self.shown()} if step is not None else {}
-        found = {name: place for name, place in index.items() if place is not None}
-        if step is None or not found:
+        nearest = (
+            {series.name: self.curves[series.name].nearest(step) for series in self.shown()} if step is not None else {}
+        )
+        indices = {name: index for name, index in nearest.items() if index is not None}
+        if step is None or not indices:
             self.canvas.point_at(None)
             self.read_out.hide()
             return
-        at = min((float(self.curves[name].steps[place]) for name, place in found.items()), key=lambda x: abs(x - step))
+        at = min(
+            (float(self.curves[name].steps[index]) for name, index in indices.items()), key=lambda x: abs(x - step)
+        )
         self.canvas.point_at(at)
-        titles = {each.name: each.title for each in self.series}
-        values = [f"{titles[name]} {self.curves[name].values[place]:.4g}" for name, place in found.items()]
+        titles = {series.name: series.title for series in self.series}
+        values = [f"{titles[name]} {self.curves[name].values[index]:.4g}" for name, index in indices.items()]
         self.read_out.setText("  ".join([f"{self.x_title} {at:,.0f}", *values]))
         self.read_out.adjustSize()
         on_left = self.canvas.fraction_of(at) > 0.5

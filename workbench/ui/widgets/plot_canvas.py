@@ -1,4 +1,4 @@
-"""The drawing area of a curve plot: pyqtgraph items that are made once and only ever given new numbers."""
+"""The drawing area of a curve plot: pyqtgraph items that are made once and get new numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ BOTTOM_PX = 34  # figures and name of the bottom axis
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One curve as it looks."""
+    """How one curve looks."""
 
     name: str  # the scalar's name, "probe/ce"
     title: str  # in legend, read-out and table: "CE"
@@ -50,6 +50,7 @@ class Line:
         self._shown = True
 
     def set_shown(self, on: bool) -> None:
+        """Show or hide the line from the next `draw` on."""
         self._shown = on
 
     def draw(self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int) -> None:
@@ -83,8 +84,8 @@ class Shade(pg.FillBetweenItem):
     """An area between two curves that goes with their points: pyqtgraph keeps the last one when they are taken away."""
 
     def updatePath(self) -> None:
-        found = [curve.getOriginalDataset()[0] for curve in self.curves]
-        if all(steps is not None and len(steps) for steps in found):
+        datasets = [curve.getOriginalDataset()[0] for curve in self.curves]
+        if all(steps is not None and len(steps) for steps in datasets):
             super().updatePath()
         else:
             self.setPath(QPainterPath())
@@ -110,14 +111,14 @@ class Reach(pg.GraphicsObject):
         return QRectF()
 
     def paint(self, *_: object) -> None:
-        """Nothing: Qt asks for it, though."""
+        """Draws nothing; Qt requires the method."""
 
 
 class WholeAxis(pg.AxisItem):
     """Steps and epochs: no tick between two whole numbers."""
 
     def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
-        return [each for each in super().tickSpacing(low, high, size) if each[0] >= 1] or [(1, 0)]
+        return [level for level in super().tickSpacing(low, high, size) if level[0] >= 1] or [(1, 0)]
 
 
 class PlotCanvas(OneByOne, pg.PlotWidget):
@@ -137,13 +138,13 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.getAxis("bottom").setHeight(BOTTOM_PX)
         self.item.getAxis("bottom").enableAutoSIPrefix(False)
         self.item.getAxis("left").enableAutoSIPrefix(False)
-        for side in ("left", "bottom", "right"):  # ticks and grid are the dearest to draw, and change least
+        for side in ("left", "bottom", "right"):  # ticks and grid take longest to draw and change least
             self.item.getAxis(side).setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
         self.lines: dict[str, Line] = {}
         self._right: Any = None
         self._reach = Reach()
-        for each in series:
-            self.add_line(each)
+        for entry in series:
+            self.add_line(entry)
         self._crosshair = pg.InfiniteLine(angle=90, movable=False)
         self._crosshair.setVisible(False)
         self.item.addItem(self._crosshair, ignoreBounds=True)
@@ -155,14 +156,14 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.scene().sigMouseMoved.connect(self._mouse_moved)
 
     def add_line(self, series: Series) -> None:
-        """Make room for another series."""
+        """Add a line for another series."""
         line = self.lines[series.name] = Line(series)
         self._view_of(series).addItem(line.raw)
         if not series.dots:  # a curve of few points is never smoothed
             self._view_of(series).addItem(line.smooth)
 
     def drop_lines(self) -> None:
-        """Take every series away."""
+        """Remove every series."""
         for line in self.lines.values():
             for item in (line.raw, line.smooth):
                 if item.getViewBox() is not None:
@@ -210,6 +211,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self.item.getAxis(side).setVisible(shown)
 
     def name_axes(self, left: str, right: str = "") -> None:
+        """Label the left axis, and the right one unless `right` is empty."""
         self.item.setLabel("left", left or None)
         if right:
             self.item.setLabel("right", right)
@@ -217,17 +219,17 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     def show_marks(self, marks: Sequence[tuple[float, str]]) -> None:
         """Vertical lines with words, for values that are no number and other trouble; the first 12 are drawn."""
         while len(self._marks) < min(len(marks), MOST_MARKS):
-            made = pg.InfiniteLine(angle=90, movable=False, label="")
-            self.item.addItem(made, ignoreBounds=True)
-            self._style_mark(made)
-            self._marks.append(made)
-        for place, mark in enumerate(self._marks):
-            mark.setVisible(place < len(marks))
-            if place < len(marks):
-                step, text = marks[place]
+            line = pg.InfiniteLine(angle=90, movable=False, label="")
+            self.item.addItem(line, ignoreBounds=True)
+            self._style_mark(line)
+            self._marks.append(line)
+        for index, mark in enumerate(self._marks):
+            mark.setVisible(index < len(marks))
+            if index < len(marks):
+                step, text = marks[index]
                 mark.setValue(step)
                 mark.label.setFormat(text)
-                mark.label.setPosition(0.78 - 0.14 * (place % 5))  # neighbours do not cover each other
+                mark.label.setPosition(0.78 - 0.14 * (index % 5))  # neighbours do not cover each other
 
     def show_best(self, at: float | None) -> None:
         """The line of the best epoch at this place of the bottom axis; None hides it."""
@@ -236,6 +238,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self._best.setValue(at)
 
     def set_log(self, on: bool) -> None:
+        """Put the left axis on a logarithmic scale, or on a linear one."""
         self.item.setLogMode(y=on)
         for line in self.lines.values():
             if line.series.axis == "right":
@@ -243,14 +246,14 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
                 line.smooth.setLogMode(False, False)
 
     def fit(self) -> None:
-        """Show everything, and go on doing so as points arrive."""
+        """Show everything, also as points arrive."""
         self.item.enableAutoRange()
         if self._right is not None:
             self._right.enableAutoRange(axis="y")
 
     def reach_over(self, steps: Sequence[np.ndarray]) -> None:
         """Have the bottom axis hold the steps of the series on the right axis; each [n], rising."""
-        ends = [(float(each[0]), float(each[-1])) for each in steps if len(each)]
+        ends = [(float(column[0]), float(column[-1])) for column in steps if len(column)]
         self._reach.cover((min(low for low, _ in ends), max(high for _, high in ends)) if ends else None)
 
     def take_range(self) -> None:
@@ -267,7 +270,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.layout.activate()
 
     def point_at(self, step: float | None) -> None:
-        """Put the crosshair on a step, or take it away."""
+        """Put the crosshair on a step; None hides it."""
         self._crosshair.setVisible(step is not None)
         if step is not None:
             self._crosshair.setValue(step)
@@ -280,7 +283,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         return low - (high - low) / 2, high + (high - low) / 2
 
     def fraction_of(self, step: float) -> float:
-        """Where a step lies across the shown range: 0 left, 1 right."""
+        """Position of a step in the shown range: 0 left, 1 right."""
         low, high = self.item.vb.viewRange()[0]
         return float((step - low) / (high - low)) if high > low else 0.0
 

@@ -1,9 +1,10 @@
 """A curve plot as PNG, SVG or CSV: on white, with its title and legend; a file is whole or is not written."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QIODevice, QRect, QRectF, QSaveFile, QSize, Qt
+from PySide6.QtCore import QByteArray, QIODevice, QRect, QRectF, QSaveFile, QSize, Qt, SignalInstance
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -21,15 +22,23 @@ SCALE = 2  # pixels of the picture per pixel of the screen
 
 
 def ask_place(parent: QWidget, title: str) -> Path | None:
-    """Where the person wants a plot of that title, with the ending of the chosen format; None to leave it."""
+    """Ask for the file of a plot, with the ending of the chosen format; None when the person cancels."""
     name = "".join(letter if letter.isalnum() else "-" for letter in title.lower())[:60]
-    place, chosen = QFileDialog.getSaveFileName(parent, "Save plot", f"{name}.png", FILE_KINDS)
-    if not place:
+    file_name, chosen = QFileDialog.getSaveFileName(parent, "Save plot", f"{name}.png", FILE_KINDS)
+    if not file_name:
         return None
-    path = Path(place)
+    path = Path(file_name)
     if path.suffix.lower() not in (".png", ".svg", ".csv"):
         path = path.with_name(path.name + "." + chosen.partition(" ")[0].lower())
     return path
+
+
+def save_or_report(save: Callable[[Path], None], path: Path, failed: SignalInstance) -> None:
+    """Save a plot to a path; a Problem is emitted by `failed`."""
+    try:
+        save(path)
+    except Problem as problem:
+        failed.emit(problem)
 
 
 def picture(plot: "CurvePlot") -> QImage:
@@ -84,10 +93,10 @@ def _paint(plot: "CurvePlot", painter: QPainter, size: QSize) -> None:
     painter.setPen(QColor(light.text))
     painter.drawText(QRectF(8, 4, size.width() - 16, 20), Qt.AlignmentFlag.AlignVCenter, plot.title)
     left = 8
-    for each in plot.shown():
-        painter.fillRect(left, 37, 14, 3, QColor(each.colour))
-        painter.drawText(QRectF(left + 18, 28, 200, 20), Qt.AlignmentFlag.AlignVCenter, each.title)
-        left += 34 + QFontMetrics(font).horizontalAdvance(each.title)
+    for series in plot.shown():
+        painter.fillRect(left, 37, 14, 3, QColor(series.colour))
+        painter.drawText(QRectF(left + 18, 28, 200, 20), Qt.AlignmentFlag.AlignVCenter, series.title)
+        left += 34 + QFontMetrics(font).horizontalAdvance(series.title)
     plot.canvas.point_at(None)
     plot.canvas.apply(light)
     try:

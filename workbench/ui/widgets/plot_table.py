@@ -1,4 +1,4 @@
-"""The numbers behind a plot as a table: to read, to copy, and for those who do not see the curves."""
+"""The numbers behind a plot as a table: to read, to copy, and for screen readers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,6 +35,7 @@ class CurveTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.titles)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The number in a cell, with 4 digits, or its alignment."""
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text(index.row(), index.column(), digits=4)
         return int(RIGHT) if role == Qt.ItemDataRole.TextAlignmentRole else None
@@ -90,4 +91,5 @@ class TableDialog(QDialog):
         self.resize(420, 480)
 
     def copy(self) -> None:
+        """Copy the table as text, with tabs between the columns."""
         QGuiApplication.clipboard().setText(self.table.tabbed())

@@ -35,7 +35,7 @@ class SmoothingSlider(QWidget):
         self.slider.valueChanged.connect(self._say)
 
     def show_weight(self, weight: float) -> None:
-        """Stand at this weight and say nothing."""
+        """Show this weight without sending a signal."""
         self.slider.blockSignals(True)
         self.slider.setValue(round(100 * weight))
         self.slider.blockSignals(False)

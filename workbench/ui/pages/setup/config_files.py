@@ -1,4 +1,4 @@
-"""Configs as TOML files: saved, opened, and written beside the runs for a line in a terminal."""
+"""Configs as TOML files: saved, opened, and written to the workspace for a command line."""
 
 import shlex
 from pathlib import Path
@@ -15,30 +15,30 @@ CONFIGS = "Config (*.toml)"
 
 
 class ConfigFiles:
-    """Asks for places in dialogs over `parent`; what goes wrong is told in the message bar."""
+    """Asks for files in dialogs over `parent`; the message bar shows what goes wrong."""
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         self._session, self._parent = session, parent
 
     def save(self, config: RunConfig) -> None:
         """Ask for a place and write the config there."""
-        place, _ = QFileDialog.getSaveFileName(self._parent, "Save config", f"{slug(config.name)}.toml", CONFIGS)
-        if place:
-            self._write(config, Path(place))
+        file_name, _ = QFileDialog.getSaveFileName(self._parent, "Save config", f"{slug(config.name)}.toml", CONFIGS)
+        if file_name:
+            self._write(config, Path(file_name))
 
     def open(self) -> RunConfig | None:
         """Ask for a file and read it; None when there is no config in the end."""
-        place, _ = QFileDialog.getOpenFileName(self._parent, "Open config", "", CONFIGS)
-        if not place:
+        file_name, _ = QFileDialog.getOpenFileName(self._parent, "Open config", "", CONFIGS)
+        if not file_name:
             return None
         try:
-            return RunConfig.from_toml(place)
+            return RunConfig.from_toml(file_name)
         except Problem as problem:
             self._session.notify(problem)
             return None
 
     def copy_command(self, config: RunConfig, preset: Preset | None) -> None:
-        """Copy the line that does the same in a terminal; without a preset the config is written beside the runs."""
+        """Copy the line that does the same in a terminal; without a preset the config is written to the workspace."""
         workspace = self._session.workspace.path
         if preset is not None:
             name = preset.key
@@ -55,12 +55,12 @@ class ConfigFiles:
             path.parent.mkdir(parents=True, exist_ok=True)
             config.to_toml(path)
         except (OSError, Problem) as error:
-            told = error if isinstance(error, Problem) else Problem(f"{path} cannot be written ({error.strerror}).")
-            self._session.notify(told)
+            problem = error if isinstance(error, Problem) else Problem(f"{path} cannot be written ({error.strerror}).")
+            self._session.notify(problem)
             return False
         return True
 
 
 def slug(name: str) -> str:
     """A run's name as a file name: letters, digits and hyphens."""
-    return "-".join("".join(each if each.isalnum() else " " for each in name.lower()).split()) or "config"
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split()) or "config"

@@ -1,4 +1,4 @@
-"""The contents beside the form: a line for each heading, with how many of its fields are changed or wrong."""
+"""The contents of the form: a line for each heading, with how many of its fields are changed or wrong."""
 
 from functools import partial
 

@@ -36,25 +36,25 @@ MOST_ROWS = 5000
 class DataDialog(QDialog):
     """Shows one Inspection; every table can be copied."""
 
-    def __init__(self, title: str, found: "Inspection", parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, inspection: "Inspection", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"Data set: {title}")
         self.resize(860, 620)
         self.tabs = QTabWidget()
-        self.tabs.addTab(self._sheet(found), "Images")
-        self.tabs.addTab(self._classes(found), f"Classes ({len(found.class_names):,})")
-        self.tabs.addTab(self._files(found), "Files")
-        self.tabs.addTab(self._left_out(found), f"Left out ({len(found.problems):,})")
-        if found.unlike_published:
-            table = _table(["What", "Differs"], found.unlike_published)
-            self.tabs.addTab(_page(table), f"Differs from the published counts ({len(found.unlike_published):,})")
-        if found.notes:
+        self.tabs.addTab(self._sheet(inspection), "Images")
+        self.tabs.addTab(self._classes(inspection), f"Classes ({len(inspection.class_names):,})")
+        self.tabs.addTab(self._files(inspection), "Files")
+        self.tabs.addTab(self._left_out(inspection), f"Left out ({len(inspection.problems):,})")
+        if inspection.unlike_published:
+            table = _table(["What", "Differs"], inspection.unlike_published)
+            self.tabs.addTab(_page(table), f"Differs from the published counts ({len(inspection.unlike_published):,})")
+        if inspection.notes:
             said = label("Nothing is left out for it.", "muted")
             self.tabs.addTab(
-                _page(said, _table(["What", "Worth knowing"], found.notes)), f"Notes ({len(found.notes):,})"
+                _page(said, _table(["What", "Worth knowing"], inspection.notes)), f"Notes ({len(inspection.notes):,})"
             )
-        self.tabs.addTab(self._copies(found), f"Copies ({len(found.copies):,})")
+        self.tabs.addTab(self._copies(inspection), f"Copies ({len(inspection.copies):,})")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         self.copy_table = buttons.addButton("Copy table", QDialogButtonBox.ButtonRole.ActionRole)
@@ -74,10 +74,10 @@ class DataDialog(QDialog):
     def _offer_copy(self) -> None:
         self.copy_table.setEnabled(self.tabs.currentWidget().findChild(QTableWidget) is not None)
 
-    def _sheet(self, found: "Inspection") -> QWidget:
+    def _sheet(self, inspection: "Inspection") -> QWidget:
         inside = QWidget()
         flow = FlowLayout(inside)
-        for path, class_name, image in found.sheet:
+        for path, class_name, image in inspection.sheet:
             picture = QLabel()
             picture.setPixmap(pixmap(image, SIDE, self.devicePixelRatioF()))
             picture.setFixedSize(SIDE, SIDE)
@@ -87,47 +87,50 @@ class DataDialog(QDialog):
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setWidget(inside)
-        said = f"{len(found.sheet):,} of {found.images:,} images, drawn by the seed, at {found.side} × {found.side} px"
+        side = inspection.side
+        said = f"{len(inspection.sheet):,} of {inspection.images:,} images, drawn by the seed, at {side} × {side} px"
         return _page(label(said, "muted"), area)
 
-    def _classes(self, found: "Inspection") -> QWidget:
-        whole = found.counts.sum(1)
+    def _classes(self, inspection: "Inspection") -> QWidget:
+        whole = inspection.counts.sum(1)
         order = np.argsort(-whole, kind="stable")
         chart = ChartView("Images per class")
-        places = tuple(float(place) for place in range(1, len(order) + 1))
-        bars = Marks("images", "bars", places, tuple(whole[order].tolist()))
+        ranks = tuple(float(rank) for rank in range(1, len(order) + 1))
+        bars = Marks("images", "bars", ranks, tuple(whole[order].tolist()))
         chart.show_chart(Chart("Images per class", "classes, largest first", (bars,)))
-        rows = [[found.class_names[row], *found.counts[row].tolist()] for row in order]
-        return _page(chart, _table(["Class", *(name.capitalize() for name in found.halves)], rows))
+        rows = [[inspection.class_names[row], *inspection.counts[row].tolist()] for row in order]
+        return _page(chart, _table(["Class", *(name.capitalize() for name in inspection.halves)], rows))
 
-    def _files(self, found: "Inspection") -> QWidget:
-        if not len(found.sizes):
+    def _files(self, inspection: "Inspection") -> QWidget:
+        if not len(inspection.sizes):
             return _page(label("The images lie in one file or in the program: they have one size.", "muted"))
         chart = ChartView("Sizes of the original files")
         marks = []
-        for title, sides in (("width", found.sizes[:, 0]), ("height", found.sizes[:, 1])):
-            counts, edges = np.histogram(sides, BINS, range=(0, float(found.sizes.max())))
+        for title, sides in (("width", inspection.sizes[:, 0]), ("height", inspection.sizes[:, 1])):
+            counts, edges = np.histogram(sides, BINS, range=(0, float(inspection.sizes.max())))
             middles = (edges[:-1] + edges[1:]) / 2
             marks.append(Marks(title, "bars", tuple(middles.tolist()), tuple(counts.tolist())))
-        said = f"{len(found.sizes):,} of {found.images:,} files"
+        said = f"{len(inspection.sizes):,} of {inspection.images:,} files"
         chart.show_chart(Chart("Sizes of the original files", "px", tuple(marks), said))
-        low, middle, high = (np.quantile(found.sizes, share, axis=0) for share in (0, 0.5, 1))
-        rows = [[name, *(f"{each[0]:.0f} × {each[1]:.0f} px" for each in (low, middle, high))] for name in ("Size",)]
+        low, middle, high = (np.quantile(inspection.sizes, share, axis=0) for share in (0, 0.5, 1))
+        rows = [[name, *(f"{size[0]:.0f} × {size[1]:.0f} px" for size in (low, middle, high))] for name in ("Size",)]
         return _page(chart, _table(["", "Smallest", "Median", "Largest"], rows))
 
-    def _left_out(self, found: "Inspection") -> QWidget:
-        if not found.problems:
+    def _left_out(self, inspection: "Inspection") -> QWidget:
+        if not inspection.problems:
             return _page(label("Every image could be read, and nothing is missing.", "muted"))
-        return _page(_table(["What", "Why"], found.problems))
+        return _page(_table(["What", "Why"], inspection.problems))
 
-    def _copies(self, found: "Inspection") -> QWidget:
-        if not found.copies:
+    def _copies(self, inspection: "Inspection") -> QWidget:
+        if not inspection.copies:
             return _page(label("No two images have the same pixels.", "muted"))
-        said = f"{sum(map(len, found.copies)):,} images are in {len(found.copies):,} groups with the same pixels"
-        warning = f"; {found.shared:,} test images have a copy in the training half" if found.shared else ""
-        rows = [[number, path, half] for number, group in enumerate(found.copies, 1) for path, half in group]
+        said = (
+            f"{sum(map(len, inspection.copies)):,} images are in {len(inspection.copies):,} groups with the same pixels"
+        )
+        warning = f"; {inspection.shared:,} test images have a copy in the training half" if inspection.shared else ""
+        rows = [[number, path, half] for number, group in enumerate(inspection.copies, 1) for path, half in group]
         return _page(
-            label(f"{said}{warning}.", "error" if found.shared else "muted", wrap=True),
+            label(f"{said}{warning}.", "error" if inspection.shared else "muted", wrap=True),
             _table(["Group", "Image", "Half"], rows),
         )
 

@@ -23,7 +23,7 @@ class DataFinder(QObject):
     def folders(self) -> list[Path]:
         """The remembered data folders, then the folders around data that was used."""
         preferences = self._session.preferences
-        beside = [place.parent for place in preferences.recent("data")]
+        beside = [path.parent for path in preferences.recent("data")]
         return list(dict.fromkeys([*preferences.recent(KIND), *beside]))
 
     def add(self, folder: Path) -> None:
@@ -32,7 +32,7 @@ class DataFinder(QObject):
         self.look(tell=True)
 
     def look(self, *, tell: bool = False) -> None:
-        """Look into all folders; with `tell` the person hears what was found."""
+        """Search all folders; with `tell` the message bar shows what was found."""
         folders, markers = self.folders(), markers_of(self._session.catalog)
         if folders and markers:
             then = self._tell if tell else self._take
@@ -48,10 +48,10 @@ class DataFinder(QObject):
                 return f"Found in {self.places[dataset][0]}."
         return ""
 
-    def _take(self, found: dict[str, list[str]]) -> None:
-        self.places = found
+    def _take(self, folders: dict[str, list[str]]) -> None:
+        self.places = folders
 
-    def _tell(self, found: dict[str, list[str]]) -> None:
-        self._take(found)
-        titles = sorted(self._session.catalog[f"dataset/{name}"]["title"] for name in found)
+    def _tell(self, folders: dict[str, list[str]]) -> None:
+        self._take(folders)
+        titles = sorted(self._session.catalog[f"dataset/{name}"]["title"] for name in folders)
         self._session.notify(f"Found: {', '.join(titles)}." if titles else "No published data set was found there.")

@@ -45,7 +45,7 @@ TITLES = {
     "sampler": "Sampler",
     "augmentation": "Augmentation",
 }
-# What stands under each heading: "*" is a choice with its parameters, "embedding" and the like all fields of a part.
+# The fields under each heading: "*" is a choice with its parameters, "embedding" and the like all fields of a part.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Run": ("name", "seed", "seeds", "device"),
     "Data": ("*dataset",),
@@ -79,18 +79,18 @@ class Draft:
         self.values = self.base = self._full(config)
 
     def note_classes(self, config: RunConfig, classes: int) -> None:
-        """So many training classes were found for this config's data, split and seed."""
+        """Store the number of training classes of this config's data, split and seed."""
         self._classes[_of_data(config.model_dump())] = classes
 
     def forget_classes(self) -> bool:
-        """Files may change: what was found is looked at anew. Whether anything was known."""
+        """Forget the counted classes, since files may have changed. Returns whether any were known."""
         known = bool(self._classes)
         self._classes = {}
         return known
 
     @property
     def classes(self) -> int | None:
-        """The number of training classes, once somebody looked at the data."""
+        """The number of training classes; None before the data was read."""
         return self._classes.get(_of_data(self.values))
 
     def load(self, config: RunConfig, *, as_base: bool = True, sources: dict[str, str] | None = None) -> None:
@@ -105,6 +105,7 @@ class Draft:
             self.base = self.values
 
     def value(self, path: str) -> Any:
+        """The value at a path: a field ("name"), a parameter ("loss.margin"), or all of a part ("loss")."""
         part, _, field = path.partition(".")
         return self.values[part][field] if field else self.values[part]
 
@@ -132,7 +133,7 @@ class Draft:
             "published": catalogs.published_fields(self.catalog, loss, dataset, self.values["loss"]),
             "measured": catalogs.measured_fields(self.catalog, loss, dataset),
         }
-        return {kind: named for kind, named in both.items() if any(self._lacks(*each) for each in named.items())}
+        return {kind: named for kind, named in both.items() if any(self._lacks(*field) for field in named.items())}
 
     def take(self, kind: str) -> None:
         """Set all that `offered` names under "published" or "measured": one step of undo."""
@@ -170,6 +171,7 @@ class Draft:
             self.values[part] = value
 
     def reset(self, path: str) -> None:
+        """Set a path back to its base value; a kind's name brings back the preset's parameters."""
         part, _, field = path.partition(".")
         if part in KINDS and field == "name":
             self._left[part, self.base[part]["name"]] = deepcopy(self.base[part])
@@ -177,35 +179,39 @@ class Draft:
 
     @property
     def can_undo(self) -> bool:
+        """Whether there is an edit to undo."""
         return bool(self._past)
 
     @property
     def can_redo(self) -> bool:
+        """Whether there is an undone edit to redo."""
         return bool(self._future)
 
     def undo(self) -> None:
+        """Undo the last edit; nothing happens when there is none."""
         self._step(self._past, self._future)
 
     def redo(self) -> None:
+        """Redo the edit that was undone last; nothing happens when there is none."""
         self._step(self._future, self._past)
 
     def fields(self, group: str) -> dict[str, Field]:
-        """Descriptions by path of what stands under a heading now; it depends on the choices made."""
-        found: dict[str, Field] = {}
+        """Descriptions by path of the fields under a heading; they depend on the choices made."""
+        fields: dict[str, Field] = {}
         for item in GROUPS[group]:
             if item.startswith("*"):
-                found |= self._choice_fields(item[1:])
+                fields |= self._choice_fields(item[1:])
             elif item in self._parts:
-                found |= {f"{item}.{name}": field for name, field in self._parts[item].items()}
+                fields |= {f"{item}.{name}": field for name, field in self._parts[item].items()}
             else:
-                found[item] = RUN_FIELDS[item]
-        for path in found.keys() & self.sources.keys():
+                fields[item] = RUN_FIELDS[item]
+        for path in fields.keys() & self.sources.keys():
             if self._of_the_base(path):
-                found[path] = {**found[path], "source": f"{self.sources[path]} (the preset's value)"}
-        return found
+                fields[path] = {**fields[path], "source": f"{self.sources[path]} (the preset's value)"}
+        return fields
 
     def essential(self) -> dict[str, Field]:
-        """What most runs need: the choices, where the data lies, the loss's parameters, how long and how fast."""
+        """The fields that most runs need: choices, data folder, parameters of the loss, length and learning rate."""
         every = {path: field for group in GROUPS for path, field in self.fields(group).items()}
         return {
             path: field
@@ -215,7 +221,7 @@ class Draft:
         }
 
     def advanced(self, group: str) -> dict[str, Field]:
-        """The other fields that stand under a heading."""
+        """The other fields under a heading."""
         essential = self.essential()
         return {path: field for path, field in self.fields(group).items() if path not in essential}
 
@@ -233,7 +239,7 @@ class Draft:
         return [path for group in GROUPS for path in self.fields(group)]
 
     def check(self) -> tuple[RunConfig | None, dict[str, str]]:
-        """The config when it can start, and else one sentence by path for every bad field."""
+        """The config when it can start, otherwise one sentence by path for every bad field."""
         config, errors = RunConfig.from_values(self.values, self.catalog, self.classes)
         if config is None:
             for kind in KINDS:  # a bad common part hides these from `from_values`
@@ -241,7 +247,7 @@ class Draft:
         return config, errors
 
     def warnings(self) -> dict[str, str]:
-        """What one may regret, a sentence by path; empty while the config cannot start."""
+        """Warnings, a sentence by path; empty while the config cannot start."""
         config, _ = self.check()
         return {} if config is None else config.warnings(self.catalog, self.classes)
 
@@ -249,33 +255,33 @@ class Draft:
         """A sentence by path for every place of the data set that is not chosen or not there."""
         data = self.values["dataset"]
         described = self.catalog.get(f"dataset/{data['name']}", {"title": "", "params": {}})
-        found: dict[str, str] = {}
+        sentences: dict[str, str] = {}
         for name, field in described["params"].items():
             chosen = str(data.get(name) or "")
             if not field.get("path") or (not chosen and field.get("optional")):
                 continue
             if not chosen:
                 kind = {"file": "file", "folder": "folder"}.get(field["path"], "folder or archive")
-                found[f"dataset.{name}"] = f"Choose the {kind} of {described['title']}."
+                sentences[f"dataset.{name}"] = f"Choose the {kind} of {described['title']}."
             elif not Path(chosen).expanduser().exists():
-                found[f"dataset.{name}"] = f"There is no {chosen}. Choose it again."
-        return found
+                sentences[f"dataset.{name}"] = f"There is no {chosen}. Choose it again."
+        return sentences
 
     def fixes(self, errors: dict[str, str]) -> dict[str, tuple[str, str, Any]]:
         """One-click repairs of errors and warnings: by path, (words of the button, path to set, value)."""
-        found: dict[str, tuple[str, str, Any]] = {}
+        repairs: dict[str, tuple[str, str, Any]] = {}
         samplers = catalogs.names(self.catalog, "sampler")
         others = [name for name in samplers if catalogs.fact(self.catalog, "sampler", name, "images_of_class")]
         if "sampler.name" in errors and self.values["sampler"]["name"] in samplers and others:
             title = self.catalog[f"sampler/{others[0]}"]["title"]
-            found["sampler.name"] = (f"Use {title}", "sampler.name", others[0])
+            repairs["sampler.name"] = (f"Use {title}", "sampler.name", others[0])
         if "training.nesterov" in errors:
-            found["training.nesterov"] = ("Turn off", "training.nesterov", False)
+            repairs["training.nesterov"] = ("Turn off", "training.nesterov", False)
         if "training.patience" in errors:
-            found["training.patience"] = ("Turn off", "training.patience", 0)
+            repairs["training.patience"] = ("Turn off", "training.patience", 0)
         if "embedding.dim" in errors and (size := self._fitting_size()):
-            found["embedding.dim"] = (f"Use {size}", "embedding.dim", size)
-        return found
+            repairs["embedding.dim"] = (f"Use {size}", "embedding.dim", size)
+        return repairs
 
     def _fitting_size(self) -> int:
         """The size of the embedding nearest to the one that is set that goes with loss and classes; 0 for none."""
@@ -290,9 +296,9 @@ class Draft:
         values = config.model_dump()
         return values | {kind: self._choice(kind, values[kind]) for kind in KINDS}
 
-    def _choice(self, kind: str, given: Values) -> Values:
-        described = self.catalog.get(f"{kind}/{given['name']}", {"params": {}})["params"]
-        return {"name": given["name"]} | {name: field["default"] for name, field in described.items()} | given
+    def _choice(self, kind: str, values: Values) -> Values:
+        described = self.catalog.get(f"{kind}/{values['name']}", {"params": {}})["params"]
+        return {"name": values["name"]} | {name: field["default"] for name, field in described.items()} | values
 
     @property
     def _dataset(self) -> str:
@@ -332,7 +338,7 @@ class Draft:
         origin = f" A plug-in: {entry['origin']}." if entry.get("origin") else ""
         chooser = {
             "enum": names,
-            "titles": [self._title(f"{kind}/{each}") for each in names],
+            "titles": [self._title(f"{kind}/{choice}") for choice in names],
             "type": "string",
             "default": self.base[kind]["name"] if hasattr(self, "base") else name,
             "label": TITLES[kind],
@@ -349,8 +355,8 @@ class Draft:
         if f"{kind}/{name}" not in self.catalog:
             return {f"{kind}.name": f"There is no {kind} named {name!r}."}
         model = catalogs.params_of(self.catalog, kind, name)
-        given = {field: value for field, value in self.values[kind].items() if field != "name"}
-        return {f"{kind}.{field}": sentence for field, sentence in catalogs.errors(model, given).items()}
+        values = {field: value for field, value in self.values[kind].items() if field != "name"}
+        return {f"{kind}.{field}": sentence for field, sentence in catalogs.errors(model, values).items()}
 
     def _remember(self, path: str) -> None:
         """Typing in one field is one step of undo."""

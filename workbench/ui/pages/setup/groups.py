@@ -20,7 +20,7 @@ OFFERS = {"published": "Use all that is published", "measured": "Use what was me
 
 
 class FormGroups(QScrollArea):
-    """All fields of a run. It shows a draft and says what the person changed; it changes nothing itself.
+    """All fields of a run. It shows a draft and sends signals for edits; it changes nothing itself.
 
     Rows of the Advanced card are made when they are first to be seen: folded it holds what is changed or wrong, a
     search shows what fits, and unfolded it holds all.
@@ -99,7 +99,7 @@ class FormGroups(QScrollArea):
             form.set_labels_above(above)
 
     def show_draft(self, draft: Draft, errors: dict[str, str]) -> None:
-        """Fields, values, changes, errors and repairs as they are in the draft."""
+        """Show the draft's fields, values, changes, errors and repairs."""
         self._draft, self._errors = draft, errors
         self._show_rows()
         self._show_defaults(draft)

@@ -1,4 +1,4 @@
-"""The Set up page: choose a preset, change what should differ, see what it would be, start."""
+"""The Set up page: choose a preset, change it, check it, start."""
 
 from functools import partial
 from pathlib import Path
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 RIGHT = 300  # px of the preflight's column at 100% text
 RIGHT_LEAST = 240  # px in a narrow page
-NARROW = 1000  # px of the page under which the contents beside the form are left out
-NARROWEST = 760  # px of the page under which labels stand above their fields
+NARROW = 1000  # px of the page under which the form's contents are hidden
+NARROWEST = 760  # px of the page under which labels are above their fields
 
 
 class SetupPage(QWidget):
-    """Edits a draft of a run. Every change goes through `_edit`, and `_refresh` shows what came of it."""
+    """Edits a draft of a run. Every change goes through `_edit`, and `_refresh` shows the result."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,7 +63,7 @@ class SetupPage(QWidget):
         self.summary = ElidedLabel("", "muted", lines=2)
         self.undo = icon_button("arrow-u-up-left", "Undo (Ctrl+Z)")
         self.redo = icon_button("arrow-u-up-right", "Redo (Ctrl+Shift+Z)")
-        self.groups = FormGroups([str(each) for each in self.session.preferences.recent("data")])
+        self.groups = FormGroups([str(path) for path in self.session.preferences.recent("data")])
         self.contents = Contents()
         self.card = PreflightCard()
         self.runner = PreflightRunner(self.session, self)
@@ -197,11 +197,13 @@ class SetupPage(QWidget):
         self._refresh()
 
     def undo_edit(self) -> None:
+        """Undo the last edit of the config."""
         if self.draft is not None:
             self.draft.undo()
             self._refresh()
 
     def redo_edit(self) -> None:
+        """Redo the edit that was undone last."""
         if self.draft is not None:
             self.draft.redo()
             self._refresh()
@@ -218,7 +220,7 @@ class SetupPage(QWidget):
         """Open the dialog that varies this run. Does nothing while something is wrong."""
         if self._ready is None or self.config is None:
             return
-        from workbench.ui.sweeps.dialog import SweepDialog  # late, as the other dialogs: the window stands before
+        from workbench.ui.sweeps.dialog import SweepDialog  # late, as the other dialogs: the window is shown first
 
         known = self._looked_at if self._looked_at is not None and self._looked_at[0] == self.config else None
         self.sweep_dialog = SweepDialog(self.session, self.config, known[1] if known else None, self)
@@ -226,7 +228,7 @@ class SetupPage(QWidget):
         self.sweep_dialog.open()
 
     def look_at_data(self) -> None:
-        """Show what is in the data set, off the window's thread; data that is not there is said."""
+        """Show what is in the data set, read off the window's thread; the message bar reports missing data."""
         config = self._ready
         if config is None:
             lacks = {} if self.draft is None else self.draft.missing()
@@ -241,22 +243,24 @@ class SetupPage(QWidget):
 
         self.session.run_in_thread("Looking at the data", work, partial(self._show_data, config))
 
-    def _show_data(self, config: RunConfig, found: "Inspection") -> None:
+    def _show_data(self, config: RunConfig, inspection: "Inspection") -> None:
         from workbench.ui.pages.setup.data_dialog import DataDialog
 
-        self.data_dialog = DataDialog(config.dataset.name, found, self)
+        self.data_dialog = DataDialog(config.dataset.name, inspection, self)
         self.data_dialog.show()
 
     def add_data_folder(self) -> None:
-        """Remember a folder below which published data sets lie: they fill their field by themselves."""
+        """Remember a folder that holds published data sets: their fields are filled in from it."""
         if folder := QFileDialog.getExistingDirectory(self, "A folder in which data sets lie"):
             self.finder.add(Path(folder))
 
     def save_config(self) -> None:
+        """Ask for a file and write the config to it; does nothing while the config is not valid."""
         if self.config is not None:
             self.files.save(self.config)
 
     def open_config(self) -> None:
+        """Ask for a config file and show it."""
         if (config := self.files.open()) is not None:
             self.take_config(config)
 
@@ -340,7 +344,7 @@ class SetupPage(QWidget):
         self.summary.setText(count + (shown.summary if shown else "A config from a file or a run."))
 
     def _explain(self, errors: dict[str, str]) -> None:
-        """Why Start is off: above it and in its tooltip."""
+        """Show above Start, and in its tooltip, why it is disabled."""
         assert self.draft is not None
         fields = {path: field for heading in GROUPS for path, field in self.draft.fields(heading).items()}
         self._bad_paths = [path for path in fields if path in errors]
@@ -364,14 +368,14 @@ class SetupPage(QWidget):
     def _name_start(self) -> None:
         self.start.setText("Add to queue" if self.session.busy else "Start")
 
-    def _take_preflight(self, found: "Preflight") -> None:
+    def _take_preflight(self, result: "Preflight") -> None:
         sets = {key: entry for key, entry in self.session.catalog.items() if key.startswith("dataset/")}
-        self.card.show_result(found, {key.removeprefix("dataset/"): entry["title"] for key, entry in sets.items()})
+        self.card.show_result(result, {key.removeprefix("dataset/"): entry["title"] for key, entry in sets.items()})
         if self.config is not None:
-            self._looked_at = (self.config, found)
+            self._looked_at = (self.config, result)
 
     def _keep_classes(self, config: RunConfig, classes: int) -> None:
-        """The number of classes may make a choice impossible: it is refused at its field."""
+        """Refuse a choice that the number of classes makes impossible, at its field."""
         if self.draft is not None and self.draft.classes != classes:
             self.draft.note_classes(config, classes)
             if self.draft.check()[0] is None:
@@ -399,8 +403,12 @@ class SetupPage(QWidget):
     def _remember_places(self) -> None:
         assert self.draft is not None
         for path, field in self.draft.fields("Data").items():
-            if field.get("path") in ("folder", "place") and (place := self.draft.value(path)) and Path(place).exists():
-                self.session.preferences.remember("data", Path(place))
+            if (
+                field.get("path") in ("folder", "place")
+                and (chosen := self.draft.value(path))
+                and Path(chosen).exists()
+            ):
+                self.session.preferences.remember("data", Path(chosen))
 
     # Size and sight
 

@@ -1,4 +1,4 @@
-"""Plug-ins in the form: a folder of them is added after a warning, and a broken one is a sentence."""
+"""Plug-ins in the form: a folder of them is added after a warning; a broken one is reported."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ class PluginNotice:
         self._session.run_in_thread("Reading plug-ins", lambda progress: catalogs.broken(), self._show, quiet=True)
 
     def ask(self) -> None:
-        """Let the person choose a folder, say once what that means, and take its plug-ins into the form."""
+        """Let the person choose a folder, ask once for trust, and show its plug-ins in the form."""
         if not (chosen := QFileDialog.getExistingDirectory(self._page, "A folder of plug-ins")):
             return
         words = f"{chosen}\n\n{plugins.WARNING}"

@@ -1,4 +1,4 @@
-"""The Preflight card: what the run would be, found out on a thread each time the config settles; the newest wins."""
+"""The Preflight card: a check of the run on a thread, once edits have stopped; only the newest is shown."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -31,7 +31,7 @@ FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Speed", "
 
 
 class PreflightRunner(QObject):
-    """Starts a look at the data when the config has settled, and drops every look but the newest."""
+    """Starts a check when edits have stopped, and drops every check but the newest."""
 
     waits = Signal()  # for the config to settle
     began = Signal()
@@ -39,9 +39,9 @@ class PreflightRunner(QObject):
     found = Signal(object)  # Preflight
     failed = Signal(object)  # Problem
     counted = Signal(object, int)  # RunConfig, its training classes: as soon as they are known
-    held = Signal()  # a run is working: the look waits until it is asked for; classes that decide are counted
-    _heard = Signal(int, str)  # number of the look, text; emitted on its thread
-    _counted = Signal(int, int)  # number of the look, classes; emitted on its thread
+    held = Signal()  # a run is working: the check waits until it is asked for; classes that decide are counted
+    _heard = Signal(int, str)  # number of the check, text; emitted on its thread
+    _counted = Signal(int, int)  # number of the check, classes; emitted on its thread
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -49,7 +49,7 @@ class PreflightRunner(QObject):
         self._config: RunConfig | None = None
         self._task: Task | None = None
         self._number = 0
-        self._held = False  # a run works, and the look waits for its end
+        self._held = False  # a run works, and the check waits for its end
         self._timer = QTimer(self, singleShot=True, interval=SETTLES_AFTER)
         self._timer.timeout.connect(self.look)
         self._heard.connect(self._hear)
@@ -57,6 +57,7 @@ class PreflightRunner(QObject):
 
     @property
     def waiting_or_working(self) -> bool:
+        """Whether a check is about to start or is under way."""
         return self._timer.isActive() or self._task is not None
 
     def settle(self, config: RunConfig | None) -> None:
@@ -70,12 +71,12 @@ class PreflightRunner(QObject):
             self.waits.emit()
 
     def take_up(self) -> None:
-        """Look now if the look was held for a run that has ended."""
+        """Start the check now if it was held for a run that has ended."""
         if self._held and not self._session.busy:
             self.look()
 
     def drop(self) -> None:
-        """Forget the look that waits or works."""
+        """Drop the check that waits or works."""
         self._held = False
         self._timer.stop()
         self._number += 1
@@ -84,13 +85,13 @@ class PreflightRunner(QObject):
             self._task = None
 
     def pause(self) -> None:
-        """Nobody is looking: what has not begun waits until the page is shown again."""
+        """The page is hidden: a check that has not begun waits until it is shown again."""
         if self._timer.isActive():
             self._timer.stop()
             self._config = None
 
     def look(self, even_if_busy: bool = False) -> None:
-        """Look now. A run that trains is not disturbed unless `even_if_busy`: no step is tried."""
+        """Start the check now. A run that trains is not disturbed unless `even_if_busy`: no step is tried."""
         self.drop()
         if self._config is None:
             return
@@ -133,7 +134,7 @@ class PreflightRunner(QObject):
         self._start("Preflight", work, self.found.emit)
 
     def _start(self, title: str, work: Callable[[Progress], Any], then: Callable[[Any], None]) -> None:
-        """Do it on a thread, as the newest look; what comes of it is dropped when another has begun by then."""
+        """Do the check on a thread, as the newest; its result is dropped when another has begun by then."""
         number = self._number
 
         def take(result: Any) -> None:
@@ -190,10 +191,10 @@ class PreflightCard(Card):
     def _build(self) -> None:
         pictures = QHBoxLayout()
         pictures.setSpacing(4)
-        for place, sample in enumerate(self.samples, 1):
+        for number, sample in enumerate(self.samples, 1):
             sample.setFixedSize(SAMPLE_SIDE, SAMPLE_SIDE)
             sample.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            sample.setAccessibleName(f"Training image {place} of {SAMPLES}")
+            sample.setAccessibleName(f"Training image {number} of {SAMPLES}")
             pictures.addWidget(sample)
         pictures.addStretch(1)
         grid = QGridLayout()
@@ -216,7 +217,7 @@ class PreflightCard(Card):
         self.body.addWidget(self.left_out)
 
     def show_idle(self, sentence: str, *, offer_check: bool = False) -> None:
-        """Nothing is known of this config, and why."""
+        """Show why nothing is known of this config."""
         self._say(sentence, "", offer_check)
         for value in self.facts.values():
             value.setText(NO_VALUE)
@@ -230,45 +231,46 @@ class PreflightCard(Card):
         self.look.setVisible(False)
 
     def show_working(self, text: str = "Looking at the data") -> None:
-        """A look is under way; the numbers of the last one stay until it is done."""
+        """A check is under way; the numbers of the last one stay until it is done."""
         self._say(f"{text}…", "", False)
 
     def show_problem(self, problem: Problem) -> None:
+        """Show why the check failed."""
         self.show_idle("")
         self._say("", str(problem), True)
 
-    def show_result(self, found: "Preflight", titles: Mapping[str, str]) -> None:
-        """What was found. `titles` are the words for data sets' names, by name."""
+    def show_result(self, result: "Preflight", titles: Mapping[str, str]) -> None:
+        """Show the result. `titles` maps names of data sets to their titles."""
         self._say("", "", False)
-        disjoint = "no class in both halves" if found.classes_disjoint else "same classes in both halves"
-        side = f"{found.image_size}{THIN}×{THIN}{found.image_size}{THIN}px"
-        per_step = short_time(found.seconds_per_step)
+        disjoint = "no class in both halves" if result.classes_disjoint else "same classes in both halves"
+        side = f"{result.image_size}{THIN}×{THIN}{result.image_size}{THIN}px"
+        per_step = short_time(result.seconds_per_step)
         texts = {
-            "Images": f"{found.images:,}, {side}" + (f"; kept as {found.kept}" if found.kept else ""),
-            "Classes": f"{found.classes:,}: {found.train_classes:,} train, {found.test_classes:,} test; {disjoint}",
-            "Split": f"{found.train:,} train, {found.test:,} test",
-            "Device": found.device,
-            "Network": f"{found.parameters:,} weights",
-            "Memory": f"{memory(found.memory_bytes)} in use after the dry steps" if found.memory_bytes else NO_VALUE,
-            "Speed": f"{per_step} per step, {found.steps_per_epoch:,} steps per epoch"
-            + (f"; bound by the {found.bound}" if found.bound else ""),
-            "Probe": _probe(found),
-            "One epoch": duration(found.seconds_per_epoch),
-            "Whole run": f"{duration(found.seconds)}, evaluations left out",
+            "Images": f"{result.images:,}, {side}" + (f"; kept as {result.kept}" if result.kept else ""),
+            "Classes": f"{result.classes:,}: {result.train_classes:,} train, {result.test_classes:,} test; {disjoint}",
+            "Split": f"{result.train:,} train, {result.test:,} test",
+            "Device": result.device,
+            "Network": f"{result.parameters:,} weights",
+            "Memory": f"{memory(result.memory_bytes)} in use after the dry steps" if result.memory_bytes else NO_VALUE,
+            "Speed": f"{per_step} per step, {result.steps_per_epoch:,} steps per epoch"
+            + (f"; bound by the {result.bound}" if result.bound else ""),
+            "Probe": _probe(result),
+            "One epoch": duration(result.seconds_per_epoch),
+            "Whole run": f"{duration(result.seconds)}, evaluations left out",
         }
         for name, text in texts.items():
             self.facts[name].setText(text)
-        for place, sample in enumerate(self.samples):
-            shown = place < len(found.sample_pictures)
+        for index, sample in enumerate(self.samples):
+            shown = index < len(result.sample_pictures)
             sample.setVisible(shown)
             if shown:
-                sample.setPixmap(pixmap(found.sample_pictures[place], SAMPLE_SIDE, self.devicePixelRatioF()))
-        self.note.setText(found.note)
-        self.note.setVisible(bool(found.note))
+                sample.setPixmap(pixmap(result.sample_pictures[index], SAMPLE_SIDE, self.devicePixelRatioF()))
+        self.note.setText(result.note)
+        self.note.setVisible(bool(result.note))
         self.look.setVisible(True)
-        self._show_left_out(found.problems)
-        self._list(self.unlike, UNLIKE, [(titles.get(name, name), what) for name, what in found.unlike_published])
-        self._list(self.worth_knowing, NOTES, found.notes)
+        self._show_left_out(result.problems)
+        self._list(self.unlike, UNLIKE, [(titles.get(name, name), what) for name, what in result.unlike_published])
+        self._list(self.worth_knowing, NOTES, result.notes)
 
     def _say(self, state: str, problem: str, offer_check: bool) -> None:
         for shown, text in ((self.state, state), (self.problem, problem)):
@@ -290,27 +292,27 @@ class PreflightCard(Card):
         self.left_out.setVisible(bool(problems) and self.unfold.isChecked())
 
     def _list(self, shown: QLabel, title: str, said: list[tuple[str, str]]) -> None:
-        told = [f"{name} {what}." for name, what in said]
-        shown.setText("\n".join([title, *told]) if told else "")
-        shown.setVisible(bool(told))
+        sentences = [f"{name} {what}." for name, what in said]
+        shown.setText("\n".join([title, *sentences]) if sentences else "")
+        shown.setVisible(bool(sentences))
 
 
-def _probe(found: "Preflight") -> str:
-    if not found.probe_images:
+def _probe(result: "Preflight") -> str:
+    if not result.probe_images:
         return "off"
-    share = f"{100 * found.probe_share:.0f}" if found.probe_share >= 0.01 else "under 1"
+    share = f"{100 * result.probe_share:.0f}" if result.probe_share >= 0.01 else "under 1"
     about = "" if share.startswith("under") else "about "
-    return f"{found.probe_images:,} images every {found.probe_every:,} steps, {about}{share}% of the training time"
+    return f"{result.probe_images:,} images every {result.probe_every:,} steps, {about}{share}% of the training time"
 
 
 def pixmap(image: np.ndarray, side: int, ratio: float) -> QPixmap:
     """uint8 [h, w, 3] as a pixmap that fits a square of `side` logical px; small images grow without blur."""
     rows = np.ascontiguousarray(image)
     height, width, _ = rows.shape
-    made = QPixmap.fromImage(QImage(rows.data, width, height, 3 * width, QImage.Format.Format_RGB888))
+    picture = QPixmap.fromImage(QImage(rows.data, width, height, 3 * width, QImage.Format.Format_RGB888))
     small = max(height, width) * 2 <= side * ratio
     mode = Qt.TransformationMode.FastTransformation if small else Qt.TransformationMode.SmoothTransformation
     whole = round(side * ratio)
-    made = made.scaled(whole, whole, Qt.AspectRatioMode.KeepAspectRatio, mode)
-    made.setDevicePixelRatio(ratio)
-    return made
+    picture = picture.scaled(whole, whole, Qt.AspectRatioMode.KeepAspectRatio, mode)
+    picture.setDevicePixelRatio(ratio)
+    return picture

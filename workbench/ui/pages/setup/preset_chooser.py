@@ -10,7 +10,7 @@ from workbench.settings.presets import Preset, presets
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.widgets.editors import ChoiceEditor
 
-OWN = ""  # key of the entry that stands for a config from elsewhere
+OWN = ""  # key of the entry for a config that is not a preset
 
 
 class PresetChooser(ChoiceEditor):
@@ -18,21 +18,21 @@ class PresetChooser(ChoiceEditor):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.presets = presets()
-        super().__init__([each.key for each in self.presets], [each.title for each in self.presets], parent)
+        super().__init__([preset.key for preset in self.presets], [preset.title for preset in self.presets], parent)
         self.setAccessibleName("Preset")
         self._bases: dict[str, dict[str, Any]] = {}  # values of each preset, by key
 
     def learn(self, catalog: Catalog) -> None:
         """Take the defaults that presets leave out from this catalog."""
-        self._bases = {each.key: Draft(catalog, each.config).base for each in self.presets}
+        self._bases = {preset.key: Draft(catalog, preset.config).base for preset in self.presets}
 
     def chosen(self) -> Preset | None:
         """What the person picked; None for a config from elsewhere."""
-        return next((each for each in self.presets if each.key == self.value()), None)
+        return next((preset for preset in self.presets if preset.key == self.value()), None)
 
     def show_base(self, base: dict[str, Any]) -> Preset | None:
         """Show which preset has these values and return it; None, and its name with "(opened)", when none has."""
-        shown = next((each for each in self.presets if self._bases[each.key] == base), None)
+        shown = next((preset for preset in self.presets if self._bases[preset.key] == base), None)
         with QSignalBlocker(self):
             own = self.findData(OWN)
             if shown is not None:

@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
-from workbench.ui.pages.train.plot_grid import PlotGrid
+from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.theme import OKABE_ITO
 from workbench.ui.widgets.plot import CurvePlot, Series
 
@@ -61,9 +61,6 @@ class AnatomyPanel(QWidget):
             plot.failed.connect(self.failed)
             for series in plot.series:
                 self._of.setdefault(series.name, []).append(plot)
-        for line in range(2):
-            grid.setRowStretch(line, 1)
-            grid.setColumnStretch(line, 1)
         self.sentence = QLabel(WAITING)
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
         self.sentence.setProperty("role", "muted")
@@ -92,14 +89,8 @@ class AnatomyPanel(QWidget):
 
     def add(self, points: Iterable[tuple[str, int, float]]) -> None:
         """Scalars (name, step, value) in the order written; names that no plot shows are passed over."""
-        gathered: dict[str, tuple[list[int], list[float]]] = {}
-        for name, step, value in points:
-            if name in self._of or name in ("anatomy/lambda", SCALE):
-                steps, values = gathered.setdefault(name, ([], []))
-                steps.append(step)
-                values.append(value)
-        for name, (steps, values) in gathered.items():
-            self.add_curve(name, np.asarray(steps), np.asarray(values, np.float64))
+        for name, steps, values in by_name(points, {*self._of, "anatomy/lambda", SCALE}):
+            self.add_curve(name, steps, values)
 
     def add_curve(self, name: str, steps: np.ndarray, values: np.ndarray) -> None:
         """Points of one name; both [n]."""

@@ -7,7 +7,7 @@ import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from workbench.ui.pages.train.plot_grid import PlotGrid
+from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.theme import OKABE_ITO, SERIES
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.workspace.rows import Evaluation, Run, recalls
@@ -19,7 +19,7 @@ EXPLODED = re.compile(r"The loss (exploded to \S+) at step (\d+)")  # as the tra
 
 
 class Curves(QWidget):
-    """A grid of 2 x 2. Give it scalars as they arrive and evaluations as they are; it draws at its own pace."""
+    """A grid of 2 x 2. Give it scalars as they arrive and evaluations as they are; it draws them within 100 ms."""
 
     failed = Signal(object)  # Problem, of saving a plot
 
@@ -59,14 +59,8 @@ class Curves(QWidget):
 
     def add(self, points: Iterable[tuple[str, int, float]]) -> None:
         """Scalars (name, step, value) in the order written; names that no plot shows are passed over."""
-        gathered: dict[str, tuple[list[int], list[float]]] = {}
-        for name, step, value in points:
-            if name in self._of:
-                steps, values = gathered.setdefault(name, ([], []))
-                steps.append(step)
-                values.append(value)
-        for name, (steps, values) in gathered.items():
-            self.add_curve(name, np.asarray(steps), np.asarray(values, np.float64))
+        for name, steps, values in by_name(points, self._of):
+            self.add_curve(name, steps, values)
 
     def add_curve(self, name: str, steps: np.ndarray, values: np.ndarray) -> None:
         """Points of one name; both [n]."""
@@ -96,5 +90,5 @@ class Curves(QWidget):
     def accuracy_at(self, step: int) -> float | None:
         """Training accuracy in % as last measured up to a step; None when it was not."""
         curve = self.rate.curves["train/accuracy"]
-        place = int(np.searchsorted(curve.steps, step, side="right")) - 1
-        return float(curve.values[place]) if place >= 0 else None
+        index = int(np.searchsorted(curve.steps, step, side="right")) - 1
+        return float(curve.values[index]) if index >= 0 else None

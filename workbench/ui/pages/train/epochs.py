@@ -72,6 +72,7 @@ class EpochTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._metrics) + 2
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The text of a cell, its alignment, and bold type for the best epoch."""
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(index.row(), index.column())
         if role == Qt.ItemDataRole.TextAlignmentRole:

@@ -1,4 +1,4 @@
-"""The card "What this shows" beside the curves: sentences computed from them."""
+"""The card "What this shows": sentences computed from the curves."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget

@@ -1,4 +1,4 @@
-"""The head of the Train page: which run, how far, how fast, and what can be done with it now."""
+"""The head of the Train page: the run, its progress and speed, and the actions on it."""
 
 from functools import partial
 
@@ -21,7 +21,7 @@ LEADS_ON = ("map", "retrieval", "report")  # pages of what an ended run found
 
 
 class RunHeader(QWidget):
-    """Shows a row of the workspace; says which button was pressed and does nothing itself."""
+    """Shows a row of the workspace; signals which button was pressed and does nothing itself."""
 
     pause_pressed = Signal()
     stop_pressed = Signal()

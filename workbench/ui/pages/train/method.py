@@ -47,7 +47,7 @@ class MethodPanel(QStackedWidget):
 
     @property
     def step(self) -> int | None:
-        """The step whose charts are looked at; None without any."""
+        """The step whose charts are shown; None without any."""
         return self._shown
 
     def show_steps(self, steps: list[int]) -> None:
@@ -79,11 +79,11 @@ class MethodPanel(QStackedWidget):
             view.deleteLater()
         self._titles = titles
         self.charts = [ChartView(title) for title in titles]
-        for place, view in enumerate(self.charts):
-            self._grid.addWidget(view, place // COLUMNS, place % COLUMNS)
+        for index, view in enumerate(self.charts):
+            self._grid.addWidget(view, index // COLUMNS, index % COLUMNS)
 
-    def _moved(self, place: int) -> None:
-        step = self._steps[place]
+    def _moved(self, index: int) -> None:
+        step = self._steps[index]
         self.words.setText(f"Step {step:,}")
         if step != self._shown:
             self._shown = step

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
 
 from workbench.charts import Chart
 from workbench.comparing.smoothing import AT_FIRST
-from workbench.control import Control
 from workbench.problem import Problem
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
@@ -32,7 +31,7 @@ from workbench.workspace.rows import Evaluation
 
 ROW_PX = 24
 FINDINGS_PX = 236  # at 100% text
-WITH_FINDINGS = 940  # px of the page from which the sentences stand beside the plots
+WITH_FINDINGS = 940  # px of the page from which the sentences are next to the plots
 READ_AFTER = 300  # ms after the last news
 TABLE_SHARE, CURVES_SHARE = 1, 4
 NOT_YET, NEVER = "No values yet", "This run has no values of this"  # in a plot without any
@@ -51,7 +50,7 @@ class TrainPage(QStackedWidget):
         self._connect()
         self._fit_text()
         self._show_run(session.run_id)
-        session.follower.tell_again()  # the points that it told before this page was made
+        session.follower.tell_again()  # the points that it sent before this page was made
 
     def _build(self) -> None:
         self.hint = EmptyHint(
@@ -148,13 +147,17 @@ class TrainPage(QStackedWidget):
         self._fit_text()
 
     def _read_curves(self) -> None:
-        """Say what the curves of now show."""
+        """Show what the curves say now."""
         every = {
             name: curve for plot in (*self.curves.plots, *self.anatomy.plots) for name, curve in plot.curves.items()
         }
         known = {name: (every[name].steps, every[name].values) for name in NEEDED if name in every}
         known["anatomy/lambda"] = self.anatomy.lambdas
-        scores = [(each.epoch, each.metrics["MAP@R"]) for each in self._evaluations if "MAP@R" in each.metrics]
+        scores = [
+            (evaluation.epoch, evaluation.metrics["MAP@R"])
+            for evaluation in self._evaluations
+            if "MAP@R" in evaluation.metrics
+        ]
         self.findings.show_sentences(read_curves(known, scores))
 
     def _smooth(self, weight: float) -> None:
@@ -164,7 +167,7 @@ class TrainPage(QStackedWidget):
     # What is shown
 
     def _show_run(self, run_id: int | None) -> None:
-        """Another run: empty plots; the follower tells its points from the first one on."""
+        """Another run: empty the plots; the follower sends its points from the first one."""
         self.curves.clear()
         self.anatomy.clear()
         self._show_charts()
@@ -212,33 +215,24 @@ class TrainPage(QStackedWidget):
 
     # What the person does
 
-    def _control(self) -> Control | None:
-        return None if self.session.run_id is None else self.session.control(self.session.run_id)
-
     def _pause(self) -> None:
-        control = self._control()
-        if control is None:
-            return
-        if control.paused:
-            control.resume()
-        else:
-            control.pause()
+        self.session.toggle_pause()
         self._refresh()
 
     def _stop(self) -> None:
-        control = self._control()
+        control = self.session.shown_control()
         if control is not None:
             control.stop()
             self._refresh()
 
     def _go_on(self) -> None:
-        control = self._control()
+        control = self.session.shown_control()
         if control is not None:
             control.resume()
             self._refresh()
 
     def _stop_and_keep(self) -> None:
-        control = self._control()
+        control = self.session.shown_control()
         if control is not None:
             control.interrupt()  # the rest of the epoch would only train on what went wrong
             self._refresh()

@@ -1,8 +1,9 @@
 """Plots of one run side by side: one crosshair for all, the best epoch in each, and one of them at full size."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import partial
 
+import numpy as np
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QGridLayout, QWidget
@@ -13,14 +14,14 @@ COLUMNS = 2
 
 
 class PlotGrid(QObject):
-    """Lays plots into a grid of two columns. A double-click fills the grid with one of them, Esc takes that back."""
+    """Lays plots into a grid of two columns. A double-click fills the grid with one of them, Esc shows all again."""
 
     def __init__(self, plots: Sequence[CurvePlot], grid: QGridLayout, owner: QWidget) -> None:
         super().__init__(owner)
         self._plots = list(plots)
         grid.setSpacing(8)
-        for place, plot in enumerate(plots):
-            grid.addWidget(plot, place // COLUMNS, place % COLUMNS)
+        for index, plot in enumerate(plots):
+            grid.addWidget(plot, index // COLUMNS, index % COLUMNS)
             plot.canvas.pointed.connect(partial(self._point, plot))
             plot.full_size_asked.connect(partial(self._toggle, plot))
         for line in range(COLUMNS):
@@ -31,13 +32,13 @@ class PlotGrid(QObject):
         self._back.setEnabled(False)
 
     def show_all(self) -> None:
-        """Every plot again."""
+        """Show every plot again."""
         self._back.setEnabled(False)
         for plot in self._plots:
             plot.setVisible(True)
 
     def show_best(self, epoch: int | None, step: int | None) -> None:
-        """Mark the best epoch in every plot; None takes the mark away."""
+        """Mark the best epoch in every plot; None removes the mark."""
         for plot in self._plots:
             plot.show_best(epoch if plot.x_title == "epoch" else step)
 
@@ -54,3 +55,17 @@ class PlotGrid(QObject):
             plot.setVisible(plot is wanted)
         wanted.canvas.setFocus()
         self._back.setEnabled(True)
+
+
+def by_name(
+    points: Iterable[tuple[str, int, float]], names: Container[str]
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """The points (name, step, value) of these names: each name with its steps and values, both [n], in their order."""
+    gathered: dict[str, tuple[list[int], list[float]]] = {}
+    for name, step, value in points:
+        if name in names:
+            steps, values = gathered.setdefault(name, ([], []))
+            steps.append(step)
+            values.append(value)
+    for name, (steps, values) in gathered.items():
+        yield name, np.asarray(steps), np.asarray(values, np.float64)

@@ -1,4 +1,4 @@
-"""What the curves of a run show, in plain sentences computed from their numbers. No Qt: the card beside them asks."""
+"""What the curves of a run show, in plain sentences computed from their numbers. It does not use Qt."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Sentence:
 
 
 def read_curves(curves: Mapping[str, Curve], scores: list[tuple[int, float]]) -> list[Sentence]:
-    """All that can be said.
+    """All sentences that the numbers support.
 
     Args:
         curves: by the names of NEEDED; missing ones are passed over.
@@ -111,7 +111,7 @@ def _best_epoch(scores: list[tuple[int, float]]) -> Sentence | None:
     known = [(epoch, score) for epoch, score in scores if np.isfinite(score)]
     if len(known) < 2:
         return None
-    best_epoch, best = max(known, key=lambda each: (each[1], -each[0]))
+    best_epoch, best = max(known, key=lambda pair: (pair[1], -pair[0]))
     last_epoch, last = known[-1]
     if best_epoch == last_epoch:
         return Sentence("note", f"MAP@R still rises at the last epoch ({100 * best:.1f} %): more epochs may help.")
