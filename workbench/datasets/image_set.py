@@ -151,9 +151,12 @@ def of_classes(which: np.ndarray, names: list[str], one: str, several: str) -> l
     """("3 classes", "have ... (a, b, c)") for some classes, given as indices into `names`; nothing for none."""
     if not len(which):
         return []
-    told = ", ".join(names[label] for label in which[:NAMED]) + (", ..." if len(which) > NAMED else "")
+    listed = ", ".join(names[label] for label in which[:NAMED]) + (", ..." if len(which) > NAMED else "")
     return [
-        ("1 class" if len(which) == 1 else f"{len(which):,} classes", f"{one if len(which) == 1 else several} ({told})")
+        (
+            "1 class" if len(which) == 1 else f"{len(which):,} classes",
+            f"{one if len(which) == 1 else several} ({listed})",
+        )
     ]
 
 

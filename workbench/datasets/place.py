@@ -19,18 +19,18 @@ def open_place(chosen: str, name: str, progress: Progress) -> Path:
     """
     if not chosen:
         raise Problem(f"No folder or archive is chosen for {name}.", kept="Nothing was started.", todo="Choose one.")
-    place = Path(chosen).expanduser()
-    if os.path.isfile(place):
-        if not archives.is_archive(place):
+    path = Path(chosen).expanduser()
+    if os.path.isfile(path):
+        if not archives.is_archive(path):
             raise Problem(
-                f"{place} is neither a folder nor an archive (zip or tar).",
+                f"{path} is neither a folder nor an archive (zip or tar).",
                 kept="Nothing was started.",
                 todo=f"Choose the folder or archive of {name}.",
             )
-        return archives.unpacked(place, cache_folder() / "unpacked", progress)
-    if not os.path.isdir(place):
-        raise Problem(f"There is no {place}.", kept="Nothing was started.", todo="Choose it again.")
-    return place
+        return archives.unpacked(path, cache_folder() / "unpacked", progress)
+    if not os.path.isdir(path):
+        raise Problem(f"There is no {path}.", kept="Nothing was started.", todo="Choose it again.")
+    return path
 
 
 def find_place(chosen: str, markers: tuple[str, ...], name: str, progress: Progress) -> Path:
@@ -44,12 +44,12 @@ def find_place(chosen: str, markers: tuple[str, ...], name: str, progress: Progr
     Raises:
         Problem: as `open_place`, or no marker there.
     """
-    place = open_place(chosen, name, progress)
+    folder = open_place(chosen, name, progress)
     for depth in range(DEEPEST + 1):
         for marker in markers:
-            found = sorted(each for each in place.glob("*/" * depth + marker) if each.is_file())
-            if found:
-                return found[0].parents[marker.count("/")]
+            paths = sorted(path for path in folder.glob("*/" * depth + marker) if path.is_file())
+            if paths:
+                return paths[0].parents[marker.count("/")]
     raise Problem(
         f"{chosen} holds no {' or '.join(markers[:2])}.",
         kept="Nothing was started.",
@@ -76,11 +76,11 @@ def without_wrapping(place: Path) -> Path:
 
     The last folder is never entered: it is the class where there is one class.
     """
-    while len(inside := _seen(place)) == 1 and inside[0].is_dir() and any(each.is_dir() for each in _seen(inside[0])):
+    while len(inside := _seen(place)) == 1 and inside[0].is_dir() and any(path.is_dir() for path in _seen(inside[0])):
         place = inside[0]
     return place
 
 
-def _seen(place: Path) -> list[Path]:
+def _seen(folder: Path) -> list[Path]:
     """What lies in a folder and is not hidden."""
-    return [Path(entry.path) for entry in os.scandir(place) if not entry.name.startswith(".")]
+    return [Path(entry.path) for entry in os.scandir(folder) if not entry.name.startswith(".")]

@@ -18,6 +18,8 @@ SHORTEST, LONGEST = 1e-3, 100.0  # lengths beyond count as these
 
 
 class AdaFaceParams(Params):
+    """Parameters of AdaFace."""
+
     margin: float = param(0.4, ge=0, le=1, symbol="m", help="Margin of an embedding of ordinary length.")
     concentration: float = param(0.333, gt=0, le=10, symbol="h", help="How much the margin goes with the length.")
     scale: float = param(64.0, gt=0, le=1000, symbol="s", help="Cosines are multiplied by it.")
@@ -59,8 +61,8 @@ class AdaFace(Loss):
         """Scores [n, K] of embeddings [n, d], without the margin."""
         with full_precision(embeddings):
             unit = on_sphere(embeddings.to(self.proxies.dtype), self.params.scale)
-            found: Tensor = unit @ on_sphere(self.proxies).T
-        return found
+            logits: Tensor = unit @ on_sphere(self.proxies).T
+        return logits
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.proxies))

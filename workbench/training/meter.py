@@ -58,6 +58,7 @@ class Meter:
             yield batch
 
     def add(self, value: Tensor, images: int) -> None:
+        """Adds a step: its loss, a scalar that stays on its device until it is read, and its number of images."""
         self._unread.append(value)
         self._images += images
         self._steps += 1

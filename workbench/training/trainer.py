@@ -84,8 +84,8 @@ def train(
     for epoch in range(parts.step // steps_per_epoch + 1, epochs + 1):
         if enough():
             return
-        with closing(batches(epoch, parts.step - (epoch - 1) * steps_per_epoch)) as made:
-            for images, labels in meter.waiting(made):
+        with closing(batches(epoch, parts.step - (epoch - 1) * steps_per_epoch)) as epoch_batches:
+            for images, labels in meter.waiting(epoch_batches):
                 stand_still(control, emit, meter)
                 if control.interrupted:
                     meter.read()

@@ -106,9 +106,9 @@ def check_charts(db: Connection, run_id: int, step: int) -> None:
     _refuse(db, damaged_rows(db, ["charts"], "where run_id = ? and step = ?", (run_id, step)))
 
 
-def _refuse(db: Connection, found: list[str]) -> None:
-    if found:
-        raise damaged(db, "; ".join(found[:3]) + (" ..." if len(found) > 3 else ""))
+def _refuse(db: Connection, differences: list[str]) -> None:
+    if differences:
+        raise damaged(db, "; ".join(differences[:3]) + (" ..." if len(differences) > 3 else ""))
 
 
 def has_sums(db: Connection) -> bool:

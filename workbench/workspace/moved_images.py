@@ -25,8 +25,8 @@ def find_images(workspace: Workspace, dataset_id: int, folder: Path) -> tuple[in
     data, paths = workspace.dataset(dataset_id), workspace.samples(dataset_id).paths
     if not data.root or not paths:
         raise Problem(f"{data.name} has no image files.", kept="Nothing was changed.")
-    some = paths[:: max(1, len(paths) // TRIED)]
-    best = max(_candidates(folder), key=lambda place: _there(place, some))
+    sample = paths[:: max(1, len(paths) // TRIED)]
+    best = max(_candidates(folder), key=lambda root: _there(root, sample))
     count = _there(best, paths)
     if not count:
         raise Problem(

@@ -111,9 +111,9 @@ class _Copy:
         for row in self._rows("experiments"):
             sql = "select id from experiments where name = ? and config = ? and created = ?"
             values = (row["name"], row["config"], row["created"])
-            found = self._new.execute(sql, values).fetchone()
+            known = self._new.execute(sql, values).fetchone()
             added = "insert into experiments (name, config, created) values (?, ?, ?)"
-            numbers[row["id"]] = found[0] if found else new_id(self._new.execute(added, values))
+            numbers[row["id"]] = known[0] if known else new_id(self._new.execute(added, values))
             sql = "update experiments set result = ? where id = ?"
             self._new.execute(sql, (row.get("result", "{}"), numbers[row["id"]]))
         return numbers
