@@ -21,7 +21,7 @@ NAMED = 4  # keys named in a message
 
 
 class PretrainedParams(Params):
-    """What every torchvision backbone can be told."""
+    """Parameters of every torchvision backbone."""
 
     weights: Literal["none", "file", "cache"] = param(
         "none", help="ImageNet weights: none, from a file, or from torch's cache on this machine."

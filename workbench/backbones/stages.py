@@ -28,5 +28,5 @@ def stages(block: Block, width: int, blocks: int) -> list[nn.Module]:
 
 
 def convolution(before: int, after: int, stride: int) -> nn.Conv2d:
-    """3 x 3, without a bias: batch-norm stands behind or before it."""
+    """A 3 x 3 convolution without a bias, since batch-norm precedes or follows it."""
     return nn.Conv2d(before, after, 3, stride=stride, padding=1, bias=False)

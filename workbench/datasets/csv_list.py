@@ -1,4 +1,4 @@
-"""A CSV file with path, label and, perhaps, split; it and its images may lie in an archive."""
+"""A CSV file with path, label and, perhaps, split; it and its images may be in an archive."""
 
 import csv
 import os

@@ -52,7 +52,7 @@ def cub(params: PublishedParams, *, progress: Progress) -> ImageSet:
 
 
 def _numbers(path: Path, paths: dict[str, tuple[str, int]]) -> dict[str, int]:
-    """Image number -> what stands beside it. Raises Problem naming file and line."""
+    """Image number -> the number beside it. Raises Problem naming file and line."""
     numbers = {}
     for number, (image, value) in lines_of(path, 2):
         if image not in paths:

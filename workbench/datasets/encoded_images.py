@@ -80,7 +80,7 @@ class EncodedImages:
         return int(self._starts[row]), int(self._ends[row])
 
     def encoded(self, row: int, last: int | None = None) -> bytes:
-        """One image as it stands in the file, JPEG; or its last bytes alone."""
+        """One image as it is stored in the file, JPEG; or its last bytes alone."""
         start, end = self.span(row)
         return self._bytes[start if last is None else max(start, end - last) : end].tobytes()
 

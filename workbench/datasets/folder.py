@@ -66,7 +66,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
 
 
 def _has_halves(paths: list[str]) -> bool:
-    """Whether the first folders are train and test (or validation), class folders lie below, and there is no other."""
+    """Whether the first folders are train and test (or validation), class folders are below, and there is no other."""
     first = {path.split("/")[0].lower() for path in paths if "/" in path}
     halves = {WORDS.get(name, "other") for name in first}
     return (

@@ -46,10 +46,10 @@ class Form(Protocol[Reader]):
         """The first bytes of a file of so many images; as long for any number."""
 
     def kept(self, image: np.ndarray) -> tuple[bytes, Facts]:
-        """One image [h, w] or [h, w, 3] uint8 as it stands in the file, and what the end of the file says of it."""
+        """One image [h, w] or [h, w, 3] uint8 as it is stored in the file, and its entry in the index at the end."""
 
     def finish(self, file: BinaryIO, facts: list[Facts]) -> None:
-        """Write what stands behind the images, and the head anew for those that are there."""
+        """Write the index behind the images, and the head anew for their number."""
 
     def opened(self, place: Path, count: int) -> Reader:
         """The images of a file. Raises ValueError, with what is there instead, and OSError."""

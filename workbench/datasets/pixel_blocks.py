@@ -1,4 +1,4 @@
-"""What lies beside a cache of decoded images: which images were left out, and a hash of every block of the cache."""
+"""The file beside a cache of decoded images: which images were left out, and a hash of every block of the cache."""
 
 import json
 from hashlib import blake2b

@@ -1,4 +1,4 @@
-"""Where a data set lies: in the chosen folder, in one below it, or in an archive that is unpacked once."""
+"""Where a data set is stored: in the chosen folder, in one below it, or in an archive that is unpacked once."""
 
 import os
 from pathlib import Path
@@ -38,7 +38,7 @@ def find_place(chosen: str, markers: tuple[str, ...], name: str, progress: Progr
 
     Args:
         chosen: a folder or an archive, as in `open_place`.
-        markers: what must lie there, such as "images.txt"; the first two name what is missing.
+        markers: what must be there, such as "images.txt"; the first two name what is missing.
         name: of the data set, for sentences.
 
     Raises:
@@ -58,7 +58,7 @@ def find_place(chosen: str, markers: tuple[str, ...], name: str, progress: Progr
 
 
 def with_folder(place: Path, folder: str, progress: Progress) -> Path:
-    """Where `folder` lies: in `place`, or in an archive of its name there, which is unpacked once; else `place`.
+    """Where `folder` is: in `place`, or in an archive of its name there, which is unpacked once; else `place`.
 
     Raises:
         Problem: a bad archive. Whatever `progress` raises.
@@ -82,5 +82,5 @@ def without_wrapping(place: Path) -> Path:
 
 
 def _seen(folder: Path) -> list[Path]:
-    """What lies in a folder and is not hidden."""
+    """The entries of a folder that are not hidden."""
     return [Path(entry.path) for entry in os.scandir(folder) if not entry.name.startswith(".")]

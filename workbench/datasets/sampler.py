@@ -1,4 +1,4 @@
-"""Which images stand together in a batch; a pure function of seed and epoch, so that a run can be resumed."""
+"""Which images form a batch; a pure function of seed and epoch, so that a run can be resumed."""
 
 import numpy as np
 

@@ -87,7 +87,7 @@ class Unfinished:
         self._part, self._part_bytes = blake2b(digest_size=16), 0
 
     def _go_on(self, journal: BinaryIO, head: bytes) -> None:
-        """Take what the journal says as long as it is true; cut both files off behind that."""
+        """Read the valid entries of the journal; truncate both files behind the last one."""
         end = len(head)
         whole_lines = 0
         if self.file.read(len(head)) == head:

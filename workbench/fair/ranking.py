@@ -36,7 +36,7 @@ class Difference:
 
     @property
     def significant(self) -> bool:
-        """Whether it is told from 0 at 5% over all pairs together."""
+        """Whether it differs from 0 at 5% after correction for all pairs."""
         return self.adjusted < 1 - LEVEL
 
 
@@ -103,7 +103,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def alike(order: Sequence[int], pairs: Sequence[Difference]) -> list[tuple[int, int]]:
-    """Groups of neighbours in a ranking of which no pair differs: (first, last) place of each in `order`.
+    """Groups of neighbours in a ranking of which no pair differs: (first, last) position of each in `order`.
 
     Only the largest groups of two or more; `order` holds the methods from the best to the worst.
     """

@@ -42,12 +42,12 @@ class Comparison:
 
     @cached_property
     def groups(self) -> list[tuple[int, int]]:
-        """(first, last) places in `order` of methods that no test tells apart."""
+        """(first, last) places in `order` of methods between which no test finds a difference."""
         return alike(self.order, self.differences)
 
 
 def compared(plan: Plan, scores: Sequence[Scores], left_out: Mapping[str, str] | None = None) -> Comparison:
-    """Put the methods in order; `left_out` says why others have no scores.
+    """Put the methods in order; `left_out` gives the reason why others have no scores.
 
     Raises:
         Problem: no method has scores, or they did not search the same queries.

@@ -1,4 +1,4 @@
-"""AdaFace: a softmax whose margin goes with the length of the embedding, which stands for the image's quality."""
+"""AdaFace: a softmax whose margin goes with the length of the embedding, which measures the image's quality."""
 
 import torch
 from torch import Tensor, nn
@@ -42,7 +42,7 @@ class AdaFaceParams(Params):
 class AdaFace(Loss):
     """Softmax over s times the cosines to one proxy per class; the own score is s (cos(angle - m q) - m - m q).
 
-    q, in -1 to 1, is h times how far the embedding's length lies above the running mean, in running standard
+    q, in -1 to 1, is h times how far the embedding's length is above the running mean, in running standard
     deviations; lengths and q get no gradient, and the running values move in training only. Batch-norm or unit length
     on the embedding leaves little of q.
     """

@@ -17,7 +17,7 @@ _in_range = ContextVar("labels_in_range", default=False)
 def labels_in_range() -> Iterator[None]:
     """Inside, `checked` does not read the labels: for a loop whose labels were looked at once, as a whole.
 
-    Reading two numbers costs more than a small loss, and a GPU stands still for it at every step.
+    Reading two numbers costs more than a small loss, and a GPU waits for it at every step.
     """
     before = _in_range.set(True)
     try:

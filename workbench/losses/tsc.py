@@ -1,4 +1,4 @@
-"""Targeted supervised contrastive loss (TSC): KCL, and a pull to fixed targets that lie evenly on the sphere."""
+"""Targeted supervised contrastive loss (TSC): KCL, and a pull to fixed targets that are spread evenly on the sphere."""
 
 import torch
 from scipy.optimize import linear_sum_assignment
@@ -40,7 +40,7 @@ class TSC(Loss):
 
     The target counts once for each anchor, as in the authors' code; Eq. 3 as printed adds it for each of the k + 1
     positives, k + 1 times as much.
-    Classes are matched to targets in training, every 100 steps, so that the running class means lie nearest.
+    Classes are matched to targets in training, every 100 steps, so that each running class mean is near its target.
     """
 
     targets: Tensor

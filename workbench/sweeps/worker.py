@@ -30,7 +30,7 @@ class Worker:
 
     Args:
         workspace: where the sweep is; this process's own.
-        say: one line about what is begun and what came of it.
+        say: receives one line about each start and result.
         listen: hears the events of every run.
     """
 

@@ -30,7 +30,7 @@ def save(path: Path, state: dict[str, Any]) -> None:
 
 
 class _Told:
-    """A file for torch.save, which makes a RuntimeError of what the disk says: the first error is kept instead."""
+    """A file for torch.save, which raises RuntimeError for an OSError; `error` keeps the first OSError."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

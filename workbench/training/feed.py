@@ -20,7 +20,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom in px
 
 
 class Sampler(Protocol):
-    """Which images stand together in a batch; a pure function of the epoch."""
+    """Which images form a batch; a pure function of the epoch."""
 
     steps_per_epoch: int
     places: np.ndarray

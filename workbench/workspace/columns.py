@@ -1,4 +1,4 @@
-"""What the columns of a row hold, checked as it is read: one bad value is told of, and the others are shown."""
+"""What the columns of a row hold, checked as it is read: one bad value is reported, and the others are shown."""
 
 import json
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ ENVIRONMENT = {"data": dict, "versions": dict, "imported": dict}
 
 
 class Unreadable(ValueError):  # noqa: N818 - as BadImage: the word for what it is
-    """A column that does not hold what it should; its text says why."""
+    """A column with invalid content; its text gives the reason."""
 
 
 def parsed(text: object, kind: type[T]) -> T:

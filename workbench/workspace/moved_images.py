@@ -14,7 +14,7 @@ TRIED = 500  # images looked for in a folder before all are counted
 def find_images(workspace: Workspace, dataset_id: int, folder: Path) -> tuple[int, int]:
     """Take the images of a data set from below `folder` from now on; call it on a thread.
 
-    They may lie in it, in a folder of it, or in the folder that it lies in; where most are is taken.
+    They may be in it, in a folder of it, or in its parent folder; where most are is taken.
 
     Returns:
         How many images are there, and how many the data set has.

@@ -13,7 +13,7 @@ def k_center(pool: np.ndarray, count: int, given: np.ndarray | None = None) -> t
     Args:
         pool: [b, d] finite embeddings, taken as they are.
         count: centres to choose, 1 to b; no sample is chosen twice.
-        given: [g, d] centres that already stand and are not chosen again (rho_c). Without any, the first centre is
+        given: [g, d] centres that are already chosen and are not chosen again (rho_c). Without any, the first centre is
             the sample whose farthest one is nearest, so that the radius is at most twice the least possible.
 
     Returns:

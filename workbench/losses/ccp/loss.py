@@ -125,7 +125,7 @@ class CCP(Loss):
         return self.params.penalty / 2 * torch.stack(squares).sum()
 
     def companion(self, surroundings: Surroundings) -> Projections:
-        """The projections, which tell a picture of the proxies whenever one has ended."""
+        """The projections; after each of them they emit charts of the proxies."""
 
         def hear(event: Event | Projected) -> None:
             if isinstance(event, Projected):

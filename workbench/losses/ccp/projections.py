@@ -46,7 +46,7 @@ class Projected:
 
     @property
     def relative(self) -> float:
-        """Radius over distance: free of scale, for the embeddings of an untrained network all lie in one spot."""
+        """Radius over distance, free of scale: an untrained network gives nearly equal embeddings."""
         return self.radius / self.distance if self.distance else float("nan")
 
 
@@ -61,7 +61,7 @@ class Projections(Companion):
         around: the run. The model's weights are changed in place when a projection ends; it embeds in evaluation mode
             without gradients, and, for the variant "samples", in training mode with them. Pools are drawn by its seed
             and differ from projection to projection.
-        emit: told MAP@R of every check, and when a projection ends five Scalars and Projected (`projection_charts`).
+        emit: receives MAP@R of each check, and when a projection ends five Scalars and Projected (`projection_charts`).
 
     Raises:
         Problem: a class without a sample.
@@ -160,7 +160,7 @@ class Projections(Companion):
         self._model.train(training)
 
     def _end(self, step: int) -> None:
-        """Back to the best weights, then a fresh pool: measure it, choose from it, tell."""
+        """Back to the best weights, then a fresh pool: measure it, choose from it, report."""
         if self._best_model:
             self._model.load_state_dict(self._best_model)
             self._loss.place(self._best_proxies)
