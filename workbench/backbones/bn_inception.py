@@ -71,8 +71,8 @@ def features() -> nn.Sequential:
     layers["pool2"] = nn.MaxPool2d(3, 2, ceil_mode=True)
     width = 192
     for name, block in BLOCKS.items():
-        made = _Inception(width, *block)
-        layers[f"inception_{name}"], width = made, made.width
+        block_module = _Inception(width, *block)
+        layers[f"inception_{name}"], width = block_module, block_module.width
     return nn.Sequential(layers)
 
 
@@ -87,13 +87,13 @@ class _Inception(nn.Module):
     """Four branches side by side; submodules are named as in the Caffe model."""
 
     def __init__(
-        self, before: int, one: int, three: tuple[int, int], double: tuple[int, int], projected: int, pooling: str
+        self, before: int, pointwise: int, three: tuple[int, int], double: tuple[int, int], projected: int, pooling: str
     ) -> None:
         super().__init__()
-        stride = 1 if one else 2
-        self.width = one + three[1] + double[1] + (projected or before)
+        stride = 1 if pointwise else 2
+        self.width = pointwise + three[1] + double[1] + (projected or before)
         branches: dict[str, list[tuple[str, int, int, int, int]]] = {
-            "one": [("1x1", before, one, 1, 1)] if one else [],
+            "one": [("1x1", before, pointwise, 1, 1)] if pointwise else [],
             "three": [("3x3_reduce", before, three[0], 1, 1), ("3x3", *three, 3, stride)],
             "double": [
                 ("double_3x3_reduce", before, double[0], 1, 1), ("double_3x3_1", *double, 3, 1),
@@ -104,9 +104,9 @@ class _Inception(nn.Module):
         self.names = {branch: [name for name, *_ in convolutions] for branch, convolutions in branches.items()}
         for convolutions in branches.values():
             for name, *shape in convolutions:
-                made: OrderedDict[str, nn.Module] = OrderedDict()
-                _convolve(made, name, *shape)
-                for key, module in made.items():
+                layers: OrderedDict[str, nn.Module] = OrderedDict()
+                _convolve(layers, name, *shape)
+                for key, module in layers.items():
                     self.add_module(key, module)
         padding = 0 if stride == 2 else 1
         self.pool: nn.Module = nn.MaxPool2d(3, stride, padding, ceil_mode=True)
@@ -114,7 +114,7 @@ class _Inception(nn.Module):
             self.pool = nn.AvgPool2d(3, stride, padding, ceil_mode=True)
 
     def forward(self, images: Tensor) -> Tensor:
-        found = []
+        outputs = []
         for branch, names in self.names.items():
             if branch == "one" and not names:
                 continue
@@ -122,8 +122,8 @@ class _Inception(nn.Module):
             for name in names:
                 for part in (name, f"{name}_bn", f"relu_{name}"):
                     inner = self.get_submodule(part)(inner)
-            found.append(inner)
-        return torch.cat(found, 1)
+            outputs.append(inner)
+        return torch.cat(outputs, 1)
 
 
 def _convolve(into: "OrderedDict[str, nn.Module]", name: str, before: int, after: int, side: int, stride: int) -> None:

@@ -7,6 +7,8 @@ from workbench.registry import register
 
 
 class Conv4Params(Params):
+    """Parameters of the four-layer convolutional network: its width."""
+
     width: int = param(
         32, ge=4, le=512, unit="channels", help="Channels of the first convolution; the others have twice as many."
     )

@@ -21,8 +21,8 @@ class LoRALinear(nn.Module):
         nn.init.kaiming_uniform_(self.down, a=5**0.5)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        found: Tensor = self.layer(inputs) + self.scale * F.linear(F.linear(inputs, self.down), self.up)
-        return found
+        outputs: Tensor = self.layer(inputs) + self.scale * F.linear(F.linear(inputs, self.down), self.up)
+        return outputs
 
 
 def add_lora(model: nn.Module, rank: int, alpha: float) -> int:
@@ -34,13 +34,13 @@ def add_lora(model: nn.Module, rank: int, alpha: float) -> int:
     if rank < 1:
         raise ValueError(f"an adapter needs a rank of 1 or more: got {rank}")
     model.requires_grad_(False)
-    found = [
+    adapted = [
         (module, name, layer)
         for path, module in model.named_modules()
         if "attn" in path.rpartition(".")[2]
         for name, layer in module.named_children()
         if name in ADAPTED and isinstance(layer, nn.Linear)
     ]
-    for module, name, layer in found:
+    for module, name, layer in adapted:
         setattr(module, name, LoRALinear(layer, rank, alpha))
-    return len(found)
+    return len(adapted)

@@ -28,8 +28,8 @@ class EmbeddingModel(nn.Module):
 
     def features(self, images: Tensor) -> Tensor:
         """Features [n, f] before the embedding head."""
-        found: Tensor = self.backbone((images - self.mean) / self.std)
-        return found
+        features: Tensor = self.backbone((images - self.mean) / self.std)
+        return features
 
     def forward(self, images: Tensor) -> Tensor:
         embeddings: Tensor = self.head(self.features(images))
@@ -49,6 +49,6 @@ def build_model(name: str, params: dict[str, Any], embedding: "EmbeddingParams",
         Problem: unknown name, or weights that cannot be used.
     """
     registry.discover("workbench.backbones")
-    found = registry.entry("backbone", name)
-    backbone = found.build(found.params(**params), channels)
+    entry = registry.entry("backbone", name)
+    backbone = entry.build(entry.params(**params), channels)
     return EmbeddingModel(backbone, EmbeddingHead(backbone.feature_dim, embedding), backbone.mean, backbone.std)

@@ -21,7 +21,7 @@ NAMED = 4  # keys named in a message
 
 
 class PretrainedParams(Params):
-    """What every torchvision backbone can be told."""
+    """Parameters of every torchvision backbone."""
 
     weights: Literal["none", "file", "cache"] = param(
         "none", help="ImageNet weights: none, from a file, or from torch's cache on this machine."
@@ -55,11 +55,11 @@ def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
         Problem: names what is missing, unknown or of another shape.
     """
     own = {key: value for key, value in model.state_dict().items() if not key.startswith(CLASSIFIERS)}
-    given = {key: value for key, value in state.items() if not key.startswith(CLASSIFIERS)}
+    weights = {key: value for key, value in state.items() if not key.startswith(CLASSIFIERS)}
     optional = {key for key in own if key.endswith("num_batches_tracked")}
-    missing = sorted(own.keys() - given.keys() - optional)
-    unknown = sorted(given.keys() - own.keys())
-    shapes = sorted(key for key in own.keys() & given.keys() if own[key].shape != given[key].shape)
+    missing = sorted(own.keys() - weights.keys() - optional)
+    unknown = sorted(weights.keys() - own.keys())
+    shapes = sorted(key for key in own.keys() & weights.keys() if own[key].shape != weights[key].shape)
     for wrong, word in ((missing, "lacks"), (unknown, "has in excess"), (shapes, "has in another shape")):
         if wrong:
             listed = ", ".join(wrong[:NAMED]) + (f" and {len(wrong) - NAMED} more" if len(wrong) > NAMED else "")
@@ -68,7 +68,7 @@ def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
                 kept="Nothing was started.",
                 todo="Choose the backbone that the file belongs to, or another file.",
             )
-    model.load_state_dict({**own, **given}, strict=False)
+    model.load_state_dict({**own, **weights}, strict=False)
     _freeze_folded(model)
 
 

@@ -11,6 +11,8 @@ Block = Callable[[int, int, int], nn.Module]  # channels before, channels after,
 
 
 class StagesParams(Params):
+    """Parameters of the small residual networks with three stages."""
+
     width: int = param(
         16, ge=4, le=256, unit="channels", help="Channels of the first stage; the next two have twice and four times."
     )
@@ -18,13 +20,13 @@ class StagesParams(Params):
 
 def stages(block: Block, width: int, blocks: int) -> list[nn.Module]:
     """3 x `blocks` blocks of `width`, twice and four times as many channels; the second and third stage halve sides."""
-    found = []
+    modules = []
     for stage, (before, after) in enumerate(pairwise([width, width, 2 * width, 4 * width])):
-        found.append(block(before, after, 2 if stage else 1))
-        found += [block(after, after, 1) for _ in range(blocks - 1)]
-    return found
+        modules.append(block(before, after, 2 if stage else 1))
+        modules += [block(after, after, 1) for _ in range(blocks - 1)]
+    return modules
 
 
 def convolution(before: int, after: int, stride: int) -> nn.Conv2d:
-    """3 x 3, without a bias: batch-norm stands behind or before it."""
+    """A 3 x 3 convolution without a bias, since batch-norm precedes or follows it."""
     return nn.Conv2d(before, after, 3, stride=stride, padding=1, bias=False)

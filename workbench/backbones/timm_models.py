@@ -23,6 +23,8 @@ WEIGHTS_NAME = "model.safetensors"  # what every timm repository of the hub hold
 
 
 class TimmParams(Params):
+    """Parameters of a backbone of timm: the model, its weights, pooling and which blocks are trained."""
+
     model: str = param(
         "vit_small_patch16_224", help="A model of timm, with its weights' tag if there are several.", label="Model",
         suggestions=SHORT_LIST,
@@ -83,13 +85,13 @@ class TimmBackbone(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         if tuple(images.shape[-2:]) not in self._fits:
             self._check_size(images.shape[-2], images.shape[-1])
-        found: Tensor = self.model.forward_features(self.grey(images))
+        features: Tensor = self.model.forward_features(self.grey(images))
         if self.pooling == "model":
-            head: Tensor = self.model.forward_head(found, pre_logits=True)
+            head: Tensor = self.model.forward_head(features, pre_logits=True)
             return head
         if self.pool is None:
-            return found[:, 0]
-        pooled: Tensor = self.pool(self._places(found))
+            return features[:, 0]
+        pooled: Tensor = self.pool(self._places(features))
         return pooled
 
     def layer_groups(self) -> list[list[nn.Parameter]]:
@@ -104,18 +106,18 @@ class TimmBackbone(nn.Module):
         before = [weight for weight in outside if id(weight) in first]
         return [before, *layers, [weight for weight in outside if id(weight) not in first]]
 
-    def _places(self, found: Tensor) -> Tensor:
+    def _places(self, features: Tensor) -> Tensor:
         """Features by place [n, t, d], without class and register tokens."""
-        if found.dim() == 3:
-            return found[:, self.tokens :]
+        if features.dim() == 3:
+            return features[:, self.tokens :]
         last = getattr(self.model, "output_fmt", "NCHW") == "NHWC"
-        return found.flatten(1, 2) if last else found.flatten(2).transpose(1, 2)
+        return features.flatten(1, 2) if last else features.flatten(2).transpose(1, 2)
 
     def _check_size(self, height: int, width: int) -> None:
         """Raises Problem where images of this size do not go with the model."""
         from timm.layers import PatchEmbed
 
-        embed = next((each for each in self.model.modules() if isinstance(each, PatchEmbed)), None)
+        embed = next((module for module in self.model.modules() if isinstance(module, PatchEmbed)), None)
         patch = (1, 1) if embed is None else embed.patch_size
         fixed = None if embed is None or not embed.strict_img_size else embed.img_size
         if fixed is not None and (height, width) != tuple(fixed):
@@ -167,7 +169,7 @@ def _made(params: TimmParams) -> Any:
         raise _refused(
             params.model, f"cannot be made ({str(error).partition(chr(10))[0]})", "Choose another."
         ) from None
-    if not all(hasattr(model, each) for each in ("forward_features", "forward_head", "num_features")):
+    if not all(hasattr(model, attribute) for attribute in ("forward_features", "forward_head", "num_features")):
         raise _refused(params.model, "gives no pooled features", "Choose another.")
     return model
 
@@ -185,20 +187,20 @@ def _weights(params: TimmParams, model: Any) -> Path | None:
     from huggingface_hub import hf_hub_download, try_to_load_from_cache
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
-    place = model.pretrained_cfg.get("hf_hub_id")
-    if not place:
+    repository = model.pretrained_cfg.get("hf_hub_id")
+    if not repository:
         raise _refused(params.model, "names no weights on the hub", "Choose a file, or weights: none.")
-    cached = try_to_load_from_cache(place, WEIGHTS_NAME)
+    cached = try_to_load_from_cache(repository, WEIGHTS_NAME)
     if isinstance(cached, str):
         return Path(cached)
     if not params.download:
         raise _refused(
             params.model,
             "has no weights in this machine's cache",
-            f'Tick "Allow download" to fetch {place} from the hub.',
+            f'Tick "Allow download" to fetch {repository} from the hub.',
         )
     try:
-        return Path(hf_hub_download(place, WEIGHTS_NAME))
+        return Path(hf_hub_download(repository, WEIGHTS_NAME))
     except (OSError, HfHubHTTPError, LocalEntryNotFoundError) as error:
         reason = str(error).partition("\n")[0]
         raise _refused(
@@ -223,12 +225,12 @@ def blocks_of(model: nn.Module) -> list[nn.Module]:
 
 def before_blocks(model: nn.Module) -> list[nn.Parameter]:
     """Parameters that act before the first block: patches, class token, positional embedding."""
-    found = list(model.parameters(recurse=False))
+    parameters = list(model.parameters(recurse=False))
     for name, child in model.named_children():
         if name in ("blocks", "stages"):
             break
-        found += child.parameters()
-    return found
+        parameters += child.parameters()
+    return parameters
 
 
 def _freeze(model: nn.Module, params: TimmParams) -> None:

@@ -69,11 +69,11 @@ class Levels(nn.Module):
         self.parts = nn.ModuleList(nn.Sequential(*layers[low:high]) for low, high in pairwise((0, *cuts)))
 
     def forward(self, images: Tensor) -> Tensor:
-        found = []
+        levels = []
         for part in self.parts:
             images = part(images)
-            found.append(self.pool(images))
-        return torch.cat(found, 1)
+            levels.append(self.pool(images))
+        return torch.cat(levels, 1)
 
 
 class Backbone(nn.Module):

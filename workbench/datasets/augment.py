@@ -28,10 +28,13 @@ class Unchanged:
         return images
 
     def evaluate(self, images: Tensor) -> Tensor:
+        """The images as they are."""
         return images
 
 
 class ShiftParams(Params):
+    """Parameters of the random shift."""
+
     pixels: int = param(2, ge=1, le=64, unit="px", help="Farthest shift in each direction; the border is repeated.")
 
 
@@ -54,10 +57,13 @@ class Shift:
         return images.reshape(n, channels, -1).gather(2, places).view(images.shape)
 
     def evaluate(self, images: Tensor) -> Tensor:
+        """The images as they are."""
         return images
 
 
 class CropFlipParams(Params):
+    """Parameters of the random crop, the flip and the crop of evaluation."""
+
     crop: float = param(
         0.875, gt=0, le=1, label="Crop", help="Side of the crop as a share of the image: 0.875 is 224 of 256."
     )
@@ -160,6 +166,7 @@ class CropFlip:
         return mirrored(cropped, draw(0, 1) < 0.5) if self._params.flip else cropped
 
     def evaluate(self, images: Tensor) -> Tensor:
+        """The images, or their centre crop at the crop's side; (batch, channels, height, width), the same type."""
         if self.whole_evaluation:
             return images
         side = self.side(images.shape[-1])
@@ -211,8 +218,8 @@ def resized_boxes(sizes: Tensor, smallest: float, aspect: float, generator: torc
         for drawn, fallback in zip((widths, heights), middle, strict=True)
     )
     left, top = (
-        torch.where(fitted, place.gather(1, first)[:, 0], torch.full_like(high, 0.5)) * room
-        for place, room in ((x, wide - w), (y, high - h))
+        torch.where(fitted, offsets.gather(1, first)[:, 0], torch.full_like(high, 0.5)) * room
+        for offsets, room in ((x, wide - w), (y, high - h))
     )
     return torch.stack([left, top, left + w, top + h], 1)
 
@@ -221,7 +228,7 @@ def turned(images: Tensor, share: Tensor) -> Tensor:
     """Hues of colour images [n, 3, H, W] turned by shares [n] of the circle, at the same luma (in the YIQ space)."""
     to_yiq, from_yiq = colour_turn(images.device, images.dtype)
     angle = 2 * pi * share
-    zero, one = torch.zeros_like(angle), torch.ones_like(angle)
-    turn = torch.stack([one, zero, zero, zero, angle.cos(), -angle.sin(), zero, angle.sin(), angle.cos()], 1)
+    zero, ones = torch.zeros_like(angle), torch.ones_like(angle)
+    turn = torch.stack([ones, zero, zero, zero, angle.cos(), -angle.sin(), zero, angle.sin(), angle.cos()], 1)
     whole = from_yiq @ turn.view(-1, 3, 3) @ to_yiq
     return torch.einsum("nij,njhw->nihw", whole, images).clamp(0, 1)

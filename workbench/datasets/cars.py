@@ -49,27 +49,27 @@ def cars(params: PublishedParams, *, progress: Progress) -> ImageSet:
     return from_lines("cars", root, lines, COUNTS, params, progress, remarks)
 
 
-def _read(place: Path) -> tuple[list[tuple[str, int, int]], list[str]]:
+def _read(file: Path) -> tuple[list[tuple[str, int, int]], list[str]]:
     """(relative path, class from 1, test flag) of every image, and the class names."""
     from scipy.io import loadmat
 
     def refused(why: str) -> Problem:
-        said = f"{place} is no MATLAB file with annotations and class_names ({why})."
+        said = f"{file} is no MATLAB file with annotations and class_names ({why})."
         return Problem(said, kept="Nothing was started.", todo=AGAIN)
 
     with refusing(refused):
-        _check_size(place)
-        whole: dict[str, Any] = loadmat(str(place), squeeze_me=True, variable_names=("annotations", "class_names"))
-        found = np.atleast_1d(whole["annotations"])
-        columns = [found[field].tolist() for field in FIELDS]
+        _check_size(file)
+        whole: dict[str, Any] = loadmat(str(file), squeeze_me=True, variable_names=("annotations", "class_names"))
+        annotations = np.atleast_1d(whole["annotations"])
+        columns = [annotations[field].tolist() for field in FIELDS]
         names = [str(name) for name in np.atleast_1d(whole["class_names"]).tolist()]
         return [(str(path), int(label), int(test)) for path, label, test in zip(*columns, strict=True)], names
 
 
-def _check_size(place: Path) -> None:
+def _check_size(path: Path) -> None:
     """Raises ValueError where the variables take more than LARGEST bytes, packed or not; MATLAB's version 5."""
-    left = LARGEST - place.stat().st_size
-    with place.open("rb") as file:
+    left = LARGEST - path.stat().st_size
+    with path.open("rb") as file:
         file.seek(128)  # behind the header
         while left > 0 and len(tag := file.read(8)) == 8:
             kind, size = struct.unpack("<2I", tag)

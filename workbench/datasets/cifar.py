@@ -24,6 +24,8 @@ AGAIN = "Get the file again."
 
 
 class CifarParams(Params):
+    """Where CIFAR-10 or CIFAR-100 is stored."""
+
     folder: str = param(
         "",
         label="Folder or archive",
@@ -99,7 +101,7 @@ def _read(layout: Layout, params: CifarParams, progress: Progress) -> ImageSet:
         for done, name in enumerate(files):
             progress(f"Reading {layout.name}", done, len(files))
             images, named = read(root / name, layout, len(names))
-            first = sum(each.startswith(half) for each in paths)
+            first = sum(path.startswith(half) for path in paths)
             paths += [f"{half}/{row:05}.png" for row in range(first, first + len(images))]
             halves += [half] * len(images)
             pixels.append(images)
@@ -123,59 +125,59 @@ def _read(layout: Layout, params: CifarParams, progress: Progress) -> ImageSet:
 def _names(root: Path, layout: Layout, binary: bool) -> list[str]:
     if binary:
         return [" ".join(words) for _, words in lines_of(root / layout.binary_meta, None)]
-    found = _unpickled(root / layout.meta)
-    names = found.get(layout.names)
-    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+    content = _unpickled(root / layout.meta)
+    names = content.get(layout.names)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise _damaged(root / layout.meta, f"holds no {layout.names}")
     return names
 
 
-def _python(place: Path, layout: Layout, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    found = _unpickled(place)
-    data, labels = found.get("data"), found.get(layout.labels)
+def _python(path: Path, layout: Layout, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    content = _unpickled(path)
+    data, labels = content.get("data"), content.get(layout.labels)
     if not isinstance(data, np.ndarray) or data.dtype != np.uint8 or data.ndim != 2 or data.shape[1] != 3 * SIDE**2:
-        raise _damaged(place, "holds no table of 3,072 bytes per image")
-    if not isinstance(labels, list) or not all(isinstance(each, int) for each in labels):
-        raise _damaged(place, f"holds no {layout.labels}")
-    return _checked(place, data, np.array(labels, np.int64), classes)
+        raise _damaged(path, "holds no table of 3,072 bytes per image")
+    if not isinstance(labels, list) or not all(isinstance(label, int) for label in labels):
+        raise _damaged(path, f"holds no {layout.labels}")
+    return _checked(path, data, np.array(labels, np.int64), classes)
 
 
-def _binary(place: Path, layout: Layout, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    data = np.frombuffer(_bytes(place), np.uint8)
+def _binary(path: Path, layout: Layout, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    data = np.frombuffer(_bytes(path), np.uint8)
     width = layout.label_bytes + 3 * SIDE**2
     if not len(data) or len(data) % width:
-        raise _damaged(place, f"has {len(data):,} bytes, no whole number of records of {width:,}")
+        raise _damaged(path, f"has {len(data):,} bytes, no whole number of records of {width:,}")
     records = data.reshape(-1, width)
     return _checked(
-        place, records[:, layout.label_bytes :], records[:, layout.label_bytes - 1].astype(np.int64), classes
+        path, records[:, layout.label_bytes :], records[:, layout.label_bytes - 1].astype(np.int64), classes
     )
 
 
-def _checked(place: Path, data: np.ndarray, labels: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+def _checked(path: Path, data: np.ndarray, labels: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Images [n, 32, 32, 3] and labels [n]."""
     if len(data) != len(labels):
-        raise _damaged(place, f"holds {len(data):,} images and {len(labels):,} labels")
+        raise _damaged(path, f"holds {len(data):,} images and {len(labels):,} labels")
     if len(labels) and not 0 <= labels.min() <= labels.max() < classes:
-        raise _damaged(place, f"holds the label {labels.max()}, but there are {classes} class names")
+        raise _damaged(path, f"holds the label {labels.max()}, but there are {classes} class names")
     return np.ascontiguousarray(data.reshape(-1, 3, SIDE, SIDE).transpose(0, 2, 3, 1)), labels
 
 
-def _unpickled(place: Path) -> dict[str, Any]:
+def _unpickled(path: Path) -> dict[str, Any]:
     try:
-        found = read_pickled(_bytes(place))
+        content = read_pickled(_bytes(path))
     except NotPlain as error:
-        raise _damaged(place, f"is no file of CIFAR ({error})") from None
-    if not isinstance(found, dict):
-        raise _damaged(place, "is no file of CIFAR")
-    return found
+        raise _damaged(path, f"is no file of CIFAR ({error})") from None
+    if not isinstance(content, dict):
+        raise _damaged(path, "is no file of CIFAR")
+    return content
 
 
-def _bytes(place: Path) -> bytes:
-    with refusing(lambda why: _damaged(place, f"cannot be read ({why})")):
-        if place.stat().st_size > LARGEST:
-            raise _damaged(place, f"is over {LARGEST >> 20} MiB")
-        return place.read_bytes()
+def _bytes(path: Path) -> bytes:
+    with refusing(lambda why: _damaged(path, f"cannot be read ({why})")):
+        if path.stat().st_size > LARGEST:
+            raise _damaged(path, f"is over {LARGEST >> 20} MiB")
+        return path.read_bytes()
 
 
-def _damaged(place: Path, what: str) -> Problem:
-    return Problem(f"{place} {what}.", kept="Nothing was started.", todo=AGAIN)
+def _damaged(path: Path, what: str) -> Problem:
+    return Problem(f"{path} {what}.", kept="Nothing was started.", todo=AGAIN)

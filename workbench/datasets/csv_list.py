@@ -1,4 +1,4 @@
-"""A CSV file with path, label and, perhaps, split; it and its images may lie in an archive."""
+"""A CSV file with path, label and, perhaps, split; it and its images may be in an archive."""
 
 import csv
 import os
@@ -20,6 +20,8 @@ TELL_EVERY = 1000  # lines
 
 
 class CsvParams(Params):
+    """Where the CSV file and its images are stored, and how the images are read."""
+
     file: str = param(
         "",
         label="File or archive",
@@ -44,19 +46,19 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     """Your own images, listed in a CSV file with their labels and, perhaps, their split."""
     if not params.file:
         raise Problem("No CSV file is chosen.", kept="Nothing was started.", todo="Choose one.")
-    place = _list(params.file, progress)
-    root = open_place(params.folder, "the images", progress) if params.folder else place.parent
-    progress(f"Reading {place.name}", 0, 0)
+    path = _list(params.file, progress)
+    root = open_place(params.folder, "the images", progress) if params.folder else path.parent
+    progress(f"Reading {path.name}", 0, 0)
     problems: list[tuple[str, str]] = []
     kept: list[Line] = []
-    rows = _rows(place, root)
+    rows = _rows(path, root)
     for done, line in enumerate(rows):
         if done % TELL_EVERY == 0:
-            progress(f"Reading {place.name}", done, len(rows))
+            progress(f"Reading {path.name}", done, len(rows))
         if os.path.isfile(root / line.path):
             kept.append(line)
         else:
-            problems.append((line.path, f"is in line {line.number} of {place.name}, but not on disk"))
+            problems.append((line.path, f"is in line {line.number} of {path.name}, but not on disk"))
     kept.sort(key=lambda line: line.path)
     paths = [line.path for line in kept]
     labels, names = numbered([line.label for line in kept])
@@ -77,19 +79,19 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
 
 def _list(chosen: str, progress: Progress) -> Path:
     """The CSV file that is chosen, or the one in the archive that is. Raises Problem where there is not just one."""
-    place = Path(chosen).expanduser()
-    if not archives.is_archive(place):
-        return place
+    list_path = Path(chosen).expanduser()
+    if not archives.is_archive(list_path):
+        return list_path
     root = open_place(chosen, "the CSV file", progress)
-    found = sorted(each for depth in range(DEEPEST + 1) for each in root.glob("*/" * depth + "*.[cC][sS][vV]"))
-    if len(found) != 1:
-        named = ", ".join(each.relative_to(root).as_posix() for each in found[:3]) + (", ..." if found[3:] else "")
+    lists = sorted(path for depth in range(DEEPEST + 1) for path in root.glob("*/" * depth + "*.[cC][sS][vV]"))
+    if len(lists) != 1:
+        named = ", ".join(path.relative_to(root).as_posix() for path in lists[:3]) + (", ..." if lists[3:] else "")
         raise Problem(
-            f"{chosen} holds {f'{len(found):,} CSV files ({named})' if found else 'no CSV file'}.",
+            f"{chosen} holds {f'{len(lists):,} CSV files ({named})' if lists else 'no CSV file'}.",
             kept="Nothing was started.",
-            todo="Unpack it and choose the CSV file." if found else "Choose another one.",
+            todo="Unpack it and choose the CSV file." if lists else "Choose another one.",
         )
-    return found[0]
+    return lists[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,39 +104,39 @@ class Line:
     half: str  # the person's word; empty in every line or in none
 
 
-def _rows(place: Path, root: Path) -> list[Line]:
+def _rows(source: Path, root: Path) -> list[Line]:
     """Every line with an image. Raises Problem naming file and line."""
 
     def refused(why: str) -> Problem:
-        said = f"{place} cannot be read as CSV ({why})."
+        said = f"{source} cannot be read as CSV ({why})."
         return Problem(said, kept="Nothing was started.", todo="Save it as UTF-8 text.")
 
-    with unreadable.opened_text(place, "Choose it again.", "utf-8-sig", "") as file, unreadable.refusing(refused):
+    with unreadable.opened_text(source, "Choose it again.", "utf-8-sig", "") as file, unreadable.refusing(refused):
         reader = csv.reader(unreadable.lines_of(file))
         lines = [(reader.line_num, line) for line in reader if any(line)]
     header = [name.strip().lower() for name in lines[0][1]] if lines else []
     if "path" not in header or "label" not in header:
-        raise _wrong(place, 1, f"the columns path and label are needed; found {', '.join(header) or 'nothing'}")
-    found: list[Line] = []
+        raise _wrong(source, 1, f"the columns path and label are needed; found {', '.join(header) or 'nothing'}")
+    parsed: list[Line] = []
     seen: dict[str, int] = {}
     for number, cells in lines[1:]:
         if len(cells) != len(header):
-            raise _wrong(place, number, f"{len(cells)} columns instead of {len(header)}")
+            raise _wrong(source, number, f"{len(cells)} columns instead of {len(header)}")
         values = dict(zip(header, (cell.strip() for cell in cells), strict=True))
         if not values["path"] or not values["label"]:
-            raise _wrong(place, number, "path or label is empty")
+            raise _wrong(source, number, "path or label is empty")
         half, path = values.get("split", ""), _relative(values["path"], root)
         if half and half.lower() not in WORDS:
-            raise _wrong(place, number, f"the split {half!r} is none of train and test")
-        if found and bool(half) != bool(found[0].half):
-            raise _wrong(place, number, "the split must be filled in on every line or on none")
+            raise _wrong(source, number, f"the split {half!r} is none of train and test")
+        if parsed and bool(half) != bool(parsed[0].half):
+            raise _wrong(source, number, "the split must be filled in on every line or on none")
         if not path:
-            raise _wrong(place, number, f"{values['path']} lies outside {root}", "Choose the folder above all images.")
+            raise _wrong(source, number, f"{values['path']} lies outside {root}", "Choose the folder above all images.")
         if path in seen:
-            raise _wrong(place, number, f"{values['path']} is already in line {seen[path]}")
+            raise _wrong(source, number, f"{values['path']} is already in line {seen[path]}")
         seen[path] = number
-        found.append(Line(number, path, values["label"], half))
-    return found
+        parsed.append(Line(number, path, values["label"], half))
+    return parsed
 
 
 def _relative(written: str, root: Path) -> str:
@@ -146,5 +148,5 @@ def _relative(written: str, root: Path) -> str:
     return "" if ".." in PurePosixPath(path).parts else path
 
 
-def _wrong(place: Path, number: int, what: str, todo: str = "Mend the line.") -> Problem:
-    return Problem(f"{place}, line {number}: {what}.", kept="Nothing was started.", todo=todo)
+def _wrong(path: Path, number: int, what: str, todo: str = "Mend the line.") -> Problem:
+    return Problem(f"{path}, line {number}: {what}.", kept="Nothing was started.", todo=todo)

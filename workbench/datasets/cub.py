@@ -51,19 +51,19 @@ def cub(params: PublishedParams, *, progress: Progress) -> ImageSet:
     return from_lines("cub", root, lines, COUNTS, params, progress, remarks)
 
 
-def _numbers(place: Path, paths: dict[str, tuple[str, int]]) -> dict[str, int]:
-    """Image number -> what stands beside it. Raises Problem naming file and line."""
-    found = {}
-    for number, (image, value) in lines_of(place, 2):
+def _numbers(path: Path, paths: dict[str, tuple[str, int]]) -> dict[str, int]:
+    """Image number -> the number beside it. Raises Problem naming file and line."""
+    numbers = {}
+    for number, (image, value) in lines_of(path, 2):
         if image not in paths:
-            raise wrong(place, number, f"the image number {image} is not in images.txt")
-        found[image] = whole_number(place, number, value, "second number")
-    return found
+            raise wrong(path, number, f"the image number {image} is not in images.txt")
+        numbers[image] = whole_number(path, number, value, "second number")
+    return numbers
 
 
-def _halves(place: Path, paths: dict[str, tuple[str, int]]) -> dict[str, str]:
+def _halves(path: Path, paths: dict[str, tuple[str, int]]) -> dict[str, str]:
     """Image number -> half of the official classification split; empty without the file."""
-    if not place.is_file():
+    if not path.is_file():
         return {}
-    found = _numbers(place, paths)
-    return {image: "train" if found.get(image) == 1 else "test" for image in paths}
+    numbers = _numbers(path, paths)
+    return {image: "train" if numbers.get(image) == 1 else "test" for image in paths}

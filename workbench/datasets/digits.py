@@ -9,6 +9,8 @@ from workbench.registry import register
 
 
 class DigitsParams(Params):
+    """Parameters of the digits of scikit-learn: the side of the images."""
+
     image_size: int = param(
         16, ge=8, le=64, label="Image size", unit="px", help="Side of the images; the originals have 8."
     )

@@ -71,8 +71,8 @@ class EncodedImages:
         if isinstance(rows, int | np.integer):
             return square(self.whole(int(rows)), self._size, self._channels)
         squares = np.empty((len(rows), *self.shape[1:]), np.uint8)
-        for place, image in enumerate(jobs.in_threads(lambda row: self[int(row)], rows, jobs.cores(), ahead=4)):
-            squares[place] = image
+        for position, image in enumerate(jobs.in_threads(lambda row: self[int(row)], rows, jobs.cores(), ahead=4)):
+            squares[position] = image
         return squares
 
     def span(self, row: int) -> tuple[int, int]:
@@ -80,7 +80,7 @@ class EncodedImages:
         return int(self._starts[row]), int(self._ends[row])
 
     def encoded(self, row: int, last: int | None = None) -> bytes:
-        """One image as it stands in the file, JPEG; or its last bytes alone."""
+        """One image as it is stored in the file, JPEG; or its last bytes alone."""
         start, end = self.span(row)
         return self._bytes[start if last is None else max(start, end - last) : end].tobytes()
 
@@ -107,15 +107,19 @@ class Encoded:
 
     @property
     def name(self) -> str:
+        """The part of the cache's file name that states size, channels and quality."""
         return f"{self.size}w{self.channels}q{QUALITY}"
 
     def room(self, count: int) -> int:
+        """Bytes on disk to expect for `count` images."""
         return count * self.size**2 * BITS // 8
 
     def head(self, count: int) -> bytes:
+        """The first HEAD bytes of the file; they state size and channels."""
         return (WORDS + b" %d %d " % (self.size, self.channels)).ljust(HEAD - 1) + b"\n"
 
     def kept(self, image: np.ndarray) -> tuple[bytes, Facts]:
+        """The bytes that are stored for one image (height, width[, 3]) of uint8, and its entry in the index."""
         small = _smaller(image, self.size)
         wanted = "L" if self.channels == 1 else "RGB"
         file = io.BytesIO()
@@ -123,9 +127,11 @@ class Encoded:
         return file.getvalue(), (file.tell(), small.height, small.width)
 
     def finish(self, file: BinaryIO, facts: list[Facts]) -> None:
+        """Appends the index and the number of images to a file that holds all images."""
         file.write(np.array(facts, "<i8").tobytes() + np.array([len(facts)], "<i8").tobytes())
 
     def opened(self, place: Path, count: int) -> EncodedImages:
+        """The images of a finished file. Raises ValueError where it does not hold `count` images of this size."""
         images = EncodedImages(place)
         if images.shape != (count, self.size, self.size, self.channels):
             raise ValueError(f"it holds images {list(images.shape)}")

@@ -1,4 +1,4 @@
-"""Published data sets that lie somewhere below the folders a person keeps data in."""
+"""Published data sets below the folders in which a person keeps data."""
 
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,15 @@ def find_data(folders: list[Path], markers: dict[str, list[str]]) -> dict[str, l
 
     Args:
         folders: where to look; those that are gone are passed over.
-        markers: by data set, patterns of what lies in its folder, such as "images.txt" or "cifar-10-*/batches.meta*".
+        markers: by data set, patterns of files in its folder, such as "images.txt" or "cifar-10-*/batches.meta*".
     """
-    found: dict[str, list[str]] = {}
+    folders_of: dict[str, list[str]] = {}
     for name, patterns in markers.items():
         for depth in range(DEPTH):
             for folder in folders:
                 for pattern in patterns:
-                    found.setdefault(name, []).extend(_places(folder, "*/" * depth + pattern))
-    return {name: list(dict.fromkeys(places)) for name, places in found.items() if places}
+                    folders_of.setdefault(name, []).extend(_places(folder, "*/" * depth + pattern))
+    return {name: list(dict.fromkeys(places)) for name, places in folders_of.items() if places}
 
 
 def markers_of(known: dict[str, dict[str, Any]]) -> dict[str, list[str]]:

@@ -17,6 +17,8 @@ from workbench.registry import register
 
 
 class FolderParams(Params):
+    """Where the image folder is stored and how its images are read."""
+
     folder: str = param(
         "",
         label="Folder or archive",
@@ -37,12 +39,12 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
         root = without_wrapping(root)
     problems: Problems = []
     remarks: Problems = []
-    found = find_images(root, problems, progress)
-    if packed and not found:
+    image_paths = find_images(root, problems, progress)
+    if packed and not image_paths:
         raise _without_images(params.folder, root)
-    depth = 1 if _has_halves(found) else 0  # parts before the class
-    paths = [path for path in found if path.count("/") > depth]
-    problems += [(path, "lies in no class folder") for path in found if path.count("/") <= depth]
+    depth = 1 if _has_halves(image_paths) else 0  # parts before the class
+    paths = [path for path in image_paths if path.count("/") > depth]
+    problems += [(path, "lies in no class folder") for path in image_paths if path.count("/") <= depth]
     labels, names = numbered([path.split("/")[depth] for path in paths])
     if names and not depth:
         known = {*names, *(path for path, _ in problems)}
@@ -63,18 +65,18 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     )
 
 
-def _has_halves(found: list[str]) -> bool:
-    """Whether the first folders are train and test (or validation), class folders lie below, and there is no other."""
-    first = {path.split("/")[0].lower() for path in found if "/" in path}
+def _has_halves(paths: list[str]) -> bool:
+    """Whether the first folders are train and test (or validation), class folders are below, and there is no other."""
+    first = {path.split("/")[0].lower() for path in paths if "/" in path}
     halves = {WORDS.get(name, "other") for name in first}
     return (
-        "train" in halves and len(halves) > 1 and "other" not in halves and any(path.count("/") > 1 for path in found)
+        "train" in halves and len(halves) > 1 and "other" not in halves and any(path.count("/") > 1 for path in paths)
     )
 
 
 def _without_images(chosen: str, root: Path) -> Problem:
     """The sentence for an archive without images: ImageNet's training half, for one, is an archive of archives."""
-    inside = sum(archives.is_archive(each) for each in root.iterdir())
+    inside = sum(archives.is_archive(path) for path in root.iterdir())
     if inside:
         return Problem(
             f"{chosen} holds no images but {inside:,} {'archive' if inside == 1 else 'archives'}.",
@@ -87,5 +89,5 @@ def _without_images(chosen: str, root: Path) -> Problem:
 def _folders(root: Path) -> list[str]:
     """Names of the folders in the root that are not hidden, sorted."""
     with os.scandir(root) as entries:
-        found = [display_name(entry.name) for entry in entries if os.path.isdir(entry.path)]
-    return sorted(name for name in found if not name.startswith("."))
+        names = [display_name(entry.name) for entry in entries if os.path.isdir(entry.path)]
+    return sorted(name for name in names if not name.startswith("."))

@@ -26,6 +26,8 @@ AGAIN = "Get the file again."
 
 
 class IdxParams(Params):
+    """Where the IDX files are stored."""
+
     folder: str = param(
         "",
         label="Folder or archive",
@@ -73,8 +75,8 @@ def _read(name: str, params: IdxParams, class_names: list[str], progress: Progre
     images, labels = [], []
     for done, prefix in enumerate(HALVES.values()):
         progress(f"Reading {name}", done, len(HALVES))
-        found, named = _half(folder, prefix, name, len(class_names))
-        images.append(found)
+        half_images, named = _half(folder, prefix, name, len(class_names))
+        images.append(half_images)
         labels.append(named)
     if images[0].shape[1:] != images[1].shape[1:]:
         raise Problem(
@@ -103,14 +105,14 @@ def _half(folder: Path, prefix: str, name: str, classes: int) -> tuple[np.ndarra
     """Images uint8 [n, h, w] and labels int64 [n] of one half. Raises Problem naming the file."""
     image_file = _find(folder, f"{prefix}-images-idx3-ubyte")
     label_file = _find(folder, f"{prefix}-labels-idx1-ubyte")
-    found, named = read_idx(image_file, IMAGES), read_idx(label_file, LABELS)
-    if len(found) != len(named):
+    images, named = read_idx(image_file, IMAGES), read_idx(label_file, LABELS)
+    if len(images) != len(named):
         raise Problem(
-            f"{image_file} holds {len(found):,} images and {label_file.name} {len(named):,} labels.",
+            f"{image_file} holds {len(images):,} images and {label_file.name} {len(named):,} labels.",
             kept="Nothing was started.",
             todo="Use files of one download.",
         )
-    if not found.size:
+    if not images.size:
         raise Problem(f"{image_file} holds no images.", kept="Nothing was started.", todo=AGAIN)
     if named.max() >= classes:
         raise Problem(
@@ -118,7 +120,7 @@ def _half(folder: Path, prefix: str, name: str, classes: int) -> tuple[np.ndarra
             kept="Nothing was started.",
             todo=AGAIN,
         )
-    return found, named.astype(np.int64)
+    return images, named.astype(np.int64)
 
 
 def _sides(images: np.ndarray) -> str:
@@ -150,17 +152,18 @@ def read_idx(path: Path, magic: int) -> np.ndarray:
     start = 4 + 4 * (magic & 255)
     if len(data) < start:
         raise _damaged(path, f"is cut short: it has {len(data)} bytes")
-    found, *shape = struct.unpack_from(f">{start // 4}I", data)
-    if found != magic:
+    number, *shape = struct.unpack_from(f">{start // 4}I", data)
+    if number != magic:
         raise Problem(
-            f"{path} is no idx file of this kind: its magic number is {found}, not {magic}.",
+            f"{path} is no idx file of this kind: its magic number is {number}, not {magic}.",
             kept="Nothing was started.",
             todo="Check that the file has the right name.",
         )
-    told, there = math.prod(shape), len(data) - start
-    if told != there:
+    stated, there = math.prod(shape), len(data) - start
+    if stated != there:
         raise _damaged(
-            path, f"is {'cut short' if there < told else 'too long'}: it tells of {told:,} bytes and holds {there:,}"
+            path,
+            f"is {'cut short' if there < stated else 'too long'}: it tells of {stated:,} bytes and holds {there:,}",
         )
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 

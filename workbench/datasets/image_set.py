@@ -67,7 +67,7 @@ class ImageSet:
 
     @cached_property
     def sample_ids(self) -> np.ndarray:
-        """[n] int64 in [0, 2^52): hashes of the relative paths, the same wherever the data set lies."""
+        """[n] int64 in [0, 2^52): hashes of the relative paths, the same wherever the data set is stored."""
         return np.array([sample_id(path) for path in self.paths], np.int64)
 
     @property
@@ -127,7 +127,7 @@ def sample_id(path: str) -> int:
 
 
 def numbered(classes: list[str]) -> tuple[np.ndarray, list[str]]:
-    """The class of every image as a number [n] int64, and the names that the numbers stand for, sorted."""
+    """The class of every image as a number [n] int64, and the class names in the order of the numbers, sorted."""
     names = sorted(set(classes))
     at = {name: number for number, name in enumerate(names)}
     return np.array([at[name] for name in classes], np.int64), names
@@ -151,15 +151,18 @@ def of_classes(which: np.ndarray, names: list[str], one: str, several: str) -> l
     """("3 classes", "have ... (a, b, c)") for some classes, given as indices into `names`; nothing for none."""
     if not len(which):
         return []
-    told = ", ".join(names[label] for label in which[:NAMED]) + (", ..." if len(which) > NAMED else "")
+    listed = ", ".join(names[label] for label in which[:NAMED]) + (", ..." if len(which) > NAMED else "")
     return [
-        ("1 class" if len(which) == 1 else f"{len(which):,} classes", f"{one if len(which) == 1 else several} ({told})")
+        (
+            "1 class" if len(which) == 1 else f"{len(which):,} classes",
+            f"{one if len(which) == 1 else several} ({listed})",
+        )
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the preflight says of a data set."""
+    """What the preflight reports about a data set."""
 
     images: int
     classes: int

@@ -84,11 +84,11 @@ def _in_bands(image: Image.Image, wanted: str) -> np.ndarray:
     lines = max(1, BAND // width)
     if lines >= height:
         return np.asarray(_converted(image, wanted, image.format))
-    found = np.empty((height, width) if wanted == "L" else (height, width, 3), np.uint8)
+    pixels = np.empty((height, width) if wanted == "L" else (height, width, 3), np.uint8)
     for top in range(0, height, lines):
         bottom = min(top + lines, height)
-        found[top:bottom] = np.asarray(_converted(image.crop((0, top, width, bottom)), wanted, image.format))
-    return found
+        pixels[top:bottom] = np.asarray(_converted(image.crop((0, top, width, bottom)), wanted, image.format))
+    return pixels
 
 
 def _converted(image: Image.Image, wanted: str, form: str | None) -> Image.Image:
@@ -119,11 +119,11 @@ def square(image: np.ndarray, size: int, channels: int) -> np.ndarray:
         size: px.
         channels: 1 or 3.
     """
-    found = 3 if image.ndim == 3 and image.shape[2] == 3 else 1
-    if image.shape[:2] == (size, size) and found == channels:
+    channels_of_image = 3 if image.ndim == 3 and image.shape[2] == 3 else 1
+    if image.shape[:2] == (size, size) and channels_of_image == channels:
         return image.reshape(size, size, channels)
-    picture = Image.fromarray(image if found == 3 else image.reshape(image.shape[:2]))
-    if found != channels:
+    picture = Image.fromarray(image if channels_of_image == 3 else image.reshape(image.shape[:2]))
+    if channels_of_image != channels:
         picture = picture.convert("L" if channels == 1 else "RGB")
     if picture.size != (size, size):
         picture = ImageOps.fit(picture, (size, size), Image.Resampling.BICUBIC)
@@ -137,10 +137,10 @@ def display_name(path: str | bytes | Path) -> str:
 
 def on_disk(root: Path | str, path: str) -> str:
     """The file that `display_name` shows as `path` below `root`."""
-    place = os.path.join(root, path)
-    if "\\x" not in path or os.path.exists(place):
-        return place
-    raw = re.sub(rb"\\x([89a-f][0-9a-f])", lambda found: bytes([int(found[1], 16)]), path.encode())
+    full = os.path.join(root, path)
+    if "\\x" not in path or os.path.exists(full):
+        return full
+    raw = re.sub(rb"\\x([89a-f][0-9a-f])", lambda match: bytes([int(match[1], 16)]), path.encode())
     return os.path.join(root, os.fsdecode(raw))
 
 

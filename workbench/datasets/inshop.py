@@ -24,36 +24,36 @@ IMAGES = ("", "Img", "..", "../Img")  # where img/ lies, seen from the list
 )  # fmt: skip
 def inshop(params: PublishedParams, *, progress: Progress) -> ImageSet:
     """52,712 photographs of 7,982 clothes; 14,218 queries search a gallery of 12,612."""
-    place = find_place(params.folder, (LIST,), "In-shop", progress) / LIST
+    list_path = find_place(params.folder, (LIST,), "In-shop", progress) / LIST
     lines: list[Line] = []
-    for number, words in lines_of(place, None):
+    for number, words in lines_of(list_path, None):
         if number == 1:
-            told = whole_number(place, 1, words[0], "number of images")
+            stated = whole_number(list_path, 1, words[0], "number of images")
         elif number > 2:
             if len(words) != 3:
-                raise wrong(place, number, f"{len(words)} columns instead of 3")
+                raise wrong(list_path, number, f"{len(words)} columns instead of 3")
             path, item, status = words
             if status not in STATUS:
-                raise wrong(place, number, f"the status {status!r} is none of {', '.join(STATUS)}")
+                raise wrong(list_path, number, f"the status {status!r} is none of {', '.join(STATUS)}")
             lines.append(Line(path, item, status, f"{LIST}, line {number}"))
     if not lines:
-        raise Problem(f"{place} lists no images.", kept="Nothing was started.", todo="Get the file again.")
-    found = from_lines("inshop", _root(place, lines[0], progress), lines, COUNTS, params, progress)
-    if told != len(lines):
-        said = (LIST, f"tells of {told:,} images and lists {len(lines):,}")
-        return replace(found, unlike_published=[said, *found.unlike_published])
-    return found
+        raise Problem(f"{list_path} lists no images.", kept="Nothing was started.", todo="Get the file again.")
+    image_set = from_lines("inshop", _root(list_path, lines[0], progress), lines, COUNTS, params, progress)
+    if stated != len(lines):
+        said = (LIST, f"tells of {stated:,} images and lists {len(lines):,}")
+        return replace(image_set, unlike_published=[said, *image_set.unlike_published])
+    return image_set
 
 
-def _root(place: Path, first: Line, progress: Progress) -> Path:
+def _root(path: Path, first: Line, progress: Progress) -> Path:
     """The folder from which the listed paths start; the published parts are unpacked in several ways."""
     top = first.path.split("/")[0]
     for below in IMAGES:
-        root = with_folder(place.parent / below, top, progress)  # img.zip is published as it is
+        root = with_folder(path.parent / below, top, progress)  # img.zip is published as it is
         if (root / top).is_dir():
             return root.resolve()
     raise Problem(
-        f"There is no folder or archive {top} beside {place} or in its folder Img.",
+        f"There is no folder or archive {top} beside {path} or in its folder Img.",
         kept="Nothing was started.",
         todo="Put the images there.",
     )

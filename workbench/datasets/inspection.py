@@ -91,8 +91,8 @@ def copies(images: np.ndarray | EncodedImages, progress: Progress) -> list[list[
     every = list(range(len(images)))
     alike = _equal(every, partial(_part, images), "Looking for copies", progress)
     suspects = sorted(row for rows in alike for row in rows)
-    found = _equal(suspects, partial(_all, images), "Comparing images that look alike", progress)
-    return sorted(found, key=len, reverse=True)
+    groups = _equal(suspects, partial(_all, images), "Comparing images that look alike", progress)
+    return sorted(groups, key=len, reverse=True)
 
 
 def _part(images: np.ndarray | EncodedImages, row: int) -> bytes:
@@ -134,16 +134,16 @@ def _sizes(image_set: ImageSet, progress: Progress) -> np.ndarray:
     if image_set.root is None:
         return np.empty((0, 2), np.int64)
     rows = np.unique(np.linspace(0, len(image_set.paths) - 1, MEASURED).astype(int))
-    found = []
+    sizes = []
     for done, row in enumerate(rows):
         if done % TELL_EVERY == 0:
             progress("Reading sizes", done, len(rows))
         try:
             with Image.open(on_disk(image_set.root, image_set.paths[row])) as image:
-                found.append(image.size)
+                sizes.append(image.size)
         except OSError:
             continue  # it was decoded before and is gone now: the left-out list tells of it at the next look
-    return np.array(found, np.int64).reshape(-1, 2)
+    return np.array(sizes, np.int64).reshape(-1, 2)
 
 
 def _coloured(picture: np.ndarray) -> np.ndarray:

@@ -46,10 +46,10 @@ class Form(Protocol[Reader]):
         """The first bytes of a file of so many images; as long for any number."""
 
     def kept(self, image: np.ndarray) -> tuple[bytes, Facts]:
-        """One image [h, w] or [h, w, 3] uint8 as it stands in the file, and what the end of the file says of it."""
+        """One image [h, w] or [h, w, 3] uint8 as it is stored in the file, and its entry in the index at the end."""
 
     def finish(self, file: BinaryIO, facts: list[Facts]) -> None:
-        """Write what stands behind the images, and the head anew for those that are there."""
+        """Write the index behind the images, and the head anew for their number."""
 
     def opened(self, place: Path, count: int) -> Reader:
         """The images of a file. Raises ValueError, with what is there instead, and OSError."""
@@ -83,45 +83,45 @@ def kept_images(
         Problem: no image can be read, or the cache cannot be written.
     """
     key = "-".join(part for part in (image_set.fingerprint, form.name, image_set.stamp) if part)
-    place = cache / f"{key}{form.ending}"
-    found, harm = _cached(image_set, place, form, progress)
-    if found is None:
+    path = cache / f"{key}{form.ending}"
+    cached, harm = _cached(image_set, path, form, progress)
+    if cached is None:
         if harm:
             progress(f"The cache of images is damaged ({harm}); decoding again, nothing is lost", 0, 0)
         _make_room(image_set, cache, form)
-        bad = _decode(image_set, place, form, progress)
+        bad = _decode(image_set, path, form, progress)
         with contextlib.suppress(FileNotFoundError):  # told below
-            write_side(place, bad)
-        found, _ = _cached(image_set, place, form, progress)
-        if found is None:
-            raise Problem(f"The cache {place} was changed while it was written.", todo="Try again.")
+            write_side(path, bad)
+        cached, _ = _cached(image_set, path, form, progress)
+        if cached is None:
+            raise Problem(f"The cache {path} was changed while it was written.", todo="Try again.")
     if harm:
         said = f"was damaged ({harm}) and was decoded again from the images; nothing is lost"
-        found = replace(found[0], remarks=[*found[0].remarks, ("the cache of decoded images", said)]), found[1]
-    return *found, place
+        cached = replace(cached[0], remarks=[*cached[0].remarks, ("the cache of decoded images", said)]), cached[1]
+    return *cached, path
 
 
 def _cached(
-    image_set: ImageSet, place: Path, form: Form[Reader], progress: Progress
+    image_set: ImageSet, path: Path, form: Form[Reader], progress: Progress
 ) -> tuple[tuple[ImageSet, Reader] | None, str]:
     """The cache, or None when it is missing or is not exactly what it should be; and how it is damaged, in words."""
     try:
-        bad, stored = read_side(place)
-        harm = "" if stored is None else damage(place, stored, progress)
+        bad, stored = read_side(path)
+        harm = "" if stored is None else damage(path, stored, progress)
     except NO_ARRAY:
-        return None, "it cannot be read" if place.exists() else ""
+        return None, "it cannot be read" if path.exists() else ""
     if any(not 0 <= row < len(image_set.paths) for row in bad):
         return None, "its list of images left out is of another set"
     if harm:
         return None, harm
     try:
-        reader = form.opened(place, len(image_set.paths) - len(bad))
+        reader = form.opened(path, len(image_set.paths) - len(bad))
     except ValueError as error:
         return None, str(error)
     except NO_ARRAY:
         return None, "it cannot be read"
     if stored is None:
-        write_side(place, bad)  # a cache of an older Workbench
+        write_side(path, bad)  # a cache of an older Workbench
     return (image_set.without(bad), reader), ""
 
 
@@ -143,16 +143,16 @@ def _make_room(image_set: ImageSet, cache: Path, form: Form[Reader]) -> None:
         )
 
 
-def _decode(image_set: ImageSet, place: Path, form: Form[Reader], progress: Progress) -> dict[int, str]:
+def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progress) -> dict[int, str]:
     """Write every readable image; returns the rows that are not, with their reasons."""
     count = len(image_set.paths)
-    told = float("-inf")
-    with unfinished.going_on(place, form.head(count)) as going:
+    reported = float("-inf")
+    with unfinished.going_on(path, form.head(count)) as going:
         with contextlib.closing(_read(image_set, form, going.rows)) as images:
             for row in range(going.rows, count):
-                if monotonic() - told >= TELL_EVERY:
+                if monotonic() - reported >= TELL_EVERY:
                     progress("Decoding images", row, count)
-                    told = monotonic()
+                    reported = monotonic()
                 image = next(images)
                 if image.bad:
                     going.leave_out(image.bad)
@@ -174,14 +174,14 @@ def _read(image_set: ImageSet, form: Form[Reader], start: int) -> Generator[_Rea
     given_up = Event()
     at_once = AT_ONCE if image_set.root is None else FILES_AT_ONCE
 
-    def some(first: int) -> list[_Read]:
+    def read_range(first: int) -> list[_Read]:
         rows = range(first, min(first + at_once, len(image_set.paths)))
         return [_Read() if given_up.is_set() else _one(image_set, form, row) for row in rows]
 
     ranges = range(start, len(image_set.paths), at_once)
-    with contextlib.closing(jobs.in_threads(some, ranges, jobs.cores(), ahead=4)) as found:
+    with contextlib.closing(jobs.in_threads(read_range, ranges, jobs.cores(), ahead=4)) as batches:
         try:
-            for images in found:
+            for images in batches:
                 yield from images
         finally:
             given_up.set()

@@ -30,6 +30,8 @@ PARTS = {  # by the name of the folder, or of the zip
 
 
 class OmniglotParams(Params):
+    """Where Omniglot is stored, a folder or a zip file, and the side of the images."""
+
     place: str = param(
         "",
         label="Folder or archive",
@@ -53,21 +55,21 @@ def omniglot(params: OmniglotParams, *, progress: Progress) -> ImageSet:
     """Handwritten characters by 20 people each; a class is a character of an alphabet."""
     if not params.place:
         raise Problem("No folder or archive is chosen for Omniglot.", kept="Nothing was started.", todo="Choose one.")
-    place = Path(params.place).expanduser()
+    path = Path(params.place).expanduser()
     progress("Reading Omniglot", 0, 0)
-    if os.path.isfile(place) and place.suffix.lower() == ".zip":
-        return _from_zip(place, params.image_size)
-    return _from_folder(open_place(params.place, "Omniglot", progress), place, params.image_size, progress)
+    if os.path.isfile(path) and path.suffix.lower() == ".zip":
+        return _from_zip(path, params.image_size)
+    return _from_folder(open_place(params.place, "Omniglot", progress), path, params.image_size, progress)
 
 
 def _from_folder(place: Path, chosen: Path, size: int, progress: Progress) -> ImageSet:
     """The images below `place`, which is the chosen folder or what a chosen archive holds."""
     problems: Problems = []
-    found = find_images(place, problems, progress)
-    above = {PurePosixPath(path).parts[:-DEPTH] for path in found if path.count("/") >= DEPTH - 1}
+    image_paths = find_images(place, problems, progress)
+    above = {PurePosixPath(path).parts[:-DEPTH] for path in image_paths if path.count("/") >= DEPTH - 1}
     root = place.joinpath(*above.pop()) if len(above) == 1 else place  # one part: the same numbers as from its zip
     inside = "" if root == place else root.relative_to(place).as_posix() + "/"
-    paths = [path.removeprefix(inside) for path in found if path.count("/") >= DEPTH - 1]
+    paths = [path.removeprefix(inside) for path in image_paths if path.count("/") >= DEPTH - 1]
     labels, names = _classes(paths, chosen)
     part = archives.stem(chosen) if root == place else root.name
     return ImageSet(
@@ -84,12 +86,12 @@ def _from_folder(place: Path, chosen: Path, size: int, progress: Progress) -> Im
     )
 
 
-def _from_zip(place: Path, size: int) -> ImageSet:
+def _from_zip(zip_path: Path, size: int) -> ImageSet:
     """Images are read out of the zip as they are needed; nothing is unpacked to disk."""
-    archive = archives.CheckedZip(place)  # stays open as long as the set is in use
+    archive = archives.CheckedZip(zip_path)  # stays open as long as the set is in use
     entries = {"/".join(PurePosixPath(entry.filename).parts[-DEPTH:]): entry for entry in _images_of(archive)}
     paths = sorted(entries)
-    labels, names = _classes(paths, place)
+    labels, names = _classes(paths, zip_path)
     whole = blake2b(b"".join(b"%d;" % entries[path].CRC for path in paths), digest_size=16)
 
     def read(row: int) -> np.ndarray:
@@ -108,7 +110,7 @@ def _from_zip(place: Path, size: int) -> ImageSet:
         channels=1,
         image_size=size,
         read=read,
-        unlike_published=_count_differences(place.stem, names, paths),
+        unlike_published=_count_differences(zip_path.stem, names, paths),
         content=whole.hexdigest(),
     )
 
@@ -128,11 +130,11 @@ def _images_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     ]
 
 
-def _classes(paths: list[str], place: Path) -> tuple[np.ndarray, list[str]]:
+def _classes(paths: list[str], root: Path) -> tuple[np.ndarray, list[str]]:
     """Labels and class names; the class of ALPHABET/characterNN/file.png is ALPHABET/characterNN."""
     if not paths:
         raise Problem(
-            f"{place} holds no ALPHABET/characterNN/*.png.",
+            f"{root} holds no ALPHABET/characterNN/*.png.",
             kept="Nothing was started.",
             todo="Choose another folder or archive.",
         )

@@ -91,17 +91,17 @@ def _step(name: str, argument: Any, stack: list[Any], kept: dict[int, Any]) -> N
 
 
 def _since_mark(stack: list[Any]) -> list[Any]:
-    at = max(place for place, each in enumerate(stack) if each is MARK)
-    found = stack[at + 1 :]
+    at = max(position for position, item in enumerate(stack) if item is MARK)
+    items = stack[at + 1 :]
     del stack[at:]
-    return found
+    return items
 
 
 def _tuple(length: int) -> Callable[[list[Any]], None]:
     def build(stack: list[Any]) -> None:
-        found = tuple(stack[len(stack) - length :])
+        items = tuple(stack[len(stack) - length :])
         del stack[len(stack) - length :]
-        stack.append(found)
+        stack.append(items)
 
     return build
 
@@ -174,9 +174,9 @@ def _plain(value: Any, seen: dict[int, str]) -> Any:
             raise NotPlain("it repeats itself")
         seen[id(value)] = ""
     if isinstance(value, list | tuple):
-        return type(value)(_plain(each, seen) for each in value)
+        return type(value)(_plain(item, seen) for item in value)
     if isinstance(value, dict):
-        return {key: _plain(each, seen) for key, each in value.items()}
+        return {key: _plain(item, seen) for key, item in value.items()}
     return value
 
 

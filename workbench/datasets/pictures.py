@@ -39,14 +39,14 @@ class Pictures:
         """
         row = self._rows[sample_id]
         if self._pixels is not None and row < len(self._pixels) and self._whole(self._pixels, row):
-            found: np.ndarray = self._pixels[row]
-            return np.ascontiguousarray(np.broadcast_to(found, (*found.shape[:2], 3)))
+            pixels: np.ndarray = self._pixels[row]
+            return np.ascontiguousarray(np.broadcast_to(pixels, (*pixels.shape[:2], 3)))
         return self._original(sample_id)
 
     def full(self, sample_id: int) -> np.ndarray:
         """The original image, uint8 [h, w, 3]; where there is no file, the enlarged cache. Raises as `thumbnail`."""
-        place = self.path(sample_id)
-        if place is not None and place.is_file():
+        path = self.path(sample_id)
+        if path is not None and path.is_file():
             return self._original(sample_id)
         small = self.thumbnail(sample_id)
         times = max(1, LARGE // max(small.shape[:2]))
@@ -68,29 +68,29 @@ class Pictures:
         return self._blocks is None or self._blocks.whole(start, stop)
 
     def _original(self, sample_id: int) -> np.ndarray:
-        place = self.path(sample_id)
+        path = self.path(sample_id)
         if not self._any_images:
             raise Problem("Imported without images.")
-        if place is None:
+        if path is None:
             raise Problem(
                 "The cache of decoded images is gone or damaged.",
                 kept="The run is kept.",
                 todo="Run its preflight again.",
             )
         try:
-            return load(place)
+            return load(path)
         except BadImage as reason:
             raise Problem(
                 f"The image {self._originals[sample_id]} {reason}.", kept="The run is kept.", todo="Put it back."
             ) from None
 
 
-def _mapped(place: Path) -> np.ndarray | EncodedImages | None:
+def _mapped(path: Path) -> np.ndarray | EncodedImages | None:
     """The cache; None when it is gone or is no such file."""
     try:
-        if place.suffix == ENDING:
-            return EncodedImages(place)
-        pixels: np.ndarray = np.load(place, mmap_mode="r", allow_pickle=False)
+        if path.suffix == ENDING:
+            return EncodedImages(path)
+        pixels: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     except NO_ARRAY:
         return None
     return pixels if pixels.ndim == 4 and pixels.dtype == np.uint8 else None

@@ -1,4 +1,4 @@
-"""What lies beside a cache of decoded images: which images were left out, and a hash of every block of the cache."""
+"""The file beside a cache of decoded images: which images were left out, and a hash of every block of the cache."""
 
 import json
 from hashlib import blake2b
@@ -18,13 +18,13 @@ _whole: set[tuple[str, int, int, int, int]] = set()  # a cache that has not chan
 
 def write_side(place: Path, bad: dict[int, str]) -> None:
     """Write `place` with the ending .json: rows left out with their reasons, and a hash of every block of `place`."""
-    found = {
+    content = {
         "bad": {str(row): reason for row, reason in bad.items()},
         "block": BLOCK,
         "hashes": hashes(place, lambda *_: None),
     }
     with files.atomic_write(place.with_suffix(".json")) as file:
-        file.write(json.dumps(found).encode())
+        file.write(json.dumps(content).encode())
     _whole.add(_state(place))
 
 
@@ -34,36 +34,36 @@ def read_side(place: Path) -> tuple[dict[int, str], list[str] | None]:
     Raises:
         OSError, ValueError, TypeError: it is missing or damaged.
     """
-    found = dict(json.loads(place.with_suffix(".json").read_bytes()))
-    old = "hashes" not in found
-    if not old and (found.get("block") != BLOCK or not all(isinstance(each, str) for each in found["hashes"])):
+    content = dict(json.loads(place.with_suffix(".json").read_bytes()))
+    old = "hashes" not in content
+    if not old and (content.get("block") != BLOCK or not all(isinstance(digest, str) for digest in content["hashes"])):
         raise ValueError("hashes of other blocks")
-    bad = {int(row): str(reason) for row, reason in dict(found if old else found.get("bad", ())).items()}
-    return bad, None if old else list(found["hashes"])
+    bad = {int(row): str(reason) for row, reason in dict(content if old else content.get("bad", ())).items()}
+    return bad, None if old else list(content["hashes"])
 
 
 def hashes(place: Path, progress: Progress) -> list[str]:
     """blake2b, 16 bytes as hexadecimal text, of every block of a file; `progress` may raise Cancelled."""
     whole = np.memmap(place, np.uint8, "r")
     count = -(-len(whole) // BLOCK)
-    found: list[str] = []
-    told = monotonic()
-    for each in jobs.in_threads(lambda block: _hash(whole, block), range(count)):
-        found.append(each)
-        if monotonic() - told >= TELL_EVERY:
-            progress("Checking the cache of images", len(found), count)
-            told = monotonic()
-    return found
+    digests: list[str] = []
+    reported = monotonic()
+    for digest in jobs.in_threads(lambda block: _hash(whole, block), range(count)):
+        digests.append(digest)
+        if monotonic() - reported >= TELL_EVERY:
+            progress("Checking the cache of images", len(digests), count)
+            reported = monotonic()
+    return digests
 
 
 def damage(place: Path, stored: list[str], progress: Progress) -> str:
     """Which blocks are not as they were written, in words; empty when all are. Once for each state of the file."""
     if _state(place) in _whole:
         return ""
-    found = hashes(place, progress)
-    if len(found) != len(stored):
-        return f"it has {len(found):,} blocks of 4 MiB instead of {len(stored):,}"
-    wrong = [block for block, (one, other) in enumerate(zip(found, stored, strict=True)) if one != other]
+    current = hashes(place, progress)
+    if len(current) != len(stored):
+        return f"it has {len(current):,} blocks of 4 MiB instead of {len(stored):,}"
+    wrong = [block for block, (now, before) in enumerate(zip(current, stored, strict=True)) if now != before]
     if not wrong:
         _whole.add(_state(place))
         return ""
@@ -102,6 +102,6 @@ def _hash(whole: np.ndarray, block: int) -> str:
     return blake2b(whole[block * BLOCK : (block + 1) * BLOCK].data, digest_size=16).hexdigest()
 
 
-def _state(place: Path) -> tuple[str, int, int, int, int]:
-    found = place.stat()
-    return str(place), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+def _state(path: Path) -> tuple[str, int, int, int, int]:
+    facts = path.stat()
+    return str(path), facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns

@@ -24,25 +24,31 @@ class Squares:
 
     @property
     def name(self) -> str:
+        """The part of the cache's file name that states size and channels."""
         return f"{self.size}x{self.channels}"
 
     def room(self, count: int) -> int:
+        """Bytes on disk that `count` images take."""
         return count * self.size**2 * self.channels
 
     def head(self, count: int) -> bytes:
+        """The header of the .npy file for `count` images."""
         head = io.BytesIO()
         shape = (count, self.size, self.size, self.channels)
         np.lib.format.write_array_header_1_0(head, {"descr": "|u1", "fortran_order": False, "shape": shape})
         return head.getvalue()
 
     def kept(self, image: np.ndarray) -> tuple[bytes, Facts]:
+        """The bytes that are stored for one image (height, width[, 3]) of uint8; it has no entry in an index."""
         return square(image, self.size, self.channels).tobytes(), ()
 
     def finish(self, file: BinaryIO, facts: list[Facts]) -> None:
+        """Rewrites the header for the number of images that were stored."""
         file.seek(0)
         file.write(self.head(len(facts)))
 
     def opened(self, place: Path, count: int) -> np.ndarray:
+        """The images of a finished file, memory-mapped: (count, size, size, channels) of uint8."""
         try:
             pixels: np.ndarray = np.load(place, mmap_mode="r", allow_pickle=False)
         except ValueError:

@@ -1,4 +1,4 @@
-"""Where a data set lies: in the chosen folder, in one below it, or in an archive that is unpacked once."""
+"""Where a data set is stored: in the chosen folder, in one below it, or in an archive that is unpacked once."""
 
 import os
 from pathlib import Path
@@ -19,18 +19,18 @@ def open_place(chosen: str, name: str, progress: Progress) -> Path:
     """
     if not chosen:
         raise Problem(f"No folder or archive is chosen for {name}.", kept="Nothing was started.", todo="Choose one.")
-    place = Path(chosen).expanduser()
-    if os.path.isfile(place):
-        if not archives.is_archive(place):
+    path = Path(chosen).expanduser()
+    if os.path.isfile(path):
+        if not archives.is_archive(path):
             raise Problem(
-                f"{place} is neither a folder nor an archive (zip or tar).",
+                f"{path} is neither a folder nor an archive (zip or tar).",
                 kept="Nothing was started.",
                 todo=f"Choose the folder or archive of {name}.",
             )
-        return archives.unpacked(place, cache_folder() / "unpacked", progress)
-    if not os.path.isdir(place):
-        raise Problem(f"There is no {place}.", kept="Nothing was started.", todo="Choose it again.")
-    return place
+        return archives.unpacked(path, cache_folder() / "unpacked", progress)
+    if not os.path.isdir(path):
+        raise Problem(f"There is no {path}.", kept="Nothing was started.", todo="Choose it again.")
+    return path
 
 
 def find_place(chosen: str, markers: tuple[str, ...], name: str, progress: Progress) -> Path:
@@ -38,18 +38,18 @@ def find_place(chosen: str, markers: tuple[str, ...], name: str, progress: Progr
 
     Args:
         chosen: a folder or an archive, as in `open_place`.
-        markers: what must lie there, such as "images.txt"; the first two name what is missing.
+        markers: what must be there, such as "images.txt"; the first two name what is missing.
         name: of the data set, for sentences.
 
     Raises:
         Problem: as `open_place`, or no marker there.
     """
-    place = open_place(chosen, name, progress)
+    folder = open_place(chosen, name, progress)
     for depth in range(DEEPEST + 1):
         for marker in markers:
-            found = sorted(each for each in place.glob("*/" * depth + marker) if each.is_file())
-            if found:
-                return found[0].parents[marker.count("/")]
+            paths = sorted(path for path in folder.glob("*/" * depth + marker) if path.is_file())
+            if paths:
+                return paths[0].parents[marker.count("/")]
     raise Problem(
         f"{chosen} holds no {' or '.join(markers[:2])}.",
         kept="Nothing was started.",
@@ -58,7 +58,7 @@ def find_place(chosen: str, markers: tuple[str, ...], name: str, progress: Progr
 
 
 def with_folder(place: Path, folder: str, progress: Progress) -> Path:
-    """Where `folder` lies: in `place`, or in an archive of its name there, which is unpacked once; else `place`.
+    """Where `folder` is: in `place`, or in an archive of its name there, which is unpacked once; else `place`.
 
     Raises:
         Problem: a bad archive. Whatever `progress` raises.
@@ -76,11 +76,11 @@ def without_wrapping(place: Path) -> Path:
 
     The last folder is never entered: it is the class where there is one class.
     """
-    while len(inside := _seen(place)) == 1 and inside[0].is_dir() and any(each.is_dir() for each in _seen(inside[0])):
+    while len(inside := _seen(place)) == 1 and inside[0].is_dir() and any(path.is_dir() for path in _seen(inside[0])):
         place = inside[0]
     return place
 
 
-def _seen(place: Path) -> list[Path]:
-    """What lies in a folder and is not hidden."""
-    return [Path(entry.path) for entry in os.scandir(place) if not entry.name.startswith(".")]
+def _seen(folder: Path) -> list[Path]:
+    """The entries of a folder that are not hidden."""
+    return [Path(entry.path) for entry in os.scandir(folder) if not entry.name.startswith(".")]

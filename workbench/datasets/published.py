@@ -93,13 +93,13 @@ def wrong(place: Path, number: int, what: str) -> Problem:
 def skipped_numbers(name: str, numbers: list[int]) -> Problems:
     """(list, what is worth knowing) where class numbers skip some; classes are counted anew, nothing is left out."""
     present = sorted(set(numbers))
-    gaps = [range(one + 1, next_one) for one, next_one in pairwise(present)]
+    gaps = [range(number + 1, next_number) for number, next_number in pairwise(present)]
     missing = sum(gap.stop - gap.start for gap in gaps)  # a gap may be longer than `len` can say
     if not missing:
         return []
-    told = ", ".join(map(str, islice(chain.from_iterable(gaps), NAMED))) + (", ..." if missing > NAMED else "")
+    listed = ", ".join(map(str, islice(chain.from_iterable(gaps), NAMED))) + (", ..." if missing > NAMED else "")
     many = f"{missing:,} {'number' if missing == 1 else 'numbers'}"
-    return [(name, f"skips {many} between {present[0]} and {present[-1]} ({told}): no class has them")]
+    return [(name, f"skips {many} between {present[0]} and {present[-1]} ({listed}): no class has them")]
 
 
 def from_lines(
@@ -158,9 +158,9 @@ def from_lines(
 
 def count_differences(name: str, counts: Counts, classes: int, images: int) -> Problems:
     """(name, what differs) where the numbers are not the published ones."""
-    found = []
-    for told, there, word in ((counts.classes, classes, "classes"), (counts.images, images, "images")):
-        if told != there:
-            less = f"{told - there:,} are missing" if there < told else f"{there - told:,} too many"
-            found.append((name, f"was published with {told:,} {word} and has {there:,} here: {less}"))
-    return found
+    differences = []
+    for stated, there, word in ((counts.classes, classes, "classes"), (counts.images, images, "images")):
+        if stated != there:
+            less = f"{stated - there:,} are missing" if there < stated else f"{there - stated:,} too many"
+            differences.append((name, f"was published with {stated:,} {word} and has {there:,} here: {less}"))
+    return differences

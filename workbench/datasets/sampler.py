@@ -1,4 +1,4 @@
-"""Which images stand together in a batch; a pure function of seed and epoch, so that a run can be resumed."""
+"""Which images form a batch; a pure function of seed and epoch, so that a run can be resumed."""
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class RandomSampler:
 
 
 class LongTailedParams(Params):
+    """Parameters of the long-tailed training set."""
+
     ratio: float = param(
         100.0,
         ge=1,
@@ -73,6 +75,8 @@ class LongTailedSampler:
 
 
 class ClassesImagesParams(Params):
+    """Parameters of batches with several images of each class."""
+
     images_per_class: int = param(
         4,
         ge=1,
@@ -128,7 +132,7 @@ class ClassesImagesSampler:
         """`steps_per_epoch` arrays of places; classes are dealt out in turn, so that all are seen about equally."""
         rng = np.random.default_rng([self._seed, epoch])
         deck: list[int] = []
-        found = []
+        batches = []
         for _ in range(self.steps_per_epoch):
             chosen: list[int] = []
             while len(chosen) < self._classes:
@@ -139,8 +143,8 @@ class ClassesImagesSampler:
                     deck = [*deck, *rng.permutation(len(self._rows)).tolist()]
                     continue
                 chosen.append(deck.pop(fresh))
-            found.append(np.concatenate([self._draw(rng, self._rows[label]) for label in chosen]))
-        return found
+            batches.append(np.concatenate([self._draw(rng, self._rows[label]) for label in chosen]))
+        return batches
 
     def _draw(self, rng: np.random.Generator, rows: np.ndarray) -> np.ndarray:
         """`images_per_class` of the rows; each once before any comes twice."""

@@ -23,30 +23,30 @@ def find_images(root: str | os.PathLike[str], problems: Problems, progress: Prog
         progress: told every thousand entries; may raise Cancelled.
     """
     base = os.fsencode(root)
-    found: list[str] = []
+    paths: list[str] = []
     for number, (path, reason) in enumerate(_walk(base), start=1):
         if number % TELL_EVERY == 0:
             progress("Looking for images", number, 0)
         if reason:
             problems.append((path, reason))
         elif path:
-            found.append(path)
-    return sorted(found)
+            paths.append(path)
+    return sorted(paths)
 
 
 def _walk(base: bytes) -> Iterator[tuple[str, str]]:
     """(path, "") of an image, (path, reason) of what cannot be used, ("", "") of anything else that was looked at."""
     folders, links, seen = [base], list[bytes](), set[tuple[int, int]]()
     while folders or links:
-        place = folders.pop() if folders else links.pop()  # links last: a real folder keeps its own name
+        folder = folders.pop() if folders else links.pop()  # links last: a real folder keeps its own name
         try:
-            facts = os.stat(place)
-            entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+            facts = os.stat(folder)
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
-            yield _shown(place, base), f"cannot be opened ({error.strerror})"
+            yield _shown(folder, base), f"cannot be opened ({error.strerror})"
             continue
         if (facts.st_dev, facts.st_ino) in seen:
-            yield _shown(place, base), "was already visited (a link loop?)"
+            yield _shown(folder, base), "was already visited (a link loop?)"
             continue
         seen.add((facts.st_dev, facts.st_ino))
         for entry in entries:
@@ -68,5 +68,5 @@ def _judged(entry: os.DirEntry[bytes], base: bytes) -> tuple[str, str]:
     return _shown(entry.path, base), "" if regular else "is not a regular file"
 
 
-def _shown(place: bytes, base: bytes) -> str:
-    return display_name(os.path.relpath(place, base)).replace(os.sep, "/")
+def _shown(path: bytes, base: bytes) -> str:
+    return display_name(os.path.relpath(path, base)).replace(os.sep, "/")

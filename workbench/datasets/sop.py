@@ -31,11 +31,11 @@ def sop(params: PublishedParams, *, progress: Progress) -> ImageSet:
     lines: list[Line] = []
     classes: dict[int, str] = {}
     for half, name in LISTS.items():
-        place = root / name
-        for number, (_, label, _, path) in lines_of(place, 4, skip=1):
-            product = whole_number(place, number, label, "class_id")
+        list_path = root / name
+        for number, (_, label, _, path) in lines_of(list_path, 4, skip=1):
+            product = whole_number(list_path, number, label, "class_id")
             if classes.setdefault(product, half) != half:
-                raise wrong(place, number, f"class {product} is in {LISTS[classes[product]]}, too")
+                raise wrong(list_path, number, f"class {product} is in {LISTS[classes[product]]}, too")
             lines.append(Line(path, f"{product:05d}", half, f"{name}, line {number}"))
     remarks = skipped_numbers("class_id", list(classes)) if classes else []
     return from_lines("sop", root, lines, COUNTS, params, progress, remarks)

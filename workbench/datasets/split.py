@@ -40,6 +40,8 @@ def official_halves(words: list[str]) -> list[str]:
 
 
 class ClassesParams(Params):
+    """Parameters of the split into training classes and unseen classes."""
+
     train_fraction: float = param(
         0.5, gt=0, lt=1, label="Training fraction", help="Fraction of the classes that trains."
     )
@@ -53,11 +55,15 @@ class ClassesParams(Params):
 
 
 class MLRCParams(Params):
+    """Parameters of the split of the training classes into folds."""
+
     folds: int = param(4, ge=2, le=20, help="Parts of the training classes; each is held out once.")
     fold: int = param(0, ge=0, le=20, help="The part held out for choosing the best epoch; 0 runs all, one by one.")
 
 
 class RandomParams(Params):
+    """Parameters of the random split of each class's images."""
+
     train_fraction: float = param(
         0.5, gt=0, lt=1, label="Training fraction", help="Fraction of each class's images that trains."
     )
@@ -203,15 +209,15 @@ def notes(image_set: ImageSet, split: Split) -> list[tuple[str, str]]:
 
     Halves that share classes may not share all: what is in the training half only is never searched.
     """
-    found = image_set.notes
+    lines = image_set.notes
     if split.classes_disjoint:
-        return found
+        return lines
     train, test = (np.unique(image_set.labels[rows]) for rows in (split.train, split.test))
     for classes, word in ((np.setdiff1d(train, test), "training"), (np.setdiff1d(test, train), "test")):
-        found += of_classes(
+        lines += of_classes(
             classes, image_set.class_names, *(f"{has} images in the {word} half only" for has in ("has", "have"))
         )
-    return found
+    return lines
 
 
 def rows_by_class(labels: np.ndarray) -> list[np.ndarray]:

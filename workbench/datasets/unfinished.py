@@ -87,7 +87,7 @@ class Unfinished:
         self._part, self._part_bytes = blake2b(digest_size=16), 0
 
     def _go_on(self, journal: BinaryIO, head: bytes) -> None:
-        """Take what the journal says as long as it is true; cut both files off behind that."""
+        """Read the valid entries of the journal; truncate both files behind the last one."""
         end = len(head)
         whole_lines = 0
         if self.file.read(len(head)) == head:
@@ -148,8 +148,8 @@ def going_on(place: Path, head: bytes) -> Iterator[Unfinished]:
         raise files.explain(error, place) from error
 
 
-def _kept(place: Path, journal: BinaryIO, head: bytes) -> Iterator[Unfinished]:
-    growing, beside = _growing(place), _journal(place)
+def _kept(target: Path, journal: BinaryIO, head: bytes) -> Iterator[Unfinished]:
+    growing, beside = _growing(target), _journal(target)
     keep = False
     try:
         growing.touch()
@@ -165,8 +165,8 @@ def _kept(place: Path, journal: BinaryIO, head: bytes) -> Iterator[Unfinished]:
                 raise
             file.flush()
             os.fsync(file.fileno())
-        growing.replace(place)
-        files.sync_folder(place.parent)
+        growing.replace(target)
+        files.sync_folder(target.parent)
     finally:
         if not keep:
             if not parts.POSIX:
@@ -185,17 +185,17 @@ def remove_forgotten(folder: Path) -> None:
                     path.unlink()
 
 
-def _growing(place: Path) -> Path:
-    return place.with_name(f".{place.name}.unfinished")
+def _growing(path: Path) -> Path:
+    return path.with_name(f".{path.name}.unfinished")
 
 
-def _journal(place: Path) -> Path:
-    return place.with_name(f".{place.name}.unfinished.rows")
+def _journal(path: Path) -> Path:
+    return path.with_name(f".{path.name}.unfinished.rows")
 
 
-def _locked_journal(place: Path) -> BinaryIO | None:
+def _locked_journal(target: Path) -> BinaryIO | None:
     """The journal, locked; None where another program, or another thread of this one, writes the file."""
-    path = _journal(place)
+    path = _journal(target)
     while True:
         path.touch()
         journal = path.open("r+b")

@@ -11,7 +11,7 @@ Changes = dict[str, dict[str, object]]  # by part of the config, then by field
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A data set to compare on: a preset, where its data lies below the data folder, and how it is shortened."""
+    """A data set to compare on: a preset, where its data is below the data folder, and how it is shortened."""
 
     preset: str
     data: dict[str, str]  # dotted field -> path below the data folder

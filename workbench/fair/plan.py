@@ -69,7 +69,7 @@ def tuning_config(plan: Plan, method: str, known: Catalog) -> RunConfig:
         Problem: data that cannot be used.
     """
     bench, fixed = BENCHES[plan.bench], CONDITIONS[plan.bench]
-    values = next(each.config for each in presets() if each.key == bench.preset).model_dump()
+    values = next(preset.config for preset in presets() if preset.key == bench.preset).model_dump()
     values["loss"] = {"name": method}
     with_batches(values, method, fixed.per_class, known)
     split = next(name for name in catalogs.names(known, "split") if catalogs.fact(known, "split", name, "folds"))
@@ -106,9 +106,9 @@ def search_space(config: RunConfig, known: Catalog) -> tuple[tuple[Parameter, ..
         )
         for name, tried in declared.items()
     ]  # fmt: skip
-    first = {each.field: value_of(config, each.field, known) for each in named}
-    kept = [each for each in checked(named, config, known) if _holds(each, first[each.field])]
-    return tuple(kept), {each.field: first[each.field] for each in kept}
+    first = {parameter.field: value_of(config, parameter.field, known) for parameter in named}
+    kept = [parameter for parameter in checked(named, config, known) if _holds(parameter, first[parameter.field])]
+    return tuple(kept), {parameter.field: first[parameter.field] for parameter in kept}
 
 
 def value_of(config: RunConfig, dotted: str, known: Catalog) -> Any:

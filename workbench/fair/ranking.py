@@ -36,7 +36,7 @@ class Difference:
 
     @property
     def significant(self) -> bool:
-        """Whether it is told from 0 at 5% over all pairs together."""
+        """Whether it differs from 0 at 5% after correction for all pairs."""
         return self.adjusted < 1 - LEVEL
 
 
@@ -60,8 +60,8 @@ def ranks(values: np.ndarray, *, resamples: int = RESAMPLES, seed: int = 0) -> l
     low, high = np.quantile(np.concatenate(drawn, 1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
     of_mean, by_seed_ranks = _ranked(values.mean((1, 2))[:, None])[:, 0], _ranked(values.mean(2)).mean(1)
     return [
-        Rank(float(of_mean[each]), float(by_seed_ranks[each]), float(low[each]), float(high[each]))
-        for each in range(methods)
+        Rank(float(of_mean[method]), float(by_seed_ranks[method]), float(low[method]), float(high[method]))
+        for method in range(methods)
     ]
 
 
@@ -73,7 +73,7 @@ def differences(means: np.ndarray) -> list[Difference]:
     """
     pairs = list(combinations(range(len(means)), 2))
     by_seed = [means[first] - means[second] for first, second in pairs]
-    p_values = [paired_p(each) for each in by_seed]
+    p_values = [paired_p(difference) for difference in by_seed]
     return [
         Difference(first, second, t_interval(values.tolist()), p, adjusted)
         for (first, second), values, p, adjusted in zip(pairs, by_seed, p_values, holm(p_values), strict=True)
@@ -96,23 +96,23 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """p-values after Holm's step-down correction (1979), in the order given: each at most 1, none before a smaller."""
     adjusted = [0.0] * len(p_values)
     highest = 0.0
-    for step, place in enumerate(sorted(range(len(p_values)), key=lambda place: p_values[place])):
-        highest = max(highest, min(1.0, (len(p_values) - step) * p_values[place]))
-        adjusted[place] = highest
+    for step, pair in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - step) * p_values[pair]))
+        adjusted[pair] = highest
     return adjusted
 
 
 def alike(order: Sequence[int], pairs: Sequence[Difference]) -> list[tuple[int, int]]:
-    """Groups of neighbours in a ranking of which no pair differs: (first, last) place of each in `order`.
+    """Groups of neighbours in a ranking of which no pair differs: (first, last) position of each in `order`.
 
     Only the largest groups of two or more; `order` holds the methods from the best to the worst.
     """
-    apart = {frozenset((each.first, each.second)) for each in pairs if each.significant}
+    apart = {frozenset((pair.first, pair.second)) for pair in pairs if pair.significant}
     groups: list[tuple[int, int]] = []
     for first in range(len(order)):
         last = first
         while last + 1 < len(order) and not any(
-            frozenset((order[last + 1], order[each])) in apart for each in range(first, last + 1)
+            frozenset((order[last + 1], order[position])) in apart for position in range(first, last + 1)
         ):
             last += 1
         if last > first and not any(start <= first and last <= end for start, end in groups):
@@ -124,5 +124,5 @@ def _ranked(values: np.ndarray) -> np.ndarray:
     """Ranks of the rows of [m, r] in each column, 1 for the highest; equal ones share their mean rank."""
     from scipy.stats import rankdata
 
-    found: np.ndarray = rankdata(-values, axis=0)
-    return found
+    ranked: np.ndarray = rankdata(-values, axis=0)
+    return ranked

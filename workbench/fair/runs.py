@@ -67,10 +67,10 @@ class Runs:
         number = self._sweep(config, "bayes", parameters, count, starting.point_of(config, first))
         trials = self._worked(number)
         ordered = standings(stored.one(self._workspace, number), trials)
-        whole = tuple(each for each in ordered if all(trial.objective is not None for trial in each.trials))
+        whole = tuple(standing for standing in ordered if all(trial.objective is not None for trial in standing.trials))
         if not whole:
             raise Problem(f"No setting of {method} has a result on every fold.", kept="Its runs are kept.")
-        defaults = next((each.mean for each in whole if each.point == 1), None)
+        defaults = next((standing.mean for standing in whole if standing.point == 1), None)
         return config, Tried(method, parameters, whole, defaults, len(ordered) - len(whole))
 
     def tested(self, plan: Plan, tuned: RunConfig, setting: Setting) -> list[Run]:
@@ -94,7 +94,7 @@ class Runs:
         self, config: RunConfig, how: How, parameters: Sequence[Parameter], points: int, first: stored.Point
     ) -> int:
         """The number of the sweep of exactly this: an earlier one, or a new one."""
-        varied = [f"{each.field}={written(each)}" for each in parameters]
+        varied = [f"{parameter.field}={written(parameter)}" for parameter in parameters]
         for sweep in stored.every(self._workspace):
             same = (sweep.how, list(sweep.parameters), sweep.points, sweep.metric) == (how, varied, points, HELD_OUT)
             if same and sweep.state != "cancelled" and config.is_recorded_as(sweep.config):

@@ -64,6 +64,6 @@ def scores_of(workspace: Workspace, tried: Tried, runs: Sequence[Run]) -> Scores
 
 def _by_query(workspace: Workspace, run: Run, evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
     with workspace.reading() as db:
-        found = read_query_values(db, run, evaluation, METRIC)
-    order = np.argsort(found.sample_ids)
-    return found.sample_ids[order], found.values[order]
+        values = read_query_values(db, run, evaluation, METRIC)
+    order = np.argsort(values.sample_ids)
+    return values.sample_ids[order], values.values[order]

@@ -28,35 +28,35 @@ class Comparison:
     @cached_property
     def ranks(self) -> list[Rank]:
         """Of each method, in the order of `scores`."""
-        return ranks(np.stack([each.values for each in self.scores]))
+        return ranks(np.stack([scores.values for scores in self.scores]))
 
     @cached_property
     def differences(self) -> list[Difference]:
         """Of all pairs, by their places in `scores`."""
-        return differences(np.array([each.last for each in self.scores]))
+        return differences(np.array([scores.last for scores in self.scores]))
 
     @cached_property
     def order(self) -> list[int]:
         """Places in `scores` by rising mean rank over seeds."""
-        return sorted(range(len(self.scores)), key=lambda place: (self.ranks[place].mean, place))
+        return sorted(range(len(self.scores)), key=lambda method: (self.ranks[method].mean, method))
 
     @cached_property
     def groups(self) -> list[tuple[int, int]]:
-        """(first, last) places in `order` of methods that no test tells apart."""
+        """(first, last) places in `order` of methods between which no test finds a difference."""
         return alike(self.order, self.differences)
 
 
 def compared(plan: Plan, scores: Sequence[Scores], left_out: Mapping[str, str] | None = None) -> Comparison:
-    """Put the methods in order; `left_out` says why others have no scores.
+    """Put the methods in order; `left_out` gives the reason why others have no scores.
 
     Raises:
         Problem: no method has scores, or they did not search the same queries.
     """
     if not scores:
         raise Problem("No method could be compared.", kept="Their runs are kept.")
-    if any(not np.array_equal(each.sample_ids, scores[0].sample_ids) for each in scores):
+    if any(not np.array_equal(method.sample_ids, scores[0].sample_ids) for method in scores):
         raise Problem("The methods did not search the same queries, so they cannot be ranked.")
-    return Comparison(plan, tuple(sorted(scores, key=lambda each: -fmean(each.last))), left_out or {})
+    return Comparison(plan, tuple(sorted(scores, key=lambda method: -fmean(method.last))), left_out or {})
 
 
 def markdown(found: Comparison) -> str:
@@ -74,24 +74,24 @@ def tables(found: Comparison) -> dict[str, str]:
                 "high_95", "map_at_r_best_on_held_out", "recall_at_1", "held_out_map_at_r", "steps", "seconds",
                 "memory_bytes", "map_at_r_by_seed",
             ],
-            [_ranking_row(each, rank) for each, rank in zip(found.scores, found.ranks, strict=True)],
+            [_ranking_row(scores, rank) for scores, rank in zip(found.scores, found.ranks, strict=True)],
         ),
         "pairs.csv": csv_text(
             ["first", "second", "difference", "low_95", "high_95", "p", "p_holm"],
             [
                 [
-                    found.scores[each.first].method, found.scores[each.second].method, each.interval.mean,
-                    *_limits(each.interval), each.p, each.adjusted,
+                    found.scores[pair.first].method, found.scores[pair.second].method, pair.interval.mean,
+                    *_limits(pair.interval), pair.p, pair.adjusted,
                 ]
-                for each in found.differences
+                for pair in found.differences
             ],
         ),
         "trials.csv": csv_text(
             ["method", "trial", "held_out_map_at_r", "setting"],
             [
-                [each.method, standing.point, standing.mean, setting_words(standing.setting)]
-                for each in found.scores
-                for standing in sorted(each.tried.standings, key=lambda standing: standing.point)
+                [scores.method, standing.point, standing.mean, setting_words(standing.setting)]
+                for scores in found.scores
+                for standing in sorted(scores.tried.standings, key=lambda standing: standing.point)
             ],
         ),
     }  # fmt: skip
@@ -102,65 +102,66 @@ def setting_words(setting: Setting) -> str:
     return ", ".join(f"{field} = {short(value)}" for field, value in setting.items())
 
 
-def _conditions(found: Comparison) -> list[str]:
-    plan, steps = found.plan, sorted({each.steps for each in found.scores})
+def _conditions(comparison: Comparison) -> list[str]:
+    plan, steps = comparison.plan, sorted({scores.steps for scores in comparison.scores})
     length = f"{steps[0]}" if len(steps) == 1 else f"{steps[0]} to {steps[-1]}"
     changed = f" Changed for all: {setting_words(dict(plan.changes))}." if plan.changes else ""
     return [
-        f"{len(found.scores)} methods on {plan.bench}, n = {plan.seeds} seeds, {len(found.scores[0].sample_ids):,} "
-        f"queries. {plan.trials} trials for each (its defaults, then Optuna's TPE) on each of {plan.folds} "
-        f"class-disjoint folds of the training classes; {length} optimiser steps in each run.{changed}",
+        f"{len(comparison.scores)} methods on {plan.bench}, n = {plan.seeds} seeds, "
+        f"{len(comparison.scores[0].sample_ids):,} queries. {plan.trials} trials for each "
+        f"(its defaults, then Optuna's TPE) on each of {plan.folds} class-disjoint folds of the training classes; "
+        f"{length} optimiser steps in each run.{changed}",
     ]
 
 
-def _ranking(found: Comparison) -> list[str]:
+def _ranking(comparison: Comparison) -> list[str]:
     lines = [
         "| rank (95%) | method | MAP@R % at the last epoch (95%) | at the epoch best on held-out classes | R@1 % "
         "| s / run | memory |",
         "|---|---|---|---|---|---|---|",
     ]
-    for each, rank in zip(found.scores, found.ranks, strict=True):
+    for scores, rank in zip(comparison.scores, comparison.ranks, strict=True):
         cells = [
-            f"{rank.of_mean:g} ({rank.low:.0f} to {rank.high:.0f})", each.method, _percent(t_interval(each.last)),
-            _percent(t_interval(each.chosen)), f"{100 * fmean(each.recall):.2f}", f"{each.seconds:.0f}",
-            f"{each.memory_bytes / 2**20:,.0f} MB",
+            f"{rank.of_mean:g} ({rank.low:.0f} to {rank.high:.0f})", scores.method, _percent(t_interval(scores.last)),
+            _percent(t_interval(scores.chosen)), f"{100 * fmean(scores.recall):.2f}", f"{scores.seconds:.0f}",
+            f"{scores.memory_bytes / 2**20:,.0f} MB",
         ]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
-def _pairs(found: Comparison) -> list[str]:
-    significant = sum(each.significant for each in found.differences)
-    lines = [f"{significant} of {len(found.differences)} pairs differ at 5% after Holm's correction."]
-    for first, last in found.groups:
-        names = ", ".join(found.scores[place].method for place in found.order[first : last + 1])
+def _pairs(comparison: Comparison) -> list[str]:
+    significant = sum(difference.significant for difference in comparison.differences)
+    lines = [f"{significant} of {len(comparison.differences)} pairs differ at 5% after Holm's correction."]
+    for first, last in comparison.groups:
+        names = ", ".join(comparison.scores[method].method for method in comparison.order[first : last + 1])
         lines.append(f"- Not told apart: {names}.")
-    return lines + [f"- {method} is left out. {why}" for method, why in found.left_out.items()]
+    return lines + [f"- {method} is left out. {why}" for method, why in comparison.left_out.items()]
 
 
-def _tried(found: Comparison) -> list[str]:
+def _tried(comparison: Comparison) -> list[str]:
     lines = [
         "| method | tried | trials (failed) | held-out MAP@R %: defaults | best | best setting |",
         "|---" * 6 + "|",
     ]
-    for each in found.scores:
-        tried = each.tried
+    for scores in comparison.scores:
+        tried = scores.tried
         space = ", ".join(f"{parameter.field} {written(parameter)}" for parameter in tried.parameters)
         first = "failed" if tried.first is None else f"{100 * tried.first:.2f}"
         cells = [
-            each.method, space, f"{len(tried.standings) + tried.failed} ({tried.failed})", first,
+            scores.method, space, f"{len(tried.standings) + tried.failed} ({tried.failed})", first,
             f"{100 * (tried.best.mean or 0):.2f}", setting_words(tried.best.setting),
         ]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
-def _ranking_row(each: Scores, rank: Rank) -> list[Any]:
-    over = t_interval(each.last)
+def _ranking_row(scores: Scores, rank: Rank) -> list[Any]:
+    over = t_interval(scores.last)
     return [
-        each.method, rank.of_mean, rank.low, rank.high, rank.mean, over.n, over.mean, *_limits(over),
-        fmean(each.chosen), fmean(each.recall), each.tried.best.mean, each.steps, each.seconds, each.memory_bytes,
-        " ".join(map(repr, each.last)),
+        scores.method, rank.of_mean, rank.low, rank.high, rank.mean, over.n, over.mean, *_limits(over),
+        fmean(scores.chosen), fmean(scores.recall), scores.tried.best.mean, scores.steps, scores.seconds,
+        scores.memory_bytes, " ".join(map(repr, scores.last)),
     ]  # fmt: skip
 
 

@@ -22,15 +22,15 @@ def build_loss(name: str, *, num_classes: int, embedding_dim: int, **params: Any
         Problem: unknown name, or a parameter that is unknown or out of its range (each is named).
     """
     registry.discover(__name__)
-    found = registry.entry("loss", name)
+    entry = registry.entry("loss", name)
     if num_classes < 1 or embedding_dim < 1:
         raise Problem(f"A loss needs at least one class and one dimension: got {num_classes} and {embedding_dim}.")
     try:
-        checked = found.params(**params)
+        checked = entry.params(**params)
     except ValidationError as error:
-        said = "; ".join(f"{each['loc'][0]}: {each['msg']}" for each in error.errors())
+        said = "; ".join(f"{problem['loc'][0]}: {problem['msg']}" for problem in error.errors())
         raise Problem(f"The loss {name!r} cannot be built. {said}.") from None
-    built = found.build(checked, num_classes=num_classes, embedding_dim=embedding_dim)
+    built = entry.build(checked, num_classes=num_classes, embedding_dim=embedding_dim)
     if not isinstance(built, Loss):
         raise Problem(f"The loss {name!r} is no Loss.", todo="Derive its class from workbench.losses.contract.Loss.")
     return built

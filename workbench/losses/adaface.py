@@ -1,4 +1,4 @@
-"""AdaFace: a softmax whose margin goes with the length of the embedding, which stands for the image's quality."""
+"""AdaFace: a softmax whose margin goes with the length of the embedding, which measures the image's quality."""
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +18,8 @@ SHORTEST, LONGEST = 1e-3, 100.0  # lengths beyond count as these
 
 
 class AdaFaceParams(Params):
+    """Parameters of AdaFace."""
+
     margin: float = param(0.4, ge=0, le=1, symbol="m", help="Margin of an embedding of ordinary length.")
     concentration: float = param(0.333, gt=0, le=10, symbol="h", help="How much the margin goes with the length.")
     scale: float = param(64.0, gt=0, le=1000, symbol="s", help="Cosines are multiplied by it.")
@@ -40,7 +42,7 @@ class AdaFaceParams(Params):
 class AdaFace(Loss):
     """Softmax over s times the cosines to one proxy per class; the own score is s (cos(angle - m q) - m - m q).
 
-    q, in -1 to 1, is h times how far the embedding's length lies above the running mean, in running standard
+    q, in -1 to 1, is h times how far the embedding's length is above the running mean, in running standard
     deviations; lengths and q get no gradient, and the running values move in training only. Batch-norm or unit length
     on the embedding leaves little of q.
     """
@@ -59,8 +61,8 @@ class AdaFace(Loss):
         """Scores [n, K] of embeddings [n, d], without the margin."""
         with full_precision(embeddings):
             unit = on_sphere(embeddings.to(self.proxies.dtype), self.params.scale)
-            found: Tensor = unit @ on_sphere(self.proxies).T
-        return found
+            logits: Tensor = unit @ on_sphere(self.proxies).T
+        return logits
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.proxies))

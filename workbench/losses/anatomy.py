@@ -92,6 +92,7 @@ class PartsOfLoss:
 
     @property
     def value(self) -> float:
+        """The sum of the two parts: the loss itself."""
         return self.tightness + self.contrastive
 
 
@@ -150,10 +151,11 @@ def tightness_contrastive(
             return PartsOfLoss(pull.item(), push.item())
         case "snca":
             cosines = F.normalize(z) @ F.normalize(z).T / sigma
-            some = positive.any(1)  # an anchor without positives has no SNCA
-            near = cosines.masked_fill(~positive, -torch.inf).logsumexp(1)[some].mean()
+            has_positives = positive.any(1)  # an anchor without positives has no SNCA
+            near = cosines.masked_fill(~positive, -torch.inf).logsumexp(1)[has_positives].mean()
             return PartsOfLoss(
-                -near.item(), cosines.masked_fill(~(positive | negative), -torch.inf).logsumexp(1)[some].mean().item()
+                -near.item(),
+                cosines.masked_fill(~(positive | negative), -torch.inf).logsumexp(1)[has_positives].mean().item(),
             )
         case "ms":
             cosines = F.normalize(z) @ F.normalize(z).T
@@ -220,10 +222,10 @@ def parts_of_logits(logits: Tensor, labels: Tensor) -> PartsOfLoss:
 
 
 def _center(z: Tensor, labels: Tensor) -> Tensor:
-    _, place = labels.unique(return_inverse=True)
-    counts = torch.bincount(place).double()
-    means = z.new_zeros(len(counts), z.shape[1]).index_add_(0, place, z) / counts[:, None]
-    return (z - means[place]).square().sum() / 2
+    _, class_index = labels.unique(return_inverse=True)
+    counts = torch.bincount(class_index).double()
+    means = z.new_zeros(len(counts), z.shape[1]).index_add_(0, class_index, z) / counts[:, None]
+    return (z - means[class_index]).square().sum() / 2
 
 
 def _log1p_sum_exp(exponents: Tensor, chosen: Tensor) -> Tensor:

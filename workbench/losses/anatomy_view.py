@@ -35,22 +35,22 @@ def anatomy(loss: Loss, embeddings: Tensor, labels: Tensor) -> dict[str, float]:
     """
     chosen = torch.linspace(0, len(embeddings) - 1, min(PAIRS, len(embeddings)), device=embeddings.device).long()
     few, few_labels = embeddings[chosen], labels[chosen]
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for method in (*OF_PAIRS, "spce"):
         of = (few, few_labels) if method in OF_PAIRS else (embeddings, labels)
-        found |= _named(method, tightness_contrastive(method, *of))
+        values |= _named(method, tightness_contrastive(method, *of))
     seen = loss.linear_logits()
     logits: Tensor | None
     if seen is not None:
         z, (theta, bias) = seen.embeddings(embeddings), seen.classifier()
         logits = F.linear(z, theta, bias)
-        found |= _with_classifier(z, labels, theta, bias)
+        values |= _with_classifier(z, labels, theta, bias)
         if not seen.plain:
-            found["anatomy/seen/scale"] = seen.scale
+            values["anatomy/seen/scale"] = seen.scale
     elif (logits := _logits(loss, embeddings)) is not None:
-        found |= _of_ce(parts_of_logits(logits, labels))
+        values |= _of_ce(parts_of_logits(logits, labels))
     information = mutual_information(few, few_labels, None if logits is None else logits[chosen])
-    return found | {
+    return values | {
         "anatomy/information/generative": information.generative,
         "anatomy/information/discriminative": information.discriminative,
         "anatomy/entropy/labels": information.entropy_labels,
@@ -60,12 +60,12 @@ def anatomy(loss: Loss, embeddings: Tensor, labels: Tensor) -> dict[str, float]:
 
 
 def _with_classifier(z: Tensor, labels: Tensor, theta: Tensor, bias: Tensor | None) -> dict[str, float]:
-    found = _named("center", tightness_contrastive("center", z, labels, weight=theta, bias=bias))
-    found |= _of_ce(tightness_contrastive("ce", z, labels, weight=theta, bias=bias))
+    values = _named("center", tightness_contrastive("center", z, labels, weight=theta, bias=bias))
+    values |= _of_ce(tightness_contrastive("ce", z, labels, weight=theta, bias=bias))
     if len(theta) * z.shape[1] ** 3 > DEAREST:
-        return found | {"anatomy/pce": nan, "anatomy/lambda": nan}
+        return values | {"anatomy/pce": nan, "anatomy/lambda": nan}
     pairwise = pce(z, labels, theta, bias)
-    return found | {
+    return values | {
         "anatomy/pce": pairwise.value,
         "anatomy/lambda": pairwise.lam,
         "anatomy/pce/tightness": pairwise.tightness,
@@ -85,6 +85,6 @@ def _logits(loss: Loss, embeddings: Tensor) -> Tensor | None:
     """Logits of the loss in evaluation mode, float64, where it has some; its mode is put back."""
     training = loss.training
     loss.eval()
-    found = loss.logits(embeddings)
+    logits = loss.logits(embeddings)
     loss.train(training)
-    return None if found is None else found.double()
+    return None if logits is None else logits.double()

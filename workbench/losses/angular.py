@@ -21,6 +21,8 @@ PAIRS_AT_ONCE = 2048  # bounds the memory: pairs x n numbers
 
 
 class AngularParams(Params):
+    """Parameters of the angular loss."""
+
     angle: float = param(40.0, gt=0, lt=90, symbol="α", unit="°", help="Largest angle wanted at the negative.")
 
 

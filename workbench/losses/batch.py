@@ -17,7 +17,7 @@ _in_range = ContextVar("labels_in_range", default=False)
 def labels_in_range() -> Iterator[None]:
     """Inside, `checked` does not read the labels: for a loop whose labels were looked at once, as a whole.
 
-    Reading two numbers costs more than a small loss, and a GPU stands still for it at every step.
+    Reading two numbers costs more than a small loss, and a GPU waits for it at every step.
     """
     before = _in_range.set(True)
     try:
@@ -42,7 +42,7 @@ def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) 
     if labels.is_floating_point() or labels.dtype == torch.bool:
         raise ValueError(f"labels must be whole numbers: got {labels.dtype}")
     if num_classes is not None and not _in_range.get():
-        low, high = (each.item() for each in torch.aminmax(labels))
+        low, high = (bound.item() for bound in torch.aminmax(labels))
         if low < 0 or high >= num_classes:
             raise ValueError(f"labels must lie in 0..{num_classes - 1}: got {low}..{high}")
     return embeddings if embeddings.dtype == torch.float64 else embeddings.float()
@@ -71,8 +71,8 @@ def on_sphere(vectors: Tensor, radius: float = 1.0) -> Tensor:
 
     A vector of `SHORTEST` or less is divided by that, like there.
     """
-    found: Tensor = _OnSphere.apply(vectors, radius)
-    return found
+    scaled: Tensor = _OnSphere.apply(vectors, radius)
+    return scaled
 
 
 class _OnSphere(torch.autograd.Function):
@@ -81,24 +81,24 @@ class _OnSphere(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, vectors: Tensor, radius: float) -> Tensor:
         lengths = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True).clamp_min_(SHORTEST)
-        found: Tensor = vectors / (lengths if radius == 1 else lengths / radius)
-        ctx.save_for_backward(found, lengths)
+        scaled: Tensor = vectors / (lengths if radius == 1 else lengths / radius)
+        ctx.save_for_backward(scaled, lengths)
         ctx.radius = radius
-        return found
+        return scaled
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        found, lengths = ctx.saved_tensors
-        along = (gradient * found).sum(-1, keepdim=True).mul_(lengths > SHORTEST)
-        across = torch.addcmul(gradient, found, along, value=-1 / ctx.radius**2)
+        scaled, lengths = ctx.saved_tensors
+        along = (gradient * scaled).sum(-1, keepdim=True).mul_(lengths > SHORTEST)
+        across = torch.addcmul(gradient, scaled, along, value=-1 / ctx.radius**2)
         return across.div_(lengths if ctx.radius == 1 else lengths / ctx.radius), None
 
 
 def gram(vectors: Tensor) -> Tensor:
     """Inner products [n, n] of vectors [n, d]; differentiable once."""
-    found: Tensor = _Gram.apply(vectors)
-    return found
+    products: Tensor = _Gram.apply(vectors)
+    return products
 
 
 class _Gram(torch.autograd.Function):
@@ -120,8 +120,8 @@ class _Gram(torch.autograd.Function):
 
 def distances(embeddings: Tensor) -> Tensor:
     """Euclidean distances [n, n], with a gradient of zero (not NaN) between equal embeddings; differentiable once."""
-    found: Tensor = _Distances.apply(embeddings)
-    return found
+    apart: Tensor = _Distances.apply(embeddings)
+    return apart
 
 
 class _Distances(torch.autograd.Function):

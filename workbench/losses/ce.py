@@ -14,6 +14,8 @@ from workbench.registry import register
 
 
 class CEParams(Params):
+    """Parameters of the cross-entropy with a linear classifier."""
+
     dropout: float = param(
         0.5, ge=0, lt=1, help="Share of the embedding's numbers hidden from the classifier in training."
     )

@@ -14,6 +14,8 @@ from workbench.registry import register
 
 
 class CenterParams(Params):
+    """Parameters of the center loss."""
+
     weight: float = param(0.01, ge=0, le=100, symbol="λ", help="Weight of the pull beside the cross-entropy.")
     proxy_lr: float = param(
         5.0, gt=0, le=1e4, label="Centre learning rate", unit="×",

@@ -1,4 +1,4 @@
-"""What every loss is: a value, and what it may tell or do beside it. The defaults tell and do nothing."""
+"""The interface of every loss: its value, and optional reports and actions. The defaults do nothing."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class Loss(nn.Module):
         return None
 
     def class_proxies(self) -> tuple[Tensor, Tensor] | None:
-        """Vectors [p, d] that stand for classes, drawn as stars, and their classes [p] int64."""
+        """Vectors [p, d] that represent classes, drawn as stars, and their classes [p] int64."""
         return None
 
     def charts(self, embeddings: Tensor, labels: Tensor) -> Sequence[Chart]:

@@ -17,6 +17,8 @@ from workbench.registry import register
 
 
 class ContrastiveParams(Params):
+    """Parameters of the contrastive loss on distances."""
+
     margin: float = param(
         1.0, gt=0, le=2, symbol="m", help="Distance on the unit sphere from which negatives are left alone."
     )

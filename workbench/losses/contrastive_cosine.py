@@ -14,6 +14,8 @@ ALIKE = 1 - 1e-5  # cosine from which a positive pair counts as equal: also leav
 
 
 class ContrastiveCosineParams(Params):
+    """Parameters of the contrastive loss on cosines."""
+
     margin: float = param(0.5, ge=-1, lt=1, symbol="λ", help="Cosine up to which negatives are left alone.")
 
 

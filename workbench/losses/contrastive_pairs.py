@@ -21,8 +21,8 @@ def contrastive_pairs(unit: Tensor, others: Tensor | None, same: Tensor, margin:
         same: [n, m] bool, the positive pairs; all others are negative.
         margin: distance from which negatives are left alone.
     """
-    found: Tensor = _ContrastivePairs.apply(unit, others, same, margin)
-    return found
+    loss: Tensor = _ContrastivePairs.apply(unit, others, same, margin)
+    return loss
 
 
 class _ContrastivePairs(torch.autograd.Function):
@@ -38,7 +38,7 @@ class _ContrastivePairs(torch.autograd.Function):
         apart = squared.sqrt()
         pulled = torch.where(same, squared, 0.0)
         pushed = apart.neg().add_(margin).clamp_min_(0).masked_fill_(same, 0)
-        pulls, pushes = (each.count_nonzero().clamp_min(1) for each in (pulled, pushed))
+        pulls, pushes = (pairs.count_nonzero().clamp_min(1) for pairs in (pulled, pushed))
         value = pulled.sum() / pulls + pushed.flatten().square().sum() / pushes
         if ctx.needs_input_grad[0]:
             # By the squared distances: 1 for each pull, -(m - D) / D for each push, 0 between equal vectors.

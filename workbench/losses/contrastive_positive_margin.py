@@ -12,6 +12,8 @@ from workbench.registry import register
 
 
 class PositiveMarginParams(Params):
+    """Parameters of the contrastive loss with a margin for positives too."""
+
     positive_margin: float = param(0.3, ge=0, le=2, symbol="β", help="Distance up to which positives are left alone.")
     negative_margin: float = param(0.8, gt=0, le=2, symbol="α", help="Distance from which negatives are left alone.")
 

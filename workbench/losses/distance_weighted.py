@@ -25,13 +25,13 @@ def times_drawn(apart: Tensor, negative: Tensor, wanted: Tensor, dim: int, train
     clamped = apart.clamp(NEAREST, FARTHEST)
     log_density = (max(dim, 2) - 2) * clamped.log() + (max(dim, 2) - 3) / 2 * (1 - clamped.square() / 4).log()
     reachable = negative & (apart < FARTHEST) & (wanted > 0)[:, None]
-    some = reachable.any(1)
+    has_reachable = reachable.any(1)
     weights = (-log_density).masked_fill(~reachable, -torch.inf)
-    shares = torch.where(some[:, None], weights, 0.0).softmax(1) * some[:, None]
+    shares = torch.where(has_reachable[:, None], weights, 0.0).softmax(1) * has_reachable[:, None]
     if not training:
         return shares * wanted[:, None]
     times = torch.zeros_like(shares)
-    rows = some.nonzero()[:, 0]
+    rows = has_reachable.nonzero()[:, 0]
     most = int(wanted.max()) if len(rows) else 0
     if most:
         of_rows = shares[rows]

@@ -17,6 +17,8 @@ SHORTEST = 1e-6  # squared length below which a vector counts as that long
 
 
 class HyperbolicParams(Params):
+    """Parameters of the hyperbolic loss."""
+
     curvature: float = param(0.1, gt=0, le=10, symbol="c", help="Of the ball; towards 0 distances become Euclidean.")
     temperature: float = param(0.2, gt=0, le=10, symbol="τ", help="Distances are divided by it.")
     radius: float = param(2.3, gt=0, le=100, symbol="r", help="Longer embeddings are cut to this length first.")
@@ -62,5 +64,5 @@ def ball_distances(embeddings: Tensor, curvature: float, radius: float) -> Tenso
     squares = points.square().sum(1)
     between = (squares[:, None] + squares - 2 * points @ points.T).clamp_min(NEAREST)
     beyond = 2 * between / ((1 - squares)[:, None] * (1 - squares))
-    found: Tensor = (beyond + (beyond * (beyond + 2)).sqrt()).log1p() / curvature**0.5  # arcosh(1 + beyond)
-    return found
+    apart: Tensor = (beyond + (beyond * (beyond + 2)).sqrt()).log1p() / curvature**0.5  # arcosh(1 + beyond)
+    return apart

@@ -17,6 +17,8 @@ SMALLEST = -12.0  # log10 of the smallest weight in the histogram
 
 
 class ICEParams(Params):
+    """Parameters of ICE."""
+
     scale: float = param(
         64.0, ge=1, le=1000, symbol="s", help="Similarities are multiplied by it: 16 to 80 in the paper."
     )

@@ -13,6 +13,8 @@ from workbench.registry import register
 
 
 class KCLParams(Params):
+    """Parameters of KCL."""
+
     temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by it.")
     positives: int = param(6, ge=1, le=1000, symbol="k", help="Positives drawn for an anchor, beside its other view.")
 
@@ -38,8 +40,8 @@ class KCL(Loss):
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
-            own, every, some = k_positives(on_sphere(embeddings, self.temperature**-0.5), labels, self)
-            return keep_nan(mean_of(every - own, some), embeddings)
+            own, every, has_positives = k_positives(on_sphere(embeddings, self.temperature**-0.5), labels, self)
+            return keep_nan(mean_of(every - own, has_positives), embeddings)
 
 
 def k_positives(scaled: Tensor, labels: Tensor, loss: nn.Module) -> tuple[Tensor, Tensor, Tensor]:

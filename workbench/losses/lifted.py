@@ -16,6 +16,8 @@ from workbench.registry import register
 
 
 class LiftedParams(Params):
+    """Parameters of the lifted structure loss."""
+
     margin: float = param(1.0, gt=0, le=10, symbol="m", help="Distance that soft hardest negatives should keep.")
 
 

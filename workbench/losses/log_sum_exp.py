@@ -18,8 +18,8 @@ def log_sum_exp(values: Tensor, chosen: Tensor | None = None) -> Tensor:
         values: [n, m] float.
         chosen: bool [n, m]; None is all but the diagonal (a sample itself), where m is at least n.
     """
-    found: Tensor = _LogSumExp.apply(values, chosen)
-    return found
+    sums: Tensor = _LogSumExp.apply(values, chosen)
+    return sums
 
 
 class _LogSumExp(torch.autograd.Function):

@@ -16,6 +16,8 @@ from workbench.registry import register
 
 
 class MarginParams(Params):
+    """Parameters of the margin loss."""
+
     margin: float = param(0.2, gt=0, le=2, symbol="α", help="Half of the gap between positives and negatives.")
     boundary: float = param(1.2, gt=0, le=2, symbol="β", help="Distance between the two, at the start; it is learned.")
     proxy_lr: float = param(

@@ -23,6 +23,8 @@ IN_LIBRARY = "by default as in pytorch-metric-learning"
 
 
 class MarginSoftmaxParams(Params):
+    """Parameters that the softmax losses with an additive margin share."""
+
     scale: float = param(64.0, gt=0, le=1000, symbol="s", help="Cosines are multiplied by it.")
     proxy_lr: float = param(
         10.0, gt=0, le=1e4, label="Proxy learning rate", unit="×", help="Learning rate of the proxies, as a multiple."
@@ -30,20 +32,28 @@ class MarginSoftmaxParams(Params):
 
 
 class ArcFaceParams(MarginSoftmaxParams):
+    """Parameters of ArcFace."""
+
     margin: float = param(
         round(degrees(0.5), 1), ge=0, le=90, symbol="m", unit="°", help="Added to the angle to the own class's proxy."
     )
 
 
 class CosFaceParams(MarginSoftmaxParams):
+    """Parameters of CosFace."""
+
     margin: float = param(0.35, ge=0, le=1, symbol="m", help="Taken from the cosine to the own class's proxy.")
 
 
 class SubCenterParams(ArcFaceParams):
+    """Parameters of sub-center ArcFace."""
+
     centres: int = param(3, ge=1, le=20, symbol="K", unit="per class", help="Proxies of a class; the nearest counts.")
 
 
 class CircleParams(Params):
+    """Parameters of the circle loss."""
+
     margin: float = param(0.4, ge=0, le=1, symbol="m", help="Positives are wanted above 1 - m, negatives below m.")
     scale: float = param(80.0, gt=0, le=1000, symbol="γ", help="Sharpness of the softmax over pairs.")
 
@@ -59,8 +69,8 @@ class MarginSoftmax(Loss):
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores [n, K] of embeddings [n, d], without the margin."""
         with full_precision(embeddings):
-            found: Tensor = self.softmax.get_logits(embeddings.to(self.softmax.W.dtype))
-        return found
+            logits: Tensor = self.softmax.get_logits(embeddings.to(self.softmax.W.dtype))
+        return logits
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, self.num_classes)

@@ -13,6 +13,8 @@ from workbench.registry import register
 
 
 class MultiSimilarityParams(Params):
+    """Parameters of the multi-similarity loss."""
+
     alpha: float = param(2.0, gt=0, le=100, symbol="α", help="Sharpness for positive pairs.")
     beta: float = param(50.0, gt=0, le=500, symbol="β", help="Sharpness for negative pairs.")
     base: float = param(0.5, ge=-1, le=1, symbol="λ", help="Cosine that parts near from far.")

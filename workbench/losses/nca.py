@@ -15,6 +15,8 @@ from workbench.registry import register
 
 
 class NCAParams(Params):
+    """Parameters of NCA."""
+
     scale: float = param(8.0, gt=0, le=1000, symbol="s", help="Sharpness: squared distances are multiplied by it.")
 
 

@@ -17,6 +17,8 @@ from workbench.registry import register
 
 
 class NormCEParams(Params):
+    """Parameters of the cross-entropy of normalised embeddings and proxies."""
+
     temperature: float = param(0.05, gt=0, le=10, symbol="τ", help="Divides every cosine; lower is sharper.")
     proxy_lr: float = param(
         1.0, gt=0, le=1e4, label="Proxy learning rate", unit="×", help="Learning rate of the proxies, as a multiple."

@@ -17,6 +17,8 @@ from workbench.registry import register
 
 
 class NPairsParams(Params):
+    """Parameters of the N-pairs loss."""
+
     l2: float = param(0.002, ge=0, le=10, symbol="λ", label="Length penalty", help="Weight of the squared lengths.")
 
 

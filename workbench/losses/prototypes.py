@@ -47,8 +47,8 @@ def follow_class_means(means: Tensor, embeddings: Tensor, labels: Tensor, kept: 
     Args:
         embeddings: [n, D] detached, all of one length. labels: [n] int64; other classes keep their means.
     """
-    present, place = labels.unique(return_inverse=True)
-    sums = embeddings.new_zeros(len(present), embeddings.shape[1]).index_add_(0, place, embeddings)
+    present, class_index = labels.unique(return_inverse=True)
+    sums = embeddings.new_zeros(len(present), embeddings.shape[1]).index_add_(0, class_index, embeddings)
     means[present] = kept * means[present] + (1 - kept) * F.normalize(sums).to(means.dtype)
 
 

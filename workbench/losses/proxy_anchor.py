@@ -14,6 +14,8 @@ from workbench.registry import register
 
 
 class ProxyAnchorParams(Params):
+    """Parameters of Proxy-Anchor."""
+
     margin: float = param(0.1, ge=0, le=1, symbol="δ", help="Cosine margin on both sides.")
     alpha: float = param(32.0, gt=0, le=500, symbol="α", help="Sharpness of the softmax over the batch.")
     proxy_lr: float = param(

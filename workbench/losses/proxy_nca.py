@@ -17,6 +17,8 @@ from workbench.registry import register
 
 
 class ProxyNCAParams(Params):
+    """Parameters of Proxy-NCA."""
+
     temperature: float = param(1 / 9, gt=0, le=10, symbol="T", help="Squared distances are divided by it.")
     proxy_lr: float = param(
         5.0, gt=0, le=1e4, label="Proxy learning rate", unit="×",

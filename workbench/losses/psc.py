@@ -19,6 +19,8 @@ KEPT = 0.9  # of the running class means, per step
 
 
 class PSCParams(Params):
+    """Parameters of PSC."""
+
     prototypes: Literal["learned", "means"] = param(
         "learned",
         help="learned: vectors that the optimiser moves; means: running means of the embeddings of a class, as in the "

@@ -23,6 +23,8 @@ from workbench.registry import register
 
 
 class PSCEParams(Params):
+    """Parameters of the losses with fixed prototypes."""
+
     prototypes: Literal["auto", "canonical", "simplex", "repelling", "random", "file"] = param(
         "auto",
         symbol="P",
@@ -69,7 +71,7 @@ class PSCE(Loss):
     def __init__(self, params: PSCEParams, *, num_classes: int, embedding_dim: int) -> None:
         super().__init__()
         self.params, self.num_classes = params, num_classes
-        self.register_buffer("prototypes", made(params, num_classes, embedding_dim))
+        self.register_buffer("prototypes", chosen_prototypes(params, num_classes, embedding_dim))
 
     def logits(self, embeddings: Tensor) -> Tensor:
         """z P^T, [n, C], of embeddings [n, D]."""
@@ -112,7 +114,7 @@ class PSCE(Loss):
         ]
 
 
-def made(params: PSCEParams, num_classes: int, dim: int) -> Tensor:
+def chosen_prototypes(params: PSCEParams, num_classes: int, dim: int) -> Tensor:
     """The prototypes [C, D] that the parameters ask for. Raises Problem when there are none of that kind or shape."""
     if said := refusal(DIMENSIONS, params.prototypes, num_classes, dim):
         fits = nearest(DIMENSIONS, params.prototypes, num_classes, dim)
@@ -138,20 +140,20 @@ def from_file(path: str, num_classes: int, dim: int) -> Tensor:
     """Prototypes [C, D] that the person supplies. Raises Problem: unreadable, of another shape, or not finite."""
     with refusing(lambda why: Problem(f"The prototypes {path!r} cannot be read ({why}).", field="loss.file")):
         if Path(path).suffix.lower() == ".npy":
-            found = np.load(path, mmap_mode="r", allow_pickle=False)
+            prototypes = np.load(path, mmap_mode="r", allow_pickle=False)
         else:
             with open(path, encoding="utf-8") as file:
-                found = np.loadtxt(lines_of(file), delimiter=",", ndmin=2, max_rows=num_classes + 1)
-        found = np.asarray(found, np.float32)
-    if found.shape != (num_classes, dim):
+                prototypes = np.loadtxt(lines_of(file), delimiter=",", ndmin=2, max_rows=num_classes + 1)
+        prototypes = np.asarray(prototypes, np.float32)
+    if prototypes.shape != (num_classes, dim):
         raise Problem(
-            f"The prototypes {path} have the shape {list(found.shape)}; {num_classes} classes and embeddings of "
+            f"The prototypes {path} have the shape {list(prototypes.shape)}; {num_classes} classes and embeddings of "
             f"{dim} numbers need [{num_classes}, {dim}].",
             field="loss.file",
         )
-    if not np.isfinite(found).all():
+    if not np.isfinite(prototypes).all():
         raise Problem(f"The prototypes {path} hold a value that is no number.", field="loss.file")
-    return torch.from_numpy(found)
+    return torch.from_numpy(prototypes)
 
 
 def without_own_class(logits: Tensor, labels: Tensor) -> Tensor:

@@ -44,4 +44,4 @@ def in_ccp(by_data: ByData, beside: Values) -> ByData:
 
 def measured_on(values: Values, *data: str) -> ByData:
     """The same values on several of the benches of `workbench benchmark methods`, in the order of docs/results.md."""
-    return {each: dict(values) for each in data}
+    return {name: dict(values) for name in data}

@@ -23,6 +23,8 @@ BINS = 40
 
 
 class RankMIParams(Params):
+    """Parameters of RankMI."""
+
     ratio: int = param(1, ge=1, le=4, help="Updates of the statistics network for each update of the embeddings.")
     order: float = param(0.0, ge=0, le=100, symbol="λ", label="Order loss", help="Weight of the penalty on rising V.")
     depth: int = param(5, ge=2, le=16, unit="layers", help="Layers of the statistics network.")
@@ -53,9 +55,9 @@ class Statistics(nn.Module):
         """V at distances [m], by other weights than its own where some are given, under the same names."""
         of = dict(self.named_parameters()) if weights is None else weights
         hidden, last = apart[:, None], len(self.layers) - 1
-        for place in range(last + 1):
-            hidden = F.linear(hidden, of[f"layers.{place}.weight"], of[f"layers.{place}.bias"])
-            hidden = hidden if place == last else hidden.relu()
+        for layer in range(last + 1):
+            hidden = F.linear(hidden, of[f"layers.{layer}.weight"], of[f"layers.{layer}.bias"])
+            hidden = hidden if layer == last else hidden.relu()
         return hidden[:, 0] + of["line"][0] + of["line"][1] * apart
 
 
@@ -124,8 +126,8 @@ class RankMI(Loss):
         return value + self.order * self._order(together, shares, network) if self.order else value
 
     def _v(self, apart: Tensor, network: Mapping[str, Tensor]) -> Tensor:
-        found: Tensor = self.statistics(apart, network)
-        return found
+        scores: Tensor = self.statistics(apart, network)
+        return scores
 
     def _order(self, apart: Tensor, shares: Tensor, network: Mapping[str, Tensor]) -> Tensor:
         """Eq. 10: mean positive slope of V at the distances of positives and of negatives."""
@@ -207,9 +209,11 @@ class RankMI(Loss):
         ]
 
     def get_extra_state(self) -> dict[str, object]:
-        return {"steps": self.steps, "bounds": [list(each) for each in self.bounds], "found": self.boundary_found}
+        """What a checkpoint stores beside the tensors: the steps, the bounds and whether the boundary was found."""
+        return {"steps": self.steps, "bounds": [list(bound) for bound in self.bounds], "found": self.boundary_found}
 
     def set_extra_state(self, state: dict[str, object]) -> None:
+        """Restores what get_extra_state returned."""
         self.steps, self.boundary_found = int(str(state["steps"])), bool(state["found"])
         bounds = state["bounds"]
         assert isinstance(bounds, list)

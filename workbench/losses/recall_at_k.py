@@ -15,6 +15,8 @@ AT = (1.0, 2.0, 4.0, 8.0, 16.0)  # the paper's k
 
 
 class RecallAtKParams(Params):
+    """Parameters of the recall@k surrogate."""
+
     temperature: float = param(
         0.01, gt=0, le=1, symbol="τ₂", help="Differences of cosines are divided by it; lower is nearer to the rank."
     )

@@ -24,11 +24,11 @@ def soft_ranks(alike: Tensor, labels: Tensor, temperature: float) -> tuple[Tenso
     anchors, partners = positive.nonzero(as_tuple=True)
     if len(anchors) <= PAIRS_AT_ONCE:
         return *_ranks(alike, positive, negative, anchors, partners, temperature), anchors
-    found: list[tuple[Tensor, Tensor]] = []
+    parts: list[tuple[Tensor, Tensor]] = []
     for part in torch.arange(len(anchors), device=labels.device).split(PAIRS_AT_ONCE):
         chosen = (alike, positive, negative, anchors[part], partners[part], temperature)
-        found.append(checkpoint(_ranks, *chosen, use_reentrant=False))
-    every, own = (torch.cat(each) for each in zip(*found, strict=True))
+        parts.append(checkpoint(_ranks, *chosen, use_reentrant=False))
+    every, own = (torch.cat(ranks) for ranks in zip(*parts, strict=True))
     return every, own, anchors
 
 

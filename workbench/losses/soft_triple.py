@@ -17,6 +17,8 @@ from workbench.registry import register
 
 
 class SoftTripleParams(Params):
+    """Parameters of SoftTriple."""
+
     centres: int = param(10, ge=1, le=100, symbol="K", unit="per class", help="Centres of each class at the start.")
     scale: float = param(20.0, gt=0, le=1000, symbol="λ", help="Sharpness of the softmax over classes.")
     gamma: float = param(0.1, gt=0, le=100, symbol="γ", help="Softness of the assignment to the centres of a class.")

@@ -20,6 +20,8 @@ from workbench.registry import register
 
 
 class TripletParams(Params):
+    """Parameters of the triplet loss."""
+
     margin: float = param(0.2, gt=0, le=2, symbol="α", help="How much farther than the positive a negative must be.")
     triplets: Literal["semi_hard", "all"] = param(
         "semi_hard", help="semi_hard: one negative for each pair, squared distances. all: CCP's tables, not squared."

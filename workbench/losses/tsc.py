@@ -1,4 +1,4 @@
-"""Targeted supervised contrastive loss (TSC): KCL, and a pull to fixed targets that lie evenly on the sphere."""
+"""Targeted supervised contrastive loss (TSC): KCL, and a pull to fixed targets that are spread evenly on the sphere."""
 
 import torch
 from scipy.optimize import linear_sum_assignment
@@ -20,6 +20,8 @@ REASSIGN_EVERY = 100  # steps
 
 
 class TSCParams(KCLParams):
+    """Parameters of TSC."""
+
     weight: float = param(1.0, ge=0, le=100, symbol="λ", help="Weight of the pull to the targets.")
 
 
@@ -38,7 +40,7 @@ class TSC(Loss):
 
     The target counts once for each anchor, as in the authors' code; Eq. 3 as printed adds it for each of the k + 1
     positives, k + 1 times as much.
-    Classes are matched to targets in training, every 100 steps, so that the running class means lie nearest.
+    Classes are matched to targets in training, every 100 steps, so that each running class mean is near its target.
     """
 
     targets: Tensor
@@ -62,10 +64,10 @@ class TSC(Loss):
             scaled = on_sphere(embeddings, self.temperature**-0.5)
             if self.training:
                 self._follow(scaled.detach(), labels)
-            own, every, some = k_positives(scaled, labels, self)
+            own, every, has_positives = k_positives(scaled, labels, self)
             goals = self.targets[self.assigned[labels]].to(scaled.dtype)
             pull = every - (scaled * goals).sum(1) / self.temperature**0.5
-            value = mean_of(every - own, some) + self.weight / (self.positives + 1) * pull.mean()
+            value = mean_of(every - own, has_positives) + self.weight / (self.positives + 1) * pull.mean()
             return keep_nan(value, embeddings)
 
     @torch.no_grad()
@@ -86,7 +88,9 @@ class TSC(Loss):
         return self.targets[self.assigned], torch.arange(len(self.targets))
 
     def get_extra_state(self) -> dict[str, int]:
+        """What a checkpoint stores beside the tensors: the steps taken."""
         return {"steps": self.steps}
 
     def set_extra_state(self, state: dict[str, int]) -> None:
+        """Restores what get_extra_state returned."""
         self.steps = int(state["steps"])

@@ -22,6 +22,8 @@ from workbench.registry import register
 
 
 class XBMParams(Params):
+    """Parameters of the cross-batch memory: the pair loss and the size of the memory."""
+
     inner: Literal[
         "contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet"
     ] = param("contrastive", label="Pair loss", help="The pair loss inside.")  # fmt: skip
@@ -122,7 +124,9 @@ class XBM(Loss):
         return value
 
     def get_extra_state(self) -> dict[str, int]:
+        """What a checkpoint stores beside the tensors: the steps taken."""
         return {"steps": self.steps}
 
     def set_extra_state(self, state: dict[str, int]) -> None:
+        """Restores what get_extra_state returned."""
         self.steps = int(state["steps"])

@@ -14,7 +14,7 @@ from workbench.files import locks
 
 
 def folder() -> Path:
-    """Where the lock files lie: WORKBENCH_LOCKS, or the person's place for the state of programs.
+    """Where the lock files are stored: WORKBENCH_LOCKS, or the person's place for the state of programs.
 
     It is not the runtime folder: Linux removes that one when the person logs out, and workers go on.
     """

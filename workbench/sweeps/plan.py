@@ -131,7 +131,7 @@ def sweep_presets() -> tuple[SweepPreset, ...]:
 
 def preset_named(key: str) -> SweepPreset:
     """The preset of that key. Raises Problem when there is none."""
-    for each in sweep_presets():
-        if each.key == key:
-            return each
+    for preset in sweep_presets():
+        if preset.key == key:
+            return preset
     raise Problem(f"There is no sweep named {key!r}.", todo="`workbench sweep presets` shows them.")

@@ -30,12 +30,12 @@ class Standing:
 def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:
     """The settings, best first; those without an objective last, in the order in which they were proposed."""
     by_point: dict[int, list[Trial]] = {}
-    for trial in sorted(trials, key=lambda each: (each.point, each.seed, each.fold)):
+    for trial in sorted(trials, key=lambda child: (child.point, child.seed, child.fold)):
         by_point.setdefault(trial.point, []).append(trial)
-    found = []
+    ranked = []
     for point, several in by_point.items():
-        values = [each.objective for each in several if each.objective is not None]
-        found.append(
+        values = [child.objective for child in several if child.objective is not None]
+        ranked.append(
             Standing(
                 point,
                 several[0].setting,
@@ -45,7 +45,7 @@ def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:
             )
         )
     sign = 1 if least_is_best(sweep.metric) else -1
-    return sorted(found, key=lambda each: (each.mean is None, sign * (each.mean or 0), each.point))
+    return sorted(ranked, key=lambda standing: (standing.mean is None, sign * (standing.mean or 0), standing.point))
 
 
 def runs_in_all(sweep: Sweep, trials: Sequence[Trial]) -> int:

@@ -113,6 +113,6 @@ def _distribution(parameter: Parameter) -> "optuna.distributions.BaseDistributio
 
 def _rounded(parameter: Parameter, value: Any) -> Value:
     if parameter.low is None or parameter.high is None or parameter.whole:
-        found: Value = value
-        return found
+        rounded: Value = value
+        return rounded
     return min(max(float(f"{value:.6g}"), parameter.low), parameter.high)

@@ -124,13 +124,13 @@ def checked(parameters: Sequence[Parameter], config: RunConfig, known: Catalog) 
 
 def fields(config: RunConfig, known: Catalog) -> dict[str, dict[str, Any]]:
     """Every field that a sweep of this config can vary, described as in the catalog, by dotted name."""
-    found = dict(_common())
+    by_field = dict(_common())
     for kind in KINDS:
         names = catalogs.names(known, kind)
-        found[f"{kind}.name"] = {"type": "string", "enum": names, "default": config.choice(kind).name}
+        by_field[f"{kind}.name"] = {"type": "string", "enum": names, "default": config.choice(kind).name}
         described = known.get(f"{kind}/{config.choice(kind).name}", {"params": {}})["params"]
-        found |= {f"{kind}.{name}": facts for name, facts in described.items()}
-    return found
+        by_field |= {f"{kind}.{name}": facts for name, facts in described.items()}
+    return by_field
 
 
 @lru_cache(maxsize=1)
@@ -141,9 +141,9 @@ def _common() -> dict[str, dict[str, Any]]:
 
 def configured(config: RunConfig, setting: Mapping[str, Value], known: Catalog) -> RunConfig:
     """The config of one setting, named after it. Raises BadConfig when the fields do not go together."""
-    told = ", ".join(f"{short_field(field)}={short(value)}" for field, value in setting.items())
-    found = changed(config, setting, known, f"The setting {told}")
-    return found.model_copy(update={"name": f"{config.name[: max(20, 150 - len(told))]}: {told}"[:180]})
+    words = ", ".join(f"{short_field(field)}={short(value)}" for field, value in setting.items())
+    configured_run = changed(config, setting, known, f"The setting {words}")
+    return configured_run.model_copy(update={"name": f"{config.name[: max(20, 150 - len(words))]}: {words}"[:180]})
 
 
 def short_field(field: str) -> str:
@@ -171,7 +171,7 @@ def _checked(
     if part in KINDS:
         entries = [str(value) for value in chosen.get(f"{part}.name", (config.choice(part).name,))]
         models = [catalogs.params_of(known, part, entry) for entry in entries if f"{part}/{entry}" in known]
-        model = next((each for each in models if name in each.model_fields), None)
+        model = next((candidate for candidate in models if name in candidate.model_fields), None)
     if model is None or name not in model.model_fields:
         raise BadConfig("The sweep", {parameter.field: _unknown(parameter.field, config, known)})
     kind = model.model_fields[name].annotation
@@ -199,8 +199,8 @@ def _fitting(model: type[Params], field: str, value: Any) -> Value:
     errors = catalogs.errors(model, {name: value})
     if errors:
         raise BadConfig("The sweep", {field: f"{short(value)}: {next(iter(errors.values()))}"})
-    found: Value = getattr(model.model_validate({name: value}), name)
-    return found
+    fitting: Value = getattr(model.model_validate({name: value}), name)
+    return fitting
 
 
 def _unknown(field: str, config: RunConfig, known: Catalog) -> str:
@@ -218,12 +218,12 @@ def _whole(number: float | None) -> int | float | None:
 
 def _number(field: str, text: str) -> float:
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
-        found = float("nan")
-    if not isfinite(found):
+        number = float("nan")
+    if not isfinite(number):
         raise BadConfig("The sweep", {field: f"{text.strip()!r} is not a number: a range is LOW..HIGH."})
-    return found
+    return number
 
 
 def _bare(value: Value) -> bool:

@@ -21,7 +21,7 @@ def store(workspace: Workspace, plan: Plan) -> int:
         workspace,
         plan.config,
         how=plan.how,
-        parameters=[f"{each.field}={written(each)}" for each in plan.parameters],
+        parameters=[f"{parameter.field}={written(parameter)}" for parameter in plan.parameters],
         points=plan.trials,
         metric=plan.metric,
         reported=plan.reported,
@@ -32,7 +32,7 @@ def store(workspace: Workspace, plan: Plan) -> int:
 
 def point_of(config: RunConfig, setting: Setting) -> stored.Point:
     """A setting with the seeds and folds of the config."""
-    return stored.Point(setting, [(each.seed, each.fold) for each in folds_and_seeds.children(config)])
+    return stored.Point(setting, [(child.seed, child.fold) for child in folds_and_seeds.children(config)])
 
 
 def resume(workspace: Workspace, sweep_id: int) -> None:
@@ -59,7 +59,7 @@ def work_apart(workspace: Workspace, sweep_id: int) -> bool:
     """
     if not sweep_worker.announce(workspace, sweep_id):
         return False
-    place = str(workspace.path.absolute())
+    folder = str(workspace.path.absolute())
     log = inside(workspace.path, f"sweeps/{sweep_id}.log")
-    jobs.start_detached(["sweep", "run", str(sweep_id), "--workspace", place, "--quiet"], log)
+    jobs.start_detached(["sweep", "run", str(sweep_id), "--workspace", folder, "--quiet"], log)
     return True

@@ -30,7 +30,7 @@ class Worker:
 
     Args:
         workspace: where the sweep is; this process's own.
-        say: one line about what is begun and what came of it.
+        say: receives one line about each start and result.
         listen: hears the events of every run.
     """
 
@@ -85,11 +85,11 @@ class Worker:
             self._do(sweep, trial)
 
     def _wait_for(self, device: str, lock: DeviceLock) -> bool:
-        told = ""
+        said = ""
         while self._wanted():
             taken, remark = self._take(device, lock)
-            if remark != told:
-                told = remark
+            if remark != said:
+                said = remark
                 sweep_worker.remark(self._workspace, self._id, remark)
                 self._say(remark or f"The {device} is free now.")
             if taken:
@@ -126,10 +126,10 @@ class Worker:
         trials = stored.trials(self._workspace, self._id)
         if (first := _first(trials)) is not None:
             return first
-        if len({each.point for each in trials}) >= sweep.points:
+        if len({trial.point for trial in trials}) >= sweep.points:
             return None
         config = RunConfig.from_toml_text(sweep.config, known=self._known)
-        parameters = checked([read(each) for each in sweep.parameters], config, self._known)
+        parameters = checked([read(parameter) for parameter in sweep.parameters], config, self._known)
         least = objective.least_is_best(sweep.metric)
         proposed = proposals.next_proposal(parameters, found(trials), config.seed, sweep.points, least=least)
         stored.add_point(self._workspace, self._id, point_of(config, proposed))
@@ -153,25 +153,25 @@ class Worker:
             case "done":
                 self._failures = []
                 value = objective.measured(self._workspace, run_id, sweep.metric)
-                told = f"The run has no {sweep.metric}." if value is None else ""
-                sweep_worker.end(self._workspace, trial, "failed" if told else "done", value, told)
-                self._say(f"{_title(trial)}: {told or f'{sweep.metric} {value:.4f}'}")
+                why = f"The run has no {sweep.metric}." if value is None else ""
+                sweep_worker.end(self._workspace, trial, "failed" if why else "done", value, why)
+                self._say(f"{_title(trial)}: {why or f'{sweep.metric} {value:.4f}'}")
             case "stopped":
                 sweep_worker.end(self._workspace, trial, "paused")
             case status:
-                told = run.problem or (UNRECORDED if status == "running" else f"The run was {status}.")
-                sweep_worker.end(self._workspace, trial, "failed", problem=told)
-                self._say(f"{_title(trial)} failed. {told}")
-                self._pause_if_alike(told)
+                why = run.problem or (UNRECORDED if status == "running" else f"The run was {status}.")
+                sweep_worker.end(self._workspace, trial, "failed", problem=why)
+                self._say(f"{_title(trial)} failed. {why}")
+                self._pause_if_alike(why)
 
     def _pause_if_alike(self, problem: str) -> None:
         """Missing data or a full disk would fail every run of a long line: let the person look first."""
         self._failures = [*self._failures, problem][-ALIKE:]
         if self._failures == [problem] * ALIKE:
             self._failures = []
-            told = f"{ALIKE} runs in a row failed alike, so it was paused. {problem}"
-            stored.set_state(self._workspace, self._id, "paused", told)
-            self._say(told)
+            remark = f"{ALIKE} runs in a row failed alike, so it was paused. {problem}"
+            stored.set_state(self._workspace, self._id, "paused", remark)
+            self._say(remark)
 
     def _make_run(self, sweep: Sweep, config: RunConfig) -> int:
         if sweep.experiment_id is not None:
@@ -210,19 +210,19 @@ def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:
 
 def found(trials: list[Trial]) -> list[tuple[Setting, float | None]]:
     """Each setting in the order in which it was proposed, with the mean of its objectives; None where it has none."""
-    told: dict[int, tuple[Setting, list[float]]] = {}
-    for trial in sorted(trials, key=lambda each: each.point):
-        values = told.setdefault(trial.point, (trial.setting, []))[1]
+    by_point: dict[int, tuple[Setting, list[float]]] = {}
+    for trial in sorted(trials, key=lambda child: child.point):
+        values = by_point.setdefault(trial.point, (trial.setting, []))[1]
         if trial.objective is not None:
             values.append(trial.objective)
-    return [(setting, fmean(values) if values else None) for setting, values in told.values()]
+    return [(setting, fmean(values) if values else None) for setting, values in by_point.values()]
 
 
 def _first(trials: list[Trial]) -> Trial | None:
-    return next((each for each in trials if each.state in ("queued", "paused")), None)
+    return next((trial for trial in trials if trial.state in ("queued", "paused")), None)
 
 
 def _title(trial: Trial) -> str:
-    told = ", ".join(f"{short_field(field)}={short(value)}" for field, value in trial.setting.items())
+    setting = ", ".join(f"{short_field(field)}={short(value)}" for field, value in trial.setting.items())
     fold = f", fold {trial.fold}" if trial.fold else ""
-    return f"Setting {trial.point} ({told}), seed {trial.seed}{fold}"
+    return f"Setting {trial.point} ({setting}), seed {trial.seed}{fold}"

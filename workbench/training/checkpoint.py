@@ -23,14 +23,14 @@ def save(path: Path, state: dict[str, Any]) -> None:
         Problem: the disk is full, or the place cannot be written; the file that was there stays.
     """
     with files.atomic_write(path) as file:
-        told = _Told(file)
-        torch.save(state, cast(BinaryIO, told))  # it only writes and flushes
-        if told.error is not None:
-            raise told.error
+        counted = _Told(file)
+        torch.save(state, cast(BinaryIO, counted))  # it only writes and flushes
+        if counted.error is not None:
+            raise counted.error
 
 
 class _Told:
-    """A file for torch.save, which makes a RuntimeError of what the disk says: the first error is kept instead."""
+    """A file for torch.save, which raises RuntimeError for an OSError; `error` keeps the first OSError."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

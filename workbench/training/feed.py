@@ -20,7 +20,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom in px
 
 
 class Sampler(Protocol):
-    """Which images stand together in a batch; a pure function of the epoch."""
+    """Which images form a batch; a pure function of the epoch."""
 
     steps_per_epoch: int
     places: np.ndarray
@@ -123,16 +123,16 @@ class Feed:
 
     def images(self, index: np.ndarray) -> Tensor:
         """Images [n, C, H, W] float in 0..1 of those places of this half, as they are evaluated."""
-        with contextlib.closing(self.in_order(len(index), index)) as found:
-            return next(found)
+        with contextlib.closing(self.in_order(len(index), index)) as batches:
+            return next(batches)
 
     def in_order(self, batch: int, index: np.ndarray | None = None) -> Generator[Tensor, None, None]:
         """Batches as `images` gives them, in the order of this half or of some places in it."""
         every = np.arange(len(self)) if index is None else index
         with contextlib.closing(
             self._evaluated([every[at : at + batch] for at in range(0, len(every), batch)])
-        ) as made:
-            for images in made:
+        ) as batches:
+            for images in batches:
                 yield self._scaled(images)
 
     def made_ahead(self, augmentation: Augmentation) -> bool:
@@ -152,13 +152,13 @@ class Feed:
         def batches(epoch: int, skip: int) -> Generator[tuple[Tensor, Tensor], None, None]:
             chosen = [np.tile(index, views) for index in sampler.batches(epoch)][skip:]
             if getattr(augmentation, "whole_training", False):
-                made = self._cropped(chosen, cast(Cropping, augmentation), (seed, epoch, skip))
+                augmented = self._cropped(chosen, cast(Cropping, augmentation), (seed, epoch, skip))
             else:
-                made = self._evaluated(chosen)
-            with contextlib.closing(made):
-                for place, images in enumerate(made, start=skip):
-                    generator.manual_seed(_mix(seed, epoch, place))
-                    labels = self.labels[self._there(chosen[place - skip])]
+                augmented = self._evaluated(chosen)
+            with contextlib.closing(augmented):
+                for number, images in enumerate(augmented, start=skip):
+                    generator.manual_seed(_mix(seed, epoch, number))
+                    labels = self.labels[self._there(chosen[number - skip])]
                     yield augmentation(self._scaled(images), generator), labels
 
         return batches
@@ -169,9 +169,9 @@ class Feed:
             for index in chosen:
                 yield self._resident[self._there(index)]
         elif self._squeezed:
-            yield from self._made(chosen, self._squeezed, lambda place, rows: self._whole(rows))
+            yield from self._made(chosen, self._squeezed, lambda number, rows: self._whole(rows))
         else:
-            yield from self._made(chosen, self._images.shape[1], lambda place, rows: None)
+            yield from self._made(chosen, self._images.shape[1], lambda number, rows: None)
 
     def _cropped(
         self, chosen: list[np.ndarray], augmentation: Cropping, start: tuple[int, int, int]
@@ -179,8 +179,8 @@ class Feed:
         """Batches of crops of whole images; `start` is the seed, the epoch, and the place of the first in it."""
         generator, (seed, epoch, first) = torch.Generator(), start
 
-        def boxes(place: int, rows: np.ndarray) -> list[Box]:
-            generator.manual_seed(_mix(seed, epoch, first + place, CROPS))
+        def boxes(number: int, rows: np.ndarray) -> list[Box]:
+            generator.manual_seed(_mix(seed, epoch, first + number, CROPS))
             sizes = torch.from_numpy(cast(WholeImages, self._images).sizes[rows])
             return cast(list[Box], augmentation.boxes(sizes, generator).tolist())
 
@@ -195,10 +195,10 @@ class Feed:
         pinned = self._copies is not None
 
         def parts() -> Iterator[_Part]:
-            for place, index in enumerate(chosen):
+            for number, index in enumerate(chosen):
                 rows = self._rows[index]
                 shape = (len(rows), self._images.shape[-1], side, side)
-                batch, cut = torch.empty(shape, dtype=torch.uint8, pin_memory=pinned), boxes(place, rows)
+                batch, cut = torch.empty(shape, dtype=torch.uint8, pin_memory=pinned), boxes(number, rows)
                 for start in range(0, len(rows), TOGETHER):
                     stop = min(start + TOGETHER, len(rows))
                     yield _Part(batch, rows[start:stop], cut and cut[start:stop], start, stop == len(rows))
@@ -210,12 +210,12 @@ class Feed:
     def _fill(self, part: _Part) -> _Part:
         """Put the images of a part into its batch: on a thread beside others."""
         target = part.batch.numpy()[part.start : part.start + len(part.rows)]
-        for place, row in enumerate(part.rows.tolist()):
+        for position, row in enumerate(part.rows.tolist()):
             if part.boxes is None:
                 image = self._images[row]
             else:
-                image = cast(WholeImages, self._images).crop(row, part.boxes[place], target.shape[-1])
-            target[place] = image.transpose(2, 0, 1)
+                image = cast(WholeImages, self._images).crop(row, part.boxes[position], target.shape[-1])
+            target[position] = image.transpose(2, 0, 1)
         return part
 
     def _copied(self, batches: Iterable[Tensor], stream: torch.cuda.Stream) -> Generator[Tensor, None, None]:
@@ -245,14 +245,14 @@ class Feed:
     def _squeezed_images(self, rows: np.ndarray) -> np.ndarray:
         """Whole images in squares [n, side, side, C] uint8."""
         images, side = cast(WholeImages, self._images), self._squeezed
-        found = np.empty((len(rows), side, side, images.shape[-1]), np.uint8)
+        squares = np.empty((len(rows), side, side, images.shape[-1]), np.uint8)
         cut = jobs.in_threads(
             lambda wanted: images.crop(int(wanted[0]), wanted[1], side),
             zip(rows, self._whole(rows), strict=True), jobs.cores(), AHEAD,
         )  # fmt: skip
-        for place, image in enumerate(cut):
-            found[place] = image
-        return found
+        for position, image in enumerate(cut):
+            squares[position] = image
+        return squares
 
     def _scaled(self, batch: Tensor) -> Tensor:
         """The batch as float in 0..1, in the order of memory that the device prefers."""

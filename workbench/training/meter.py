@@ -1,4 +1,4 @@
-"""Numbers of the running loop: read from the device every few steps, watched for trouble, told as events."""
+"""Numbers of the running loop: read from the device every few steps, checked for errors, emitted as events."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -58,6 +58,7 @@ class Meter:
             yield batch
 
     def add(self, value: Tensor, images: int) -> None:
+        """Adds a step: its loss, a scalar that stays on its device until it is read, and its number of images."""
         self._unread.append(value)
         self._images += images
         self._steps += 1
@@ -66,7 +67,7 @@ class Meter:
             self._tell_rate()
 
     def end_epoch(self) -> None:
-        """Tell what was not told yet, and the learning rate."""
+        """Emit what was not emitted yet, and the learning rate."""
         if self._unread:
             self.read()
             self._tell_rate()
@@ -79,7 +80,7 @@ class Meter:
         self._waited, self._waits = 0.0, 0
 
     def read(self) -> None:
-        """Take the numbers from the device and tell them."""
+        """Take the numbers from the device and emit them."""
         if not self._unread:
             return
         values = torch.stack(self._unread).float().tolist()  # the one place where a GPU is waited for

@@ -34,7 +34,7 @@ def build_optimiser(params: TrainingParams, model: nn.Module, loss: Loss) -> Opt
             weight.requires_grad_(False)
     slower = {id(weight) for weight in backbone}
     others = [weight for weight in model.parameters() if id(weight) not in slower]
-    rates = [params.backbone_lr * params.layer_decay ** (len(layers) - 1 - place) for place in range(len(layers))]
+    rates = [params.backbone_lr * params.layer_decay ** (len(layers) - 1 - depth) for depth in range(len(layers))]
     parts = [*zip(layers, rates, strict=True), (others, 1.0), (list(loss.parameters()), loss.proxy_lr_multiplier)]
     groups = []
     for weights, times in parts:
@@ -63,8 +63,8 @@ def _layers(backbone: Any, params: TrainingParams) -> list[list[nn.Parameter]]:
             kept="Nothing was started.",
             todo="Set the layer-wise decay to 1, or take a transformer.",
         )
-    found: list[list[nn.Parameter]] = backbone.layer_groups()
-    return found
+    groups: list[list[nn.Parameter]] = backbone.layer_groups()
+    return groups
 
 
 def build_schedule(params: TrainingParams, optimiser: Optimizer, total_steps: int) -> LambdaLR:

@@ -34,13 +34,13 @@ def embed(
     With `by`, what that function of the model gives instead, such as its features. `between` is called before each
     batch and may raise Cancelled.
     """
-    training, found = model.training, []
+    training, parts = model.training, []
     model.eval()
     for images in feed.in_order(batch_on(feed.labels.device), index):
         between()
-        found.append((by or model)(augmentation.evaluate(images)).float())
+        parts.append((by or model)(augmentation.evaluate(images)).float())
     model.train(training)
-    return torch.cat(found)
+    return torch.cat(parts)
 
 
 @torch.no_grad()
@@ -51,10 +51,10 @@ def mode_agreement(model: nn.Module, feed: Feed, augmentation: Augmentation) -> 
     """
     images = augmentation.evaluate(feed.images(np.arange(min(len(feed), BATCH_ON_CPU))))
     training, state = model.training, {name: value.clone() for name, value in model.state_dict().items()}
-    found = [model.train(mode)(images).float() for mode in (True, False)]
+    by_mode = [model.train(mode)(images).float() for mode in (True, False)]
     model.load_state_dict(state)
     model.train(training)
-    centred = [each - each.mean(0) for each in found]
+    centred = [embeddings - embeddings.mean(0) for embeddings in by_mode]
     return float(F.cosine_similarity(*centred).mean())
 
 
@@ -96,6 +96,7 @@ class Probe:
         self._anatomy, self._anatomy_every = anatomy, anatomy_every
 
     def after_step(self, step: int) -> None:
+        """Measures the probe's images if `step`, counted from 1, is one of those that are measured."""
         if len(self.index) and step % self._every == 0:
             self.measure(step)
 

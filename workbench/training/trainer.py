@@ -71,7 +71,7 @@ def train(
         epochs: passes in all, from 1.
         steps_per_epoch: length of `batches(epoch, 0)`.
         control: asked between steps; a pause waits here, a cancel raises Cancelled.
-        emit: told the loss of every step and, every few steps, the progress.
+        emit: receives the loss of every step and, every few steps, the progress.
         penalty: added to the loss where it gives a scalar.
         after_step: called with the number of steps done (probe curves).
         after_epoch: called with the epoch (evaluation, checkpoints).
@@ -84,8 +84,8 @@ def train(
     for epoch in range(parts.step // steps_per_epoch + 1, epochs + 1):
         if enough():
             return
-        with closing(batches(epoch, parts.step - (epoch - 1) * steps_per_epoch)) as made:
-            for images, labels in meter.waiting(made):
+        with closing(batches(epoch, parts.step - (epoch - 1) * steps_per_epoch)) as epoch_batches:
+            for images, labels in meter.waiting(epoch_batches):
                 stand_still(control, emit, meter)
                 if control.interrupted:
                     meter.read()
@@ -127,7 +127,7 @@ def train_step(parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[
 
 
 def stand_still(control: Control, emit: Emit, meter: Meter) -> None:
-    """`wait_if_asked` with what was measured so far told before and the clock started anew after."""
+    """`wait_if_asked` after emitting what was measured so far; then restarts the clock."""
     if control.paused:
         meter.read()
     if wait_if_asked(control, emit):

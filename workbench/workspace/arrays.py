@@ -31,7 +31,7 @@ def hash_of(path: Path) -> str:
 
 
 def hash_ahead(path: Path) -> None:
-    """Hash a file that is about to be read, on another thread; what is wrong with it is told when it is read."""
+    """Hash a file that is about to be read, on another thread; errors are raised when it is read."""
     with contextlib.suppress(OSError):
         hash_of(path)
 

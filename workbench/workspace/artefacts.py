@@ -30,6 +30,6 @@ def add_artefact(
 
 
 def stored_paths(db: Connection, run_id: int, kind: str) -> list[str]:
-    """The files of one kind of a run, oldest first, as they are stored: relative to its folder where they lie in it."""
+    """The files of one kind of a run, oldest first, as they are stored: relative to its folder where they are in it."""
     rows = db.execute("select path from artefacts where run_id = ? and kind = ? order by id", (run_id, kind))
     return [path for (path,) in rows]

@@ -106,9 +106,9 @@ def check_charts(db: Connection, run_id: int, step: int) -> None:
     _refuse(db, damaged_rows(db, ["charts"], "where run_id = ? and step = ?", (run_id, step)))
 
 
-def _refuse(db: Connection, found: list[str]) -> None:
-    if found:
-        raise damaged(db, "; ".join(found[:3]) + (" ..." if len(found) > 3 else ""))
+def _refuse(db: Connection, differences: list[str]) -> None:
+    if differences:
+        raise damaged(db, "; ".join(differences[:3]) + (" ..." if len(differences) > 3 else ""))
 
 
 def has_sums(db: Connection) -> bool:
@@ -202,7 +202,7 @@ def check_shown(db: Connection, evaluation_id: int, sample_ids: Sequence[int] | 
 
 
 def query_rows(db: Connection, evaluation_id: int, only: str, values: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Places [n] int64 of queries, rising, and the checksums [n] of their rows as they stand; `only` is SQL."""
+    """Places [n] int64 of queries, rising, and the checksums [n] of their current rows; `only` is SQL."""
     sql = f"select {HEAD_COLUMNS}, neighbours, similarities from queries where evaluation_id = ? {only} order by place"
     rows = db.execute(sql, (evaluation_id, *values)).fetchall()
     head = np.array([row[:7] for row in rows], HEAD) if rows else np.empty(0, HEAD)

@@ -1,4 +1,4 @@
-"""What the columns of a row hold, checked as it is read: one bad value is told of, and the others are shown."""
+"""What the columns of a row hold, checked as it is read: one bad value is reported, and the others are shown."""
 
 import json
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ ENVIRONMENT = {"data": dict, "versions": dict, "imported": dict}
 
 
 class Unreadable(ValueError):  # noqa: N818 - as BadImage: the word for what it is
-    """A column that does not hold what it should; its text says why."""
+    """A column with invalid content; its text gives the reason."""
 
 
 def parsed(text: object, kind: type[T]) -> T:
@@ -122,7 +122,7 @@ def told_of(what: Sequence[str]) -> str:
 
 def even(what: str, columns: dict[str, np.ndarray]) -> None:
     """Raises Problem unless all columns of `what` are of one length, with labels that count places of an array."""
-    if len({len(each) for each in columns.values()}) > 1:
+    if len({len(values) for values in columns.values()}) > 1:
         raise Problem(f"{what} could not be read: its columns differ in length.", kept="The rest is kept.")
     for name, (least, most) in {"labels": (-1, MOST_LABELS), "rows": (0, max(map(len, columns.values())) - 1)}.items():
         column = columns.get(name)
@@ -159,5 +159,5 @@ def _is_time(value: str) -> bool:
 def _kinds(row_type: type) -> dict[str, tuple[type, ...]]:
     """By field the types that its value may have, the one of its default first."""
     hints = get_type_hints(row_type)
-    found = {one.name: get_args(hints[one.name]) or (hints[one.name],) for one in fields(row_type)}
-    return {name: (*kinds, int) if kinds == (float,) else kinds for name, kinds in found.items()}
+    kinds_of = {field.name: get_args(hints[field.name]) or (hints[field.name],) for field in fields(row_type)}
+    return {name: (*kinds, int) if kinds == (float,) else kinds for name, kinds in kinds_of.items()}

@@ -111,7 +111,7 @@ def writing(connection: Connection) -> Iterator[Connection]:
 
 @contextlib.contextmanager
 def told(connection: Connection) -> Iterator[Connection]:
-    """What SQLite says while it reads, as a Problem: locked, damaged or cut short, or gone."""
+    """Turns errors of SQLite while it reads into a Problem: locked, damaged or cut short, or gone."""
     try:
         yield connection
     except sqlite3.DatabaseError as error:

@@ -23,7 +23,7 @@ QUERY_COLUMNS = ("places", "sample_ids", "labels", "ap", "first_hit", "r", "righ
 
 
 def as_metrics(text: str) -> dict[str, float]:
-    """Metrics of one evaluation; none where they cannot be read, which its run tells of."""
+    """Metrics of one evaluation; none where they cannot be read, which its run reports."""
     try:
         return metrics_of(text)
     except Unreadable:
@@ -167,7 +167,7 @@ def read_proxies(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray
 
 
 def _artefact(workspace: "Workspace", evaluation_id: int, column: str) -> tuple[Path, str] | None:
-    """Where a file of an evaluation lies, and its hash."""
+    """Where a file of an evaluation is stored, and its hash."""
     sql = f'select a.run_id, a.path, a.blake2b from evaluations e join artefacts a on a.id = e."{column}"'
     with workspace.reading() as db:
         row = db.execute(f"{sql} where e.id = ?", (evaluation_id,)).fetchone()

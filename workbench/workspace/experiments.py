@@ -52,6 +52,6 @@ def runs_of(workspace: Workspace, experiment_id: int) -> list[Run]:
 
 
 def set_result(workspace: Workspace, experiment_id: int, result: dict[str, Any]) -> None:
-    """Keep what the runs say together."""
+    """Store the common result of the runs."""
     with workspace.writing() as db:
         db.execute("update experiments set result = ? where id = ?", (json.dumps(result), experiment_id))

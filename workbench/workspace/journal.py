@@ -1,4 +1,4 @@
-"""A run's `journal.jsonl`: what the database says of the run, one JSON object a line, written before each commit."""
+"""A run's `journal.jsonl`: what the database holds of the run, one JSON object a line, written before each commit."""
 
 import contextlib
 import json
@@ -48,7 +48,7 @@ class RunColumns(BaseModel):
 
 
 class EvaluationFacts(BaseModel):
-    """What an evaluation's arrays do not say."""
+    """What an evaluation's arrays do not contain."""
 
     epoch: Annotated[int, Field(ge=0, le=LARGEST)]
     step: Whole
@@ -119,7 +119,7 @@ def point_lines(points: Sequence[tuple[str, int, float | None]]) -> list[str]:
 
 
 def entries(folder: Path) -> Iterator[Entry | None]:
-    """What a run's journal says, in order, without what a later line takes back; None for a line that cannot be read.
+    """A run's journal entries, in order, without what a later line takes back; None for a line that cannot be read.
 
     Holds one line at a time.
 

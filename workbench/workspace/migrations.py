@@ -193,11 +193,11 @@ def m010_strict_tables(db: Database) -> None:
     """Each table is written anew: SQLite has no other way that every build of it allows."""
     db.execute("pragma legacy_alter_table = on")  # what names a table goes on naming the new one
     for table in STRICT:
-        made = db.execute("select sql from sqlite_master where type = 'table' and name = ?", (table,)).fetchone()[0]
+        sql = db.execute("select sql from sqlite_master where type = 'table' and name = ?", (table,)).fetchone()[0]
         others = db.execute(
             "select sql from sqlite_master where type = 'index' and tbl_name = ? and sql is not null", (table,)
         ).fetchall()
-        declared = made[made.index("(") :]
+        declared = sql[sql.index("(") :]
         for column in BLOBS if table == "queries" else ():
             declared = declared.replace(column, column.replace(" text ", " any "))
         strict = ", strict" if declared.endswith("without rowid") else " strict"

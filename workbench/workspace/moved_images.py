@@ -14,7 +14,7 @@ TRIED = 500  # images looked for in a folder before all are counted
 def find_images(workspace: Workspace, dataset_id: int, folder: Path) -> tuple[int, int]:
     """Take the images of a data set from below `folder` from now on; call it on a thread.
 
-    They may lie in it, in a folder of it, or in the folder that it lies in; where most are is taken.
+    They may be in it, in a folder of it, or in its parent folder; where most are is taken.
 
     Returns:
         How many images are there, and how many the data set has.
@@ -25,8 +25,8 @@ def find_images(workspace: Workspace, dataset_id: int, folder: Path) -> tuple[in
     data, paths = workspace.dataset(dataset_id), workspace.samples(dataset_id).paths
     if not data.root or not paths:
         raise Problem(f"{data.name} has no image files.", kept="Nothing was changed.")
-    some = paths[:: max(1, len(paths) // TRIED)]
-    best = max(_candidates(folder), key=lambda place: _there(place, some))
+    sample = paths[:: max(1, len(paths) // TRIED)]
+    best = max(_candidates(folder), key=lambda root: _there(root, sample))
     count = _there(best, paths)
     if not count:
         raise Problem(

@@ -27,5 +27,5 @@ def points_json(points: Sequence[tuple[str, int, float | None]]) -> str:
 
 
 def words_of(value: float) -> str:
-    """What stands in a table for a number that is none: a dash for NaN, the sign of infinity for an infinite one."""
+    """What a table shows for a number that is not finite: a dash for NaN, the sign of infinity for an infinite one."""
     return "–" if isnan(value) else "∞" if copysign(1, value) > 0 else "−∞"

@@ -12,10 +12,10 @@ NUMBER = np.dtype("<i4")
 _BYTES = f"x'{bytes(range(256)).hex()}'"  # where a byte stands in it is what the byte is worth
 
 
-def _number(blob: str, place: str) -> str:
+def _number(blob: str, position: str) -> str:
     """SQL for the signed number at a place, from 0, of a blob."""
     worth = [
-        f"(instr({_BYTES}, substr({blob}, {NUMBER.itemsize} * {place} + {byte + 1}, 1)) - 1)"
+        f"(instr({_BYTES}, substr({blob}, {NUMBER.itemsize} * {position} + {byte + 1}, 1)) - 1)"
         for byte in range(NUMBER.itemsize)
     ]
     value = " + ".join(f"({part} << {8 * byte})" for byte, part in enumerate(worth))

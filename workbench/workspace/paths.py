@@ -91,22 +91,22 @@ def originals(root: str, paths: list[str]) -> list[Path]:
     return [folder / path for path in paths]
 
 
-def _check(place: Path) -> os.stat_result | None:
+def _check(path: Path) -> os.stat_result | None:
     """What is there, None for nothing. Raises Problem for a link and for what is neither file nor folder."""
     try:
-        facts = place.lstat()
+        facts = path.lstat()
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise Problem(f"{_shown(str(place))} cannot be used ({error}).", kept="It was not used.") from None
+        raise Problem(f"{_shown(str(path))} cannot be used ({error}).", kept="It was not used.") from None
     if stat.S_ISLNK(facts.st_mode) or getattr(facts, "st_file_attributes", 0) & REPARSE:
         raise Problem(
-            f"{place} is a link, which a workspace does not follow.",
+            f"{path} is a link, which a workspace does not follow.",
             kept="Neither the link nor what it names was changed.",
             todo="Put the file or folder itself there.",
         )
     if not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
-        raise Problem(f"{place} is neither a file nor a folder.", kept="It was not used.")
+        raise Problem(f"{path} is neither a file nor a folder.", kept="It was not used.")
     return facts
 
 

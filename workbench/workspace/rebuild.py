@@ -111,8 +111,8 @@ def shown(name: str) -> str:
 
 def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str) -> list[str]:
     """The run with all that can be read; returns what cannot."""
-    made = datetime.fromtimestamp((folder / "config.toml").stat().st_mtime, UTC).isoformat(timespec="seconds")
-    values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, made)
+    created = datetime.fromtimestamp((folder / "config.toml").stat().st_mtime, UTC).isoformat(timespec="seconds")
+    values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, created)
     db.execute(
         "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs) "
         "values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?)",

@@ -136,7 +136,7 @@ class Recorder:
         self._new.changes["epoch"] = epoch
 
     def flush(self) -> None:
-        """Commit all that was told, before a checkpoint stands for it. Raises Problem; RunTaken on a lost run."""
+        """Commit all events so far, before their checkpoint is written. Raises Problem; RunTaken on a lost run."""
         self._new.changes.update(heartbeat=now(), seconds=self._seconds_so_far())
         try:
             self._store()
@@ -217,7 +217,7 @@ class Recorder:
         self._new.committed()
 
     def _last_word(self) -> None:
-        """The end of the run, tried again for a while; meanwhile it stands in the journal. Raises Problem."""
+        """The end of the run, tried again for a while; meanwhile it is in the journal. Raises Problem."""
         since, journaled = monotonic(), False
         self._new.changes.update(heartbeat=now(), seconds=self._seconds_so_far())
         while True:

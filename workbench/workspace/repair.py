@@ -213,7 +213,7 @@ def _remove_remains(folder: Path) -> None:
 
 
 def _noted(environment: str) -> list[str]:
-    """What a repair could not bring back of a run, as its environment says."""
+    """What a repair could not restore of a run, from its environment."""
     try:
         return [str(part) for part in json.loads(environment)[REPAIRED]["missing"]]
     except (ValueError, TypeError, LookupError, RecursionError):

@@ -39,7 +39,7 @@ def read_runs(db: Connection, where: str, values: tuple[Any, ...]) -> list[Run]:
 
 
 def _run(row: dict[str, Any], tags: tuple[str, ...], best: tuple[str, int] | None, last: str | None) -> Run:
-    """One run; what of its row cannot be read is told in `unread`."""
+    """One run; `unread` names what of its row cannot be read."""
     facts = {name: value for name, value in row.items() if name != "environment"}
     facts, doubts = checked_row(Run, facts)
     environment, missing = environment_of(row["environment"])

@@ -1,4 +1,4 @@
-"""What a damaged database still says and no run's folder does: names, notes, tags, colours, selections, sweeps."""
+"""What a damaged database still holds and no run's folder does: names, notes, tags, colours, selections, sweeps."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def salvage(workspace: Workspace, old: Path, folders: set[str]) -> str:
     The old file is only read. A row that cannot be read, or has other types than the schema's, is left out.
 
     Args:
-        folders: names of the runs' folders. A run that has none is brought back as a row alone, to be told as missing.
+        folders: names of the runs' folders. A run that has none is restored as a row alone and reported as missing.
 
     Raises:
         Problem: the workspace cannot be written.
@@ -111,9 +111,9 @@ class _Copy:
         for row in self._rows("experiments"):
             sql = "select id from experiments where name = ? and config = ? and created = ?"
             values = (row["name"], row["config"], row["created"])
-            found = self._new.execute(sql, values).fetchone()
+            known = self._new.execute(sql, values).fetchone()
             added = "insert into experiments (name, config, created) values (?, ?, ?)"
-            numbers[row["id"]] = found[0] if found else new_id(self._new.execute(added, values))
+            numbers[row["id"]] = known[0] if known else new_id(self._new.execute(added, values))
             sql = "update experiments set result = ? where id = ?"
             self._new.execute(sql, (row.get("result", "{}"), numbers[row["id"]]))
         return numbers

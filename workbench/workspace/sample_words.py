@@ -1,4 +1,4 @@
-"""What a data set says of its samples in words, as columns: its published halves."""
+"""Columns of text that a data set has for its samples: its published halves."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Checksums for what is in the database, as it stands: after a step of the schema, and at the end of a run."""
+"""Checksums for the current content of the database: after a step of the schema, and at the end of a run."""
 
 from workbench.events import LIVE
 from workbench.workspace import checksums, curves, evaluations
@@ -22,7 +22,7 @@ def seal_anew(db: Connection) -> None:
 
 
 def seal_evaluation(db: Connection, evaluation_id: int) -> None:
-    """Checksums for the rows of an evaluation as they stand."""
+    """Checksums for the current rows of an evaluation."""
     places, sums = checksums.query_rows(db, evaluation_id, "", ())
     if len(places) and places.tolist() == list(range(len(places))):
         checksums.store_sums(
@@ -31,7 +31,7 @@ def seal_evaluation(db: Connection, evaluation_id: int) -> None:
 
 
 def seal_samples(db: Connection, dataset_id: int) -> None:
-    """Checksums for the samples of a data set as they stand."""
+    """Checksums for the current samples of a data set."""
     rows, sums = checksums.sums_of_samples(checksums.sample_rows(db, dataset_id))
     if rows.tolist() == list(range(len(rows))):
         sql = "insert or replace into sample_sums (dataset_id, rows) values (?, ?)"
@@ -39,7 +39,7 @@ def seal_samples(db: Connection, dataset_id: int) -> None:
 
 
 def seal_curves(db: Connection, run_id: int) -> None:
-    """Checksums for the curves of a run as they stand, when it has ended."""
+    """Checksums for the current curves of a run that has ended."""
     for name in curves.scalar_names(db, run_id):
         db.execute(
             "insert or replace into curve_sums (run_id, metric_id, checksum) "

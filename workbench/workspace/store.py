@@ -20,7 +20,7 @@ RUNS = "runs"  # the folder of the runs' folders
 
 
 class Store:
-    """An open workspace without its nouns: where its files lie, and transactions on its database.
+    """An open workspace without its nouns: where its files are, and transactions on its database.
 
     Args:
         path: the folder.

@@ -111,10 +111,10 @@ def longest_chain(maps: list[Projection], fits: Callable[[Projection], bool]) ->
     Args:
         maps: in the order in which they were made. fits: whether a map is of the wanted method, parameters and seed.
     """
-    known = {made.id: made for made in maps if fits(made)}
+    known = {projection.id: projection for projection in maps if fits(projection)}
     length: dict[int, int] = {}
-    for made in known.values():  # a map is made after the one it starts from
-        length[made.id] = length.get(made.start_id or 0, 0) + 1
+    for later in known.values():  # a map is made after the one it starts from
+        length[later.id] = length.get(later.start_id or 0, 0) + 1
     if not length:
         return []
     last: Projection | None = known[max(length, key=lambda number: (length[number], number))]

@@ -1,4 +1,4 @@
-"""What the process that works on a sweep tells the workspace: that it is there, its device, and what its trials did."""
+"""What the process that works on a sweep records: that it is running, its device, and the results of its trials."""
 
 import os
 import socket

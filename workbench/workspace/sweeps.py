@@ -147,7 +147,7 @@ def trials(workspace: Workspace, sweep_id: int) -> list[Trial]:
 
 
 def _trial(facts: dict[str, Any]) -> Trial:
-    """One trial; what of its row cannot be read is told in `problem`."""
+    """One trial; `problem` names what of its row cannot be read."""
     setting: dict[str, Any] = {}
     text, doubts = facts.pop("setting"), []
     try:
@@ -246,7 +246,7 @@ def _read(workspace: Workspace, where: str, values: tuple[Any, ...]) -> list[Swe
 
 
 def _sweep(row: list[Any]) -> Sweep:
-    """One sweep; what of its row cannot be read is told in `problem`."""
+    """One sweep; `problem` names what of its row cannot be read."""
     values, worker = row[:-4], Owner(*row[-4:])
     facts, doubts = dict(zip(COLUMNS.split(", "), values, strict=False)), []
     try:

@@ -143,7 +143,7 @@ def _caches(workspace: Workspace, progress: Progress) -> list[Damage]:
 
     with workspace.reading() as db:
         rows = db.execute("select id, name, pixels from datasets where pixels != ''").fetchall()
-    found = []
+    damages = []
     for number, name, pixels in rows:
         cache = Path(pixels)
         if not cache.exists() or not cache.with_suffix(".json").exists():
@@ -155,5 +155,5 @@ def _caches(workspace: Workspace, progress: Progress) -> list[Damage]:
             harm = "it cannot be read"
         if harm:
             said = f"The cache {cache} is damaged: {harm}. The next run decodes the images again."
-            found.append(Damage(f"Data set {number} ({name})", said))
-    return found
+            damages.append(Damage(f"Data set {number} ({name})", said))
+    return damages

@@ -237,7 +237,7 @@ class Workspace(Store):
     # Files of a run
 
     def artefacts(self, run_id: int, kind: str) -> list[Path]:
-        """Files of one kind ('checkpoint', 'report', ...) of a run, oldest first. Reports may lie elsewhere."""
+        """Files of one kind ('checkpoint', 'report', ...) of a run, oldest first. Reports may be stored elsewhere."""
         with self.reading() as db:
             paths = artefacts.stored_paths(db, run_id, kind)
         if kind == "report":

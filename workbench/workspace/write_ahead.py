@@ -42,23 +42,23 @@ def set_aside(database: Path) -> Path | None:
     return copy
 
 
-def _damaged(found: bytes) -> bool:
+def _damaged(content: bytes) -> bool:
     """Whether a bit of it was changed, or its end was cut off. A log cut between two frames looks whole."""
-    if len(found) < HEADER:
-        return bool(found)
-    magic, _, size, _, *salts = struct.unpack(">6I", found[:24])
+    if len(content) < HEADER:
+        return bool(content)
+    magic, _, size, _, *salts = struct.unpack(">6I", content[:24])
     order = ">" if magic == MAGIC[1] else "<"
-    words = np.frombuffer(found[:24], f"{order}u4").reshape(1, -1)
+    words = np.frombuffer(content[:24], f"{order}u4").reshape(1, -1)
     state = _sums(words, np.zeros(2, np.uint32))[-1]
     if magic not in MAGIC or size not in range(512, 65537) or size % 8:
         return True
-    if state.tolist() != list(struct.unpack(">2I", found[24:HEADER])):
+    if state.tolist() != list(struct.unpack(">2I", content[24:HEADER])):
         return True
-    count, rest = divmod(len(found) - HEADER, FRAME + size)
-    tail = found[len(found) - rest :]
-    if 0 < rest < 16 or (rest and tail[8:16] == found[16:24]):  # else the rest of an earlier round
+    count, rest = divmod(len(content) - HEADER, FRAME + size)
+    tail = content[len(content) - rest :]
+    if 0 < rest < 16 or (rest and tail[8:16] == content[16:24]):  # else the rest of an earlier round
         return True
-    frames = np.frombuffer(found, np.uint8, count * (FRAME + size), HEADER).reshape(count, FRAME + size)
+    frames = np.frombuffer(content, np.uint8, count * (FRAME + size), HEADER).reshape(count, FRAME + size)
     heads = np.ascontiguousarray(frames[:, :FRAME]).view(">u4")
     # Frames of an earlier round have other salts: what differs by one bit alone was changed.
     differs = np.ascontiguousarray(heads[:, 2:4] ^ np.array(salts, ">u4"))

@@ -13,7 +13,7 @@ def k_center(pool: np.ndarray, count: int, given: np.ndarray | None = None) -> t
     Args:
         pool: [b, d] finite embeddings, taken as they are.
         count: centres to choose, 1 to b; no sample is chosen twice.
-        given: [g, d] centres that already stand and are not chosen again (rho_c). Without any, the first centre is
+        given: [g, d] centres that are already chosen and are not chosen again (rho_c). Without any, the first centre is
             the sample whose farthest one is nearest, so that the radius is at most twice the least possible.
 
     Returns:
@@ -39,11 +39,11 @@ def k_center(pool: np.ndarray, count: int, given: np.ndarray | None = None) -> t
         start = int(np.argmin([_squares(vectors, centre).max() for centre in vectors]))
     free = np.ones(len(vectors), dtype=bool)
     indices, radii = np.empty(count, dtype=np.int64), np.empty(count)
-    for place in range(count):
-        chosen = int(np.where(free, nearest, -1).argmax()) if place else start
+    for step in range(count):
+        chosen = int(np.where(free, nearest, -1).argmax()) if step else start
         free[chosen] = False
         nearest = np.minimum(nearest, _squares(vectors, vectors[chosen]))
-        indices[place], radii[place] = chosen, np.sqrt(nearest.max())
+        indices[step], radii[step] = chosen, np.sqrt(nearest.max())
     return indices, radii
 
 
@@ -64,18 +64,20 @@ def proxy_radii(embeddings: np.ndarray, labels: np.ndarray, proxies: np.ndarray,
     vectors, centres = _finite(embeddings, "Embeddings"), _finite(proxies, "Proxies")
     if centres.shape[1] != vectors.shape[1]:
         raise Problem(f"Proxies of {centres.shape[1]} dimensions cannot cover embeddings of {vectors.shape[1]}.")
-    found = np.unique(labels)
-    if not np.isin(found, classes).all():
+    present = np.unique(labels)
+    if not np.isin(present, classes).all():
         raise Problem("Every class that is covered needs a proxy.")
-    nearest = [np.min([_squares(vectors[labels == k], each) for each in centres[classes == k]], axis=0) for k in found]
+    nearest = [
+        np.min([_squares(vectors[labels == k], centre) for centre in centres[classes == k]], axis=0) for k in present
+    ]
     return np.sqrt([squares.max() for squares in nearest])
 
 
 def _finite(vectors: np.ndarray, what: str) -> np.ndarray:
-    found = np.asarray(vectors, dtype=np.float64)
-    if found.ndim != 2 or 0 in found.shape or not np.isfinite(found).all():
+    array = np.asarray(vectors, dtype=np.float64)
+    if array.ndim != 2 or 0 in array.shape or not np.isfinite(array).all():
         raise Problem(f"{what} must be a table of finite embeddings with at least one row.")
-    return found
+    return array
 
 
 def _squares(vectors: np.ndarray, centre: np.ndarray) -> np.ndarray:

@@ -125,20 +125,22 @@ class CCP(Loss):
         return self.params.penalty / 2 * torch.stack(squares).sum()
 
     def companion(self, surroundings: Surroundings) -> Projections:
-        """The projections, which tell a picture of the proxies whenever one has ended."""
+        """The projections; after each of them they emit charts of the proxies."""
 
         def hear(event: Event | Projected) -> None:
             if isinstance(event, Projected):
-                event = Charted(event.step, projection_charts(event, made.history))
+                event = Charted(event.step, projection_charts(event, projections.history))
             surroundings.emit(event)
 
-        made = Projections(self, surroundings, self.params, hear)
-        return made
+        projections = Projections(self, surroundings, self.params, hear)
+        return projections
 
     def get_extra_state(self) -> dict[str, bool]:
+        """What a checkpoint stores beside the tensors: whether the first projection is done."""
         return {"begun": self.begun}  # a plain value: reading a flag from a GPU in every step would make it wait
 
     def set_extra_state(self, state: dict[str, bool]) -> None:
+        """Restores what get_extra_state returned."""
         self.begun = bool(state["begun"])
 
 

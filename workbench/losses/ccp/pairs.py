@@ -19,6 +19,8 @@ PairLoss = Callable[[Tensor, Tensor, Tensor | None, Tensor | None], Tensor]
 
 
 class CCPParams(Params):
+    """Parameters of CCP: the pair loss, its own parameters, and the projections."""
+
     inner: Literal[
         "contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet"
     ] = param(
@@ -84,8 +86,8 @@ def pair_loss(params: CCPParams) -> PairLoss:
         pairs = ContrastiveLoss(params.positive_margin, params.negative_margin, distance=euclidean)
 
     def value(rows: Tensor, row_labels: Tensor, columns: Tensor | None, column_labels: Tensor | None) -> Tensor:
-        found: Tensor = pairs(rows, row_labels, ref_emb=columns, ref_labels=column_labels)
-        return found
+        loss: Tensor = pairs(rows, row_labels, ref_emb=columns, ref_labels=column_labels)
+        return loss
 
     return value
 
@@ -97,8 +99,8 @@ def _multi_similarity(params: CCPParams) -> PairLoss:
 
     def value(rows: Tensor, row_labels: Tensor, columns: Tensor | None, column_labels: Tensor | None) -> Tensor:
         mined = miner(rows, row_labels, columns, column_labels)
-        found: Tensor = pairs(rows, row_labels, mined, ref_emb=columns, ref_labels=column_labels)
-        return found
+        loss: Tensor = pairs(rows, row_labels, mined, ref_emb=columns, ref_labels=column_labels)
+        return loss
 
     return value
 

@@ -46,7 +46,7 @@ class Projected:
 
     @property
     def relative(self) -> float:
-        """Radius over distance: free of scale, for the embeddings of an untrained network all lie in one spot."""
+        """Radius over distance, free of scale: an untrained network gives nearly equal embeddings."""
         return self.radius / self.distance if self.distance else float("nan")
 
 
@@ -61,7 +61,7 @@ class Projections(Companion):
         around: the run. The model's weights are changed in place when a projection ends; it embeds in evaluation mode
             without gradients, and, for the variant "samples", in training mode with them. Pools are drawn by its seed
             and differ from projection to projection.
-        emit: told MAP@R of every check, and when a projection ends five Scalars and Projected (`projection_charts`).
+        emit: receives MAP@R of each check, and when a projection ends five Scalars and Projected (`projection_charts`).
 
     Raises:
         Problem: a class without a sample.
@@ -72,7 +72,7 @@ class Projections(Companion):
     ) -> None:
         self._around, self._model, self._embed_rows, self._seed = around, around.model, around.embed, around.seed
         self._loss, self._params, self._emit = loss, params, emit
-        self._members = [np.flatnonzero(around.labels == each) for each in range(loss.num_classes)]
+        self._members = [np.flatnonzero(around.labels == label) for label in range(loss.num_classes)]
         if not all(len(rows) for rows in self._members):
             raise Problem("CCP needs at least one training image of every class.")
         self._covered = self._sample()
@@ -104,7 +104,7 @@ class Projections(Companion):
         self._emit(Scalar("projection/MAP@R", step, value))
         if value > self._best:
             self._best, self._unimproved = value, 0
-            self._best_model = {name: each.detach().clone() for name, each in self._model.state_dict().items()}
+            self._best_model = {name: tensor.detach().clone() for name, tensor in self._model.state_dict().items()}
             self._best_proxies = self._loss.proxies.detach().clone()
         else:
             self._unimproved += 1
@@ -128,7 +128,7 @@ class Projections(Companion):
             "best_proxies": self._best_proxies,
             "previous": list(self._previous),
             "chosen": self._chosen,
-            "history": [dict(each) for each in self.history],
+            "history": [dict(record) for record in self.history],
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -140,15 +140,15 @@ class Projections(Companion):
         self._previous = [value.to(weight.device) for value, weight in zip(previous, weights, strict=False)]
         self._index, self._since, self._unimproved = int(state["index"]), int(state["since"]), int(state["unimproved"])
         self._best, self._chosen = float(state["best"]), state["chosen"].clone()
-        self.history = [dict(each) for each in state["history"]]
+        self.history = [dict(record) for record in state["history"]]
         self._best_model = {name: value.clone() for name, value in state["best_model"].items()}
         self._best_proxies = state["best_proxies"].clone()
 
     @torch.no_grad()
     def _settle(self) -> None:
         """Statistics for batch-norm that never saw a batch: with none, evaluation gives quite other embeddings."""
-        layers = [each for each in self._model.modules() if isinstance(each, BATCH_NORMS)]
-        if all(each.num_batches_tracked for each in layers):
+        layers = [module for module in self._model.modules() if isinstance(module, BATCH_NORMS)]
+        if all(layer.num_batches_tracked for layer in layers):
             return
         places = np.concatenate(self._members)
         rng = np.random.default_rng([self._seed, 2])
@@ -160,7 +160,7 @@ class Projections(Companion):
         self._model.train(training)
 
     def _end(self, step: int) -> None:
-        """Back to the best weights, then a fresh pool: measure it, choose from it, tell."""
+        """Back to the best weights, then a fresh pool: measure it, choose from it, report."""
         if self._best_model:
             self._model.load_state_dict(self._best_model)
             self._loss.place(self._best_proxies)
@@ -174,13 +174,13 @@ class Projections(Companion):
         steps = float(step - self._since)
         arrays = _array(converged), _array(after), classes.cpu().numpy().copy()
         ended = Projected(self._index, step, measured, radius, k_center_radius, distance, best, *arrays)
-        found = {
+        measures = {
             "steps": steps, "covering_radius": radius, "relative_radius": ended.relative,
             "k_center_radius": k_center_radius, "class_distance": distance,
         }  # fmt: skip
-        for name, value in found.items():
+        for name, value in measures.items():
             self._emit(Scalar(f"projection/{name}", step, value))
-        self.history.append(found | {"MAP@R": best})
+        self.history.append(measures | {"MAP@R": best})
         self._emit(ended)
         self._previous = [weight.detach().clone() for weight in self._weights()]
         self._index, self._since, self._unimproved, self._best, self._best_model = self._index + 1, step, 0, -1.0, {}
@@ -194,13 +194,13 @@ class Projections(Companion):
         rows = self._draw(rng, max(self._params.pool, self._params.proxies))
         return rows, self._embed(rows)
 
-    def _place(self, rows: np.ndarray, vectors: np.ndarray, given: np.ndarray) -> None:
-        """Algorithm 2: the next proxies are samples of the pool, far from the `given` [K, m, d] and from each other."""
+    def _place(self, rows: np.ndarray, vectors: np.ndarray, centres: np.ndarray) -> None:
+        """Algorithm 2: the next proxies are samples of the pool, far from `centres` [K, m, d] and each other."""
         count = self._params.proxies
-        found = [k_center(pool, count, standing)[0] for pool, standing in zip(vectors, given, strict=True)]
-        each = np.arange(len(rows))[:, None], np.stack(found)
-        self._chosen = torch.from_numpy(rows[each].ravel())
-        self._loss.place(torch.from_numpy(vectors[each]).to(self._loss.proxies))
+        picked = [k_center(pool, count, standing)[0] for pool, standing in zip(vectors, centres, strict=True)]
+        picked_rows = np.arange(len(rows))[:, None], np.stack(picked)
+        self._chosen = torch.from_numpy(rows[picked_rows].ravel())
+        self._loss.place(torch.from_numpy(vectors[picked_rows]).to(self._loss.proxies))
 
     def _refresh(self) -> None:
         """In the variant "samples" the proxies that are shown are the chosen samples as they are embedded now."""
@@ -214,9 +214,9 @@ class Projections(Companion):
         training = self._model.training
         self._model.eval()
         parts = np.array_split(rows.ravel(), -(-rows.size // BATCH))
-        found = torch.cat([bounded(self._embed_rows(part).float()) for part in parts])
+        embeddings = torch.cat([bounded(self._embed_rows(part).float()) for part in parts])
         self._model.train(training)
-        return found.double().cpu().numpy().reshape(*rows.shape, -1)
+        return embeddings.double().cpu().numpy().reshape(*rows.shape, -1)
 
     def _sample(self) -> tuple[np.ndarray, np.ndarray]:
         """Places [n] of the images that are measured and their classes [n]; as many of each, where it has them."""
@@ -224,7 +224,7 @@ class Projections(Companion):
         rng = np.random.default_rng([self._seed, 0, 1])
         count = max(self._params.pool, self._params.proxies, COVERED // len(spread))
         rows = [rng.permutation(self._members[label])[:count] for label in spread]
-        return np.concatenate(rows), spread.repeat([len(each) for each in rows])
+        return np.concatenate(rows), spread.repeat([len(members) for members in rows])
 
     def _geometry(self, converged: np.ndarray) -> tuple[int, float, float, float]:
         """Of the proxies [K * m, d] and the measured images: how many, proxy and k-center radius, class distance."""
@@ -258,12 +258,12 @@ def projection_charts(ended: Projected, history: list[dict[str, float]]) -> tupl
     ]
     first = "Proxies, 2-D" if ended.converged.shape[1] == 2 else "Proxies, first two principal components"
     note = f"Projection {ended.index + 1}: {history[-1]['steps']:,.0f} steps, validation MAP@R {ended.map_at_r:.1%}."
-    numbers = tuple(float(place) for place in range(1, len(history) + 1))
+    numbers = tuple(float(number) for number in range(1, len(history) + 1))
 
     def over(*curves: tuple[str, str]) -> tuple[Marks, ...]:
         # a run that goes on from before a curve was measured has gaps in it
         return tuple(
-            Marks(title, "line", numbers, tuple(each.get(name, float("nan")) for each in history))
+            Marks(title, "line", numbers, tuple(record.get(name, float("nan")) for record in history))
             for title, name in curves
         )
 
