@@ -27,7 +27,7 @@ from workbench.workspace import Workspace, experiments
 from workbench.workspace.numbers import words_of
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls
 
-SHOWN_METRICS = (  # recall@k stands before them
+SHOWN_METRICS = (  # after every recall@k
     "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "NMI", "classifier/top-1", "linear/top-1", "linear/top-5", "kNN",
     "l2/recall@1", "l2/MAP@R", "cosine/recall@1", "cosine/MAP@R",
 )  # fmt: skip
@@ -55,6 +55,8 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
+    """One scalar of the run over training steps."""
+
     steps: np.ndarray  # [n] int64
     values: np.ndarray  # [n] float64, NaN where training met one
 
@@ -72,6 +74,8 @@ class MetricRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Map:
+    """The embeddings of the best evaluation in two dimensions, with the class proxies where the loss has them."""
+
     points: np.ndarray  # [n, 2]
     labels: np.ndarray  # [n]
     proxies: np.ndarray | None  # [p, 2]
