@@ -41,9 +41,9 @@ def from_plain(stored: dict[str, Any]) -> Chart:
     """The chart that `plain` wrote. Raises KeyError or TypeError when it is none."""
     marks = tuple(
         Marks(
-            each["title"], each["look"], tuple(each["x"]), tuple(each["y"]), tuple(each["classes"]),
-            each.get("axis", "left"),  # charts stored before there was a second axis
+            mark["title"], mark["look"], tuple(mark["x"]), tuple(mark["y"]), tuple(mark["classes"]),
+            mark.get("axis", "left"),  # charts stored before there was a second axis
         )
-        for each in stored["marks"]
+        for mark in stored["marks"]
     )  # fmt: skip
     return Chart(stored["title"], stored["x_title"], marks, stored["note"])

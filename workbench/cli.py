@@ -66,11 +66,8 @@ def cli(debug: bool) -> None:
 def run(config: str, folder: Path | None, resume: bool, changes: tuple[str, ...], report: bool, quiet: bool) -> None:
     """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`)."""
     wanted = read_config(config, changes)
-    workspace = Workspace(folder or default_workspace(), create=True)
-    try:
+    with Workspace(folder or default_workspace(), create=True) as workspace:
         sys.exit(run_here(wanted, workspace, resume=resume, report=report, quiet=quiet))
-    finally:
-        workspace.close()
 
 
 @cli.command()
@@ -81,11 +78,8 @@ def run(config: str, folder: Path | None, resume: bool, changes: tuple[str, ...]
 def sample(folder: Path | None, epochs: int | None) -> None:
     """Run the sample project (Digits, small CNN, CE) here, and write its report."""
     wanted = read_config("sample-digits", () if epochs is None else (f"training.epochs={epochs}",))
-    workspace = Workspace(folder or default_workspace(), create=True)
-    try:
+    with Workspace(folder or default_workspace(), create=True) as workspace:
         sys.exit(run_here(wanted, workspace, resume=False, report=True, quiet=False))
-    finally:
-        workspace.close()
 
 
 @cli.group()

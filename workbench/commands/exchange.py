@@ -12,7 +12,7 @@ from workbench.exchange.source import BEST, IMAGE_SIZE, LARGEST_SIZE, LAST, LEAS
 from workbench.workspace import Workspace
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
-FORMAT_HELP = "May be given several times. " + "; ".join(f"{key}: {each.help}" for key, each in FORMATS.items()) + "."
+FORMAT_HELP = "May be given several times. " + "; ".join(f"{key}: {known.help}" for key, known in FORMATS.items()) + "."
 
 
 def epoch(text: str) -> Epoch:

@@ -187,9 +187,9 @@ class AllPairs:
         words = -(-size // 8) * 8
         self._under[size:words] = False
         eights = self._under[:words].reshape(-1, 8)
-        some = np.flatnonzero(eights.view(np.int64)[:, 0] != 0)
-        inside = np.flatnonzero(eights[some])
-        flat: np.ndarray = some[inside >> 3] * 8 + (inside & 7)
+        occupied = np.flatnonzero(eights.view(np.int64)[:, 0] != 0)
+        inside = np.flatnonzero(eights[occupied])
+        flat: np.ndarray = occupied[inside >> 3] * 8 + (inside & 7)
         return flat
 
     def _keep(self, into: Candidates, rows: np.ndarray, columns: np.ndarray, scores: np.ndarray) -> None:

@@ -152,13 +152,13 @@ class Product:
 
 
 def _has_onednn() -> bool:
-    some, bias = torch.arange(6, dtype=torch.float32).view(2, 3), torch.ones(2)
+    matrix, bias = torch.arange(6, dtype=torch.float32).view(2, 3), torch.ones(2)
     try:
-        packed = torch.ops.mkldnn._reorder_linear_weight(some, 2)
-        product = torch.ops.mkldnn._linear_pointwise(some, packed, bias, "none", [], "")
+        packed = torch.ops.mkldnn._reorder_linear_weight(matrix, 2)
+        product = torch.ops.mkldnn._linear_pointwise(matrix, packed, bias, "none", [], "")
     except (AttributeError, NotImplementedError, RuntimeError, TypeError):
         return False
-    return torch.equal(product, some @ some.T + bias)
+    return torch.equal(product, matrix @ matrix.T + bias)
 
 
 ONEDNN = _has_onednn()

@@ -52,7 +52,7 @@ def import_embeddings(
     if workspace.read_only:
         raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=KEPT)
     embeddings = embeddings.absolute()
-    labels, images = (None if each is None else each.absolute() for each in (labels, images))
+    labels, images = (None if path is None else path.absolute() for path in (labels, images))
     config = _config(name or display_name(embeddings.stem), embeddings, labels, images, distance)
     table = labelled_embeddings.read(embeddings, labels, images, image_size, progress)
     kept, cache = _decoded(workspace, table.images, progress)

@@ -47,8 +47,8 @@ def _drawn(name: str, content: Content) -> bool:
 
 
 def _settings(content: Content) -> list[Block]:
-    rows = tuple((each.section, each.name.replace("_", " "), each.value) for each in content.settings)
-    changed = frozenset(row for row, each in enumerate(content.settings) if each.changed)
+    rows = tuple((setting.section, setting.name.replace("_", " "), setting.value) for setting in content.settings)
+    changed = frozenset(row for row, setting in enumerate(content.settings) if setting.changed)
     caption = "Settings of the run; in bold those that differ from their default."
     return [Table("settings", caption, ("Part", "Field", "Value"), rows, strong=changed)]
 
@@ -64,13 +64,13 @@ def _metrics(content: Content) -> list[Block]:
         for row in content.metrics
     )  # fmt: skip
     queries, left_out = best.metrics.get("queries", 0), best.metrics.get("queries/left_out", 0)
-    told = (
+    counts = (
         f"{queries:,.0f} queries, {left_out:,.0f} left out because their class has one image; "
         f"distance: {best.distance}. The intervals are over queries of one run, not over seeds."
     )
     return [
         Table("metrics", f"{content.title}: retrieval on the test half.", head, rows, frozenset({1, 2, 3})),
-        said(told, muted=True),
+        said(counts, muted=True),
     ]
 
 
@@ -94,21 +94,21 @@ def _class_table(key: str, title: str, rows: list[ClassRow]) -> Table:
 def _published(content: Content) -> list[Block]:
     if not content.published:
         return [said("None of the papers' tables has this data set under this protocol.", muted=True)]
-    found: list[Block] = []
-    for number, each in enumerate(content.published, start=1):
-        table = each.table
+    blocks: list[Block] = []
+    for number, beside in enumerate(content.published, start=1):
+        table = beside.table
         rows = [
             (row.method, row.backbone or NO_VALUE, str(row.dim or NO_VALUE), *map(points, row.values))
             for row in table.rows
         ]
         dim = str(content.config.embedding.dim or NO_VALUE)
-        own = (f"This run ({content.run.loss})", content.run.backbone, dim, *map(points, each.own))
+        own = (f"This run ({content.run.loss})", content.run.backbone, dim, *map(points, beside.own))
         together = [
             (f"{row.title} (here, n = {row.n})", row.backbone, str(row.dim or NO_VALUE), *map(points, row.values))
-            for row in each.experiment
+            for row in beside.experiment
         ]
         head = ("Method", "Backbone", "d", *(f"{name} %" for name in table.metrics))
-        found += [
+        blocks += [
             heading(table.title),
             said(f"{table.paper}, {table.source}", muted=True),
             Table(
@@ -116,18 +116,18 @@ def _published(content: Content) -> list[Block]:
                 (*rows, own, *together), frozenset(range(2, len(head))),
                 frozenset(range(len(rows), len(rows) + 1 + len(together))),
             ),
-            *(said(sentence, muted=True) for sentence in each.differences),
+            *(said(sentence, muted=True) for sentence in beside.differences),
         ]  # fmt: skip
-    return found
+    return blocks
 
 
 def _environment(content: Content) -> list[Block]:
-    found: list[Block] = [
+    blocks: list[Block] = [
         Table("environment", "Where the run was made.", ("Fact", "Value"), tuple(content.environment)),
         said(f"To repeat: {content.command} (the config is in the bundle of a report, and in the run's folder)"),
     ]
     if content.left_out:
         named = "; ".join(f"{path} {reason}" for path, reason in content.left_out[:LEFT_OUT])
         rest = len(content.left_out) - LEFT_OUT
-        found.append(said(f"Images left out: {named}{f'; and {rest} more' if rest > 0 else ''}.", muted=True))
-    return found
+        blocks.append(said(f"Images left out: {named}{f'; and {rest} more' if rest > 0 else ''}.", muted=True))
+    return blocks

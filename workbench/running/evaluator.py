@@ -93,10 +93,10 @@ class Evaluator:
         """MAP@R, never of the test half: of held-out classes, else of some training images put through `compared`."""
         if self._data.split.validation is not None:
             return self._validated(self._data.split.validation)
-        some = np.sort(np.random.default_rng([self._config.seed, 1]).permutation(len(self._feed))[:VALIDATED])
-        labels = self._feed.labels.cpu().numpy()[some]
-        embeddings = compared(torch.from_numpy(self._embed(self._feed, some))).numpy()
-        return retrieve(embeddings, labels, some, k=1, distance=distance, device=self._device).metrics["MAP@R"]
+        rows = np.sort(np.random.default_rng([self._config.seed, 1]).permutation(len(self._feed))[:VALIDATED])
+        labels = self._feed.labels.cpu().numpy()[rows]
+        embeddings = compared(torch.from_numpy(self._embed(self._feed, rows))).numpy()
+        return retrieve(embeddings, labels, rows, k=1, distance=distance, device=self._device).metrics["MAP@R"]
 
     def _beside(self, epoch: int, embeddings: np.ndarray, retrieval: Retrieval) -> Iterator[dict[str, float]]:
         """What is measured beside retrieval by the run's own distance, where the config asks for it."""
@@ -174,11 +174,11 @@ class Evaluator:
         loss, labels, right, logits = self._parts.loss, self._test_labels, 0, None
         training = loss.training
         loss.eval()
-        for some in np.array_split(np.arange(len(labels)), -(-len(labels) // CLASSIFIED)):
-            logits = loss.logits(torch.from_numpy(embeddings[some]).to(self._parts.device))
+        for rows in np.array_split(np.arange(len(labels)), -(-len(labels) // CLASSIFIED)):
+            logits = loss.logits(torch.from_numpy(embeddings[rows]).to(self._parts.device))
             if logits is None:
                 break
-            right += int((self._classes[logits.argmax(1).cpu().numpy()] == labels[some]).sum())
+            right += int((self._classes[logits.argmax(1).cpu().numpy()] == labels[rows]).sum())
         loss.train(training)
         return {} if logits is None else {"classifier/top-1": right / len(labels)}
 
