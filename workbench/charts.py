@@ -10,9 +10,9 @@ Look = Literal["line", "dashed", "bars", "circles", "boxes", "vertical"]
 class Marks:
     """One set of marks.
 
-    "line" and "dashed" join the points; "bars" stand on the axis, of the width of the first two x; "circles" and
+    "line" and "dashed" join the points; "bars" rise from the axis and have the width of the first two x; "circles" and
     "boxes" are points, coloured by `classes` where there are any; "vertical" is a line across the chart at each x.
-    Lines may stand on an axis of their own at the right.
+    Lines may have a second axis at the right.
     """
 
     title: str

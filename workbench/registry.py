@@ -175,7 +175,7 @@ def _load(plugin: plugins.Plugin) -> None:
                 raise Problem(f"{key[0].capitalize()} {key[1]!r}: {'; '.join(wrong)}.")
             json.dumps(_plain(_ENTRIES[key]))
             _ENTRIES[key] = replace(_ENTRIES[key], origin=plugin.origin)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - other people's code raises anything; `broken` tells it
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - other people's code raises anything; `broken` reports it
         for key in [key for key in _ENTRIES if key not in before]:
             del _ENTRIES[key]
         _BROKEN[plugin.origin] = f"The plug-in {plugin.origin} cannot be used. {_said(plugin, error)}"

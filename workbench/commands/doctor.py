@@ -97,7 +97,7 @@ def _display() -> Finding:
 
 
 def _workspace(folder: Path) -> list[Finding]:
-    """All of it is read; on a terminal a line tells how far that is."""
+    """Read and check all of it; on a terminal a line shows the progress."""
     line = ProgressLine(0)
     try:
         with Workspace(folder) as workspace:

@@ -28,7 +28,7 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
     """Register the two commands with the group.
 
     Args:
-        workspace_option: gives a command its `folder`. default_workspace: what stands for it when it is not given.
+        workspace_option: gives a command its `folder`. default_workspace: gives the folder when the option is missing.
     """
 
     @group.command("export")

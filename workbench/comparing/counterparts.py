@@ -41,7 +41,7 @@ def counterparts(workspace: Workspace, run: Run, runs: Iterable[Run]) -> list[Co
 
 
 def _samples(db: Connection, measured: Measured) -> tuple[int, int | None] | None:
-    """What the samples of the test half are told by; None where there is none."""
+    """What identifies the samples of the test half; None where there is nothing."""
     last = measured.at(LAST)
     if last is None:
         return None

@@ -75,7 +75,7 @@ def _unlike_settings(groups: Sequence[Group]) -> list[str]:
 
 
 def _by_value(groups: Sequence[Group], values: Sequence[dict[str, object]]) -> list[str]:
-    """ "conv4: A, B" for each value; only the fields that differ are told."""
+    """ "conv4: A, B" for each value; only the fields that differ are named."""
     names = dict.fromkeys(name for group_values in values for name in group_values)
     unequal = [name for name in names if any(group_values.get(name) != values[0].get(name) for group_values in values)]
     gathered: dict[str, list[str]] = {}

@@ -50,7 +50,7 @@ def neighbour_overlap(
 
     Args:
         paired: at least one pair. k: neighbours, from 1; fewer where fewer are stored.
-        progress: hears what is done; may raise Cancelled.
+        progress: called at each stage; may raise Cancelled.
 
     Raises:
         Problem: a ranking cannot be read, or no pair has a query in common.
@@ -80,7 +80,7 @@ def neighbour_overlap(
 
 
 def shares_in_common(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Of each row the share [n] float64, 0..1, of ids that both tables [n, k] hold; no id stands twice in a row."""
+    """Of each row the share [n] float64, 0..1, of ids that both tables [n, k] hold; no id is in a row twice."""
     if not first.shape[1]:
         return np.zeros(len(first))
     both = np.sort(np.concatenate((first, second), axis=1), axis=1)

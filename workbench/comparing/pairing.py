@@ -113,7 +113,7 @@ def compare(
     Args:
         measured: of all runs of both groups.
         metric, at: the number that is compared.
-        progress: hears what is done; may raise Cancelled.
+        progress: called at each stage; may raise Cancelled.
         resamples: of the bootstrap over queries.
 
     Raises:

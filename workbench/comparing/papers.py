@@ -42,7 +42,7 @@ def papers_beside(
 ) -> tuple[GroupsBeside, ...]:
     """Tables in the order of the groups; a group's numbers are those of its runs at the place asked for.
 
-    `experiments` are the workspace's: those that have a result stand below the groups that their runs are in.
+    `experiments` are the workspace's: those that have a result come below the groups that their runs are in.
     """
     results = {experiment.id: experiment for experiment in experiments if experiment.result}
     tables: dict[tuple[str, str, str, str], Table] = {}

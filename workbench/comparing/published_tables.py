@@ -1,4 +1,4 @@
-"""The papers' tables, and which of them stand beside a run: same data set, protocol and metric."""
+"""The papers' tables, and which of them can be compared with a run: same data set, protocol and metric."""
 
 import tomllib
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Table:
     metrics: tuple[str, ...]  # as in an evaluation
     rows: tuple[Published, ...]
     note: str = ""  # "separated", "concatenated", "long-tailed 100"
-    classes: int = 0  # of a data set that only its number of classes tells from others, such as ImageNet-1K; else 0
+    classes: int = 0  # where only their number identifies the data set, such as ImageNet-1K; else 0
 
     def differences(self, config: RunConfig) -> list[str]:
         """What no row of the table shares with the run: a sentence each."""

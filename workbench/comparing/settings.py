@@ -27,7 +27,7 @@ def settings_of(config: str, known: Catalog) -> Settings:
     """Every field of a config by dotted name, defaults written out, without name, seed and fold.
 
     Args:
-        config: TOML text. What an older Workbench wrote and this one does not know is taken as it stands.
+        config: TOML text. What an older Workbench wrote and this one does not know is taken unchanged.
         known: the catalog; without an entry in it, its parameters are those that were given.
     """
     values = dict(_read(config))

@@ -45,7 +45,7 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
-    """One setting or metric; `places` says where each run stands, 0 below to 1 above; those without a value at 0."""
+    """One setting or metric; `places` are the runs' positions, 0 (bottom, also for no value) to 1 (top)."""
 
     title: str
     places: tuple[float, ...]
@@ -123,7 +123,7 @@ def _told(overview: Overview) -> list[Any]:
     for row in overview.differences:
         pattern = tuple(map(str, _places_of(row.values)))
         known = {written(value) for value in row.values if value is not None}
-        of_one_part = len(known) == 1  # the same wherever it stands: which part it is says as much
+        of_one_part = len(known) == 1  # the same wherever it is drawn: which part it is says as much
         if pattern not in seen and not of_one_part:
             kept.append(row)
             seen.add(pattern)

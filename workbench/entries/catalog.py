@@ -30,7 +30,7 @@ def cache_folder() -> Path:
 
 
 def path(cache: Path) -> Path:
-    """Where the catalog of exactly these files lies; a new or changed leaf file or plug-in gives a new name."""
+    """Where the catalog of exactly these files is stored; a new or changed leaf file or plug-in gives a new name."""
     here = Path(registry.__file__).parent
     leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).rglob("*.py"))
     described = [*leaves, *(here / file_name for file_name in ("registry.py", "entries/facts.py", "params.py"))]

@@ -17,7 +17,7 @@ SLACK = 12  # candidates beside those asked for
 ROUNDING = 2.0**-23  # twice that of one float32 operation
 WORTHWHILE = 16  # times more gallery than neighbours: else one pass in float64 is as fast
 GATHERED = 2**20  # numbers of candidates' vectors held at once (8 MB)
-CHUNK = 64  # gaps whose minimum stands for them in the first look
+CHUNK = 64  # gaps whose minimum represents them in the first look
 BLOCK = 2**22  # scores held at once (16 MB): larger ones would be given back to the system and zeroed anew each time
 
 

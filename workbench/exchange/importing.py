@@ -41,7 +41,7 @@ def import_embeddings(
         embeddings, labels, images, image_size: as in `labelled_embeddings.read`.
         name: of the run; by default the name of the file of embeddings.
         distance: "cosine" or "l2".
-        progress: told what is being done; may raise Cancelled, which leaves no run behind.
+        progress: called at each stage; may raise Cancelled, which leaves no run behind.
 
     Raises:
         Problem: files that cannot be used (see `labelled_embeddings.read`), or a workspace that cannot be written.

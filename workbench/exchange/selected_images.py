@@ -50,7 +50,7 @@ def write_links(
 
     Args:
         folder: must not exist, or be empty.
-        progress: told of each image; may raise Cancelled.
+        progress: called for each image; may raise Cancelled.
 
     Raises:
         Problem: the folder holds something, or cannot be written.

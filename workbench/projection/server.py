@@ -1,4 +1,4 @@
-"""The analysis process: `python -m workbench.projection.server`; jobs/serving.py tells how it speaks.
+"""The analysis process: `python -m workbench.projection.server`; jobs/serving.py describes its protocol.
 
 Ops: project, project_epochs, project_arrays, nmi, warm.
 """
@@ -24,9 +24,9 @@ from workbench.projection.subset import MOST_POINTS
 def project(request: Message, progress: Progress) -> Message:
     """Map an evaluation of a workspace and store it there: workspace, evaluation, method, params, seed.
 
-    It starts from the newest such map of the nearest earlier evaluation of the run that has one, and lies over it. With
-    `only`, ids of samples, these alone are mapped; the others are stored without a place. So are, by UMAP and t-SNE,
-    those beyond `most` points: what is mapped then is a sample, stratified by class.
+    It starts from the newest such map of the nearest earlier evaluation of the run that has one, and is aligned with
+    it. With `only`, ids of samples, these alone are mapped; the others are stored without a place. So are, by UMAP and
+    t-SNE, those beyond `most` points: what is mapped then is a sample, stratified by class.
     """
     from workbench.projection.chain import Wanted, draw, latest_before
     from workbench.workspace import Workspace

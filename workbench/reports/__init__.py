@@ -55,7 +55,7 @@ def write_report(
         sections: of SECTIONS, in their order; all of one run by default.
         title: the run's name when empty.
         notes: own text (Markdown); the note of a single run when empty.
-        progress: told before each format; may raise Cancelled.
+        progress: called before each format; may raise Cancelled.
         metric, at: the number that a comparison is about, and "best", "last" or an epoch.
 
     Returns:

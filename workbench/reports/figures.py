@@ -1,4 +1,4 @@
-"""What a report of one run draws: for print, white, column width, 8 pt, colours told apart by the colour-blind."""
+"""What a report of one run draws: for print, white, column width, 8 pt, colours for the colour-blind."""
 
 from functools import partial
 from textwrap import fill
@@ -13,8 +13,8 @@ from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
 from workbench.reports.content import Content, Curve, Map, QueryCard, percent
 from workbench.reports.drawing import COLUMN, FULL, Drawing, Host, legend_name
 
-NAMED = 20  # classes in a legend; more are told apart on screen
-TITLE_LETTERS = 68  # of a line above the map: as many as stand over its axes beside a legend
+NAMED = 20  # classes in a legend; more can be distinguished on screen
+TITLE_LETTERS = 68  # of a line above the map: as many as fit over its axes beside a legend
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
 SERIES = {
     "probe/ce": ("CE", COLOURS[0], "-"),

@@ -38,9 +38,9 @@ def gather_groups(
     """Read, group and compare the runs. Takes seconds: not on the window's thread.
 
     Args:
-        sections: of GROUP_SECTIONS; differences and published tables are looked for only where they are told.
+        sections: of GROUP_SECTIONS; differences and published tables are computed only where they are listed.
         metric, at: as in `comparing.overview`.
-        progress: hears what is done; may raise Cancelled.
+        progress: called at each stage; may raise Cancelled.
 
     Raises:
         Problem: the runs have evaluations, but none of that metric or at that epoch; it says what there is.

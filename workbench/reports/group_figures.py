@@ -15,13 +15,13 @@ from workbench.reports.figures import COLOURS
 
 LINES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX*"
-MOST_CURVES = 8  # more lines cannot be told apart
+MOST_CURVES = 8  # more lines cannot be distinguished
 MOST_MEANS = 40  # rows that one page holds
 SHORT, LONG = 34, 60  # letters of a title in the figure of a column, and of a page
 
 
 def draw(found: Overview, sections: tuple[str, ...]) -> dict[str, Drawing]:
-    """ "group-curves" and "group-means", where they are told and there is something to draw."""
+    """The drawings "group-curves" and "group-means", where their sections are wanted and have something to draw."""
     drawn: dict[str, Drawing] = {}
     every = [curve for curve in found.curves if curve.runs]
     if "group-curves" in sections and every:
@@ -113,6 +113,6 @@ def apart(titles: list[str]) -> list[str]:
 
 
 def _cut(words: str, most: int) -> str:
-    """What tells names apart often stands at their end, so the middle goes."""
+    """Names often differ at their end, so the middle is cut."""
     half = (most - 1) // 2
     return words if len(words) <= most else f"{words[: most - 1 - half]}…{words[-half:]}"

@@ -13,6 +13,7 @@ from workbench.reports.drawing import Drawing
 from workbench.reports.group_content import GroupContent
 from workbench.reports.group_figures import MOST_CURVES, MOST_MEANS
 from workbench.reports.provenance import command_of, facts_of
+from workbench.reports.published_blocks import published_blocks
 from workbench.workspace.rows import Run
 
 UNMEASURED = "None of these runs has an evaluation yet."
@@ -167,29 +168,15 @@ def _published(content: GroupContent) -> list[Block]:
         return [said("None of the papers' tables has these data sets under these protocols.", muted=True)]
     blocks: list[Block] = []
     for number, paper in enumerate(content.published, start=1):
-        table = paper.table
-        head = ("Method", "Backbone", "d", *(f"{name} %" for name in table.metrics))
-        papers = [
-            (row.method, row.backbone or NO_VALUE, str(row.dim or NO_VALUE), *map(points, row.values))
-            for row in table.rows
-        ]
-        ours = [
+        own = [
             (f"{row.group.title} (here, n = {row.seeds})", row.group.runs[0].backbone,
              str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(points, row.values))
             for row in paper.rows
         ]  # fmt: skip
-        ours += [
-            (f"{row.title} (here, n = {row.n})", row.backbone, str(row.dim or NO_VALUE), *map(points, row.values))
-            for row in paper.experiments
-        ]
-        caption = f"{table.title} ({table.paper}, {table.source}) beside means over seeds of the groups."
-        strong = frozenset(range(len(papers), len(papers) + len(ours)))
-        blocks += [
-            heading(table.title),
-            said(f"{table.paper}, {table.source}", muted=True),
-            Table(f"group-published-{number}", caption, head, (*papers, *ours), frozenset(range(2, len(head))), strong),
-            *(said(sentence, muted=True) for sentence in paper.differences),
-        ]
+        blocks += published_blocks(
+            f"group-published-{number}", paper.table, "means over seeds of the groups", own, paper.experiments,
+            paper.differences,
+        )  # fmt: skip
     return blocks
 
 

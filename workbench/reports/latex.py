@@ -98,7 +98,7 @@ def fragment(document: Document, files: dict[str, str]) -> str:
 
 
 def spans(parts: Sequence[Span]) -> str:
-    """A line with its styles; a link's address stands behind it."""
+    """A line with its styles; a link's address follows it in brackets."""
     pieces = []
     for index, span in enumerate(parts):
         words = escaped(span.text)

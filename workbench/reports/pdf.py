@@ -102,7 +102,7 @@ def _narrow(block: Block, document: Document) -> bool:
 
 
 def _kept(blocks: tuple[Block, ...], document: Document) -> float:
-    """Inches that stand on one page with the heading of a section."""
+    """Inches that stay on one page with the heading of a section."""
     first = blocks[0]
     return _height(first.name, document) + 0.5 if isinstance(first, Plot | Cards) else 0.8
 

@@ -1,7 +1,8 @@
 """What the sections of one run say, as blocks."""
 
-from workbench.reports.blocks import NO_VALUE, Block, Cards, Plot, Table, heading, said
+from workbench.reports.blocks import NO_VALUE, Block, Cards, Plot, Table, said
 from workbench.reports.content import ClassRow, Content, percent, points
+from workbench.reports.published_blocks import published_blocks
 
 UNMEASURED = "There is no evaluation yet."
 EXTREMES = 10  # classes at either end
@@ -95,29 +96,12 @@ def _published(content: Content) -> list[Block]:
     if not content.published:
         return [said("None of the papers' tables has this data set under this protocol.", muted=True)]
     blocks: list[Block] = []
-    for number, beside in enumerate(content.published, start=1):
-        table = beside.table
-        rows = [
-            (row.method, row.backbone or NO_VALUE, str(row.dim or NO_VALUE), *map(points, row.values))
-            for row in table.rows
-        ]
+    for number, paper in enumerate(content.published, start=1):
         dim = str(content.config.embedding.dim or NO_VALUE)
-        own = (f"This run ({content.run.loss})", content.run.backbone, dim, *map(points, beside.own))
-        together = [
-            (f"{row.title} (here, n = {row.n})", row.backbone, str(row.dim or NO_VALUE), *map(points, row.values))
-            for row in beside.experiment
-        ]
-        head = ("Method", "Backbone", "d", *(f"{name} %" for name in table.metrics))
-        blocks += [
-            heading(table.title),
-            said(f"{table.paper}, {table.source}", muted=True),
-            Table(
-                f"published-{number}", f"{table.title} ({table.paper}, {table.source}) beside this run.", head,
-                (*rows, own, *together), frozenset(range(2, len(head))),
-                frozenset(range(len(rows), len(rows) + 1 + len(together))),
-            ),
-            *(said(sentence, muted=True) for sentence in beside.differences),
-        ]  # fmt: skip
+        own = (f"This run ({content.run.loss})", content.run.backbone, dim, *map(points, paper.own))
+        blocks += published_blocks(
+            f"published-{number}", paper.table, "this run", [own], paper.experiment, paper.differences
+        )
     return blocks
 
 

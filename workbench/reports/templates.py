@@ -33,7 +33,7 @@ class Template:
         return tuple(key for key in self.order if key in self.ticked)
 
     def arranged(self, stored: Mapping[str, Any]) -> "Template":
-        """As it was stored by `arrangement`; sections that were unknown then stand at the end, as they are offered."""
+        """As it was stored by `arrangement`; sections that were unknown then come last, as shipped."""
         order = [str(key) for key in _listed(stored, "order") if key in self.order]
         rest = [key for key in self.order if key not in order]
         ticked = {str(key) for key in _listed(stored, "ticked")} & set(order) | self.ticked & set(rest)

@@ -34,7 +34,7 @@ class Evaluator:
         feed: the training half.
         sampler: says which of its images are drawn.
         augmentation: its deterministic twin prepares every image.
-        emit: told all that is measured.
+        emit: called with all that is measured.
         stand_back: called between parts of a search; waits where the person asked for it.
     """
 
@@ -133,7 +133,7 @@ class Evaluator:
     def _embed(
         self, feed: Feed, index: np.ndarray | None = None, by: Callable[[Tensor], Tensor] | None = None
     ) -> np.ndarray:
-        """Embeddings [n, d] of a half, or of some of its images; stands still where the person asked for it."""
+        """Embeddings [n, d] of a half, or of some of its images; pauses when the person asked for it."""
         return embed(self._parts.model, feed, self._augmentation, index, by, self._stand_back).cpu().numpy()
 
     def _search(self, embeddings: np.ndarray, k: int, distance: Literal["cosine", "l2"]) -> Retrieval:
