@@ -106,10 +106,10 @@ def open_workspace(folder: Path | None) -> "Workspace | None":
     from workbench.workspace import Workspace
     from workbench.workspace.paths import default_workspace
 
-    place = folder or default_workspace()
+    workspace_folder = folder or default_workspace()
     while True:
         try:
-            workspace = Workspace(place, create=True)
+            workspace = Workspace(workspace_folder, create=True)
             if not workspace.read_only:
                 workspace.sweep_dead_runs()
         except Problem as problem:
@@ -121,7 +121,7 @@ def open_workspace(folder: Path | None) -> "Workspace | None":
             chosen = QFileDialog.getExistingDirectory(None, "A workspace") if box.clickedButton() is other else ""
             if not chosen:
                 return None
-            place = Path(chosen)
+            workspace_folder = Path(chosen)
         else:
             return workspace
 

@@ -10,9 +10,9 @@ Look = Literal["line", "dashed", "bars", "circles", "boxes", "vertical"]
 class Marks:
     """One set of marks.
 
-    "line" and "dashed" join the points; "bars" stand on the axis, of the width of the first two x; "circles" and
+    "line" and "dashed" join the points; "bars" rise from the axis and have the width of the first two x; "circles" and
     "boxes" are points, coloured by `classes` where there are any; "vertical" is a line across the chart at each x.
-    Lines may stand on an axis of their own at the right.
+    Lines may have a second axis at the right.
     """
 
     title: str
@@ -41,9 +41,9 @@ def from_plain(stored: dict[str, Any]) -> Chart:
     """The chart that `plain` wrote. Raises KeyError or TypeError when it is none."""
     marks = tuple(
         Marks(
-            each["title"], each["look"], tuple(each["x"]), tuple(each["y"]), tuple(each["classes"]),
-            each.get("axis", "left"),  # charts stored before there was a second axis
+            mark["title"], mark["look"], tuple(mark["x"]), tuple(mark["y"]), tuple(mark["classes"]),
+            mark.get("axis", "left"),  # charts stored before there was a second axis
         )
-        for each in stored["marks"]
+        for mark in stored["marks"]
     )  # fmt: skip
     return Chart(stored["title"], stored["x_title"], marks, stored["note"])

@@ -1,9 +1,7 @@
 """The command line: the same engine and the same words as the window."""
 
 import logging
-import signal
 import sys
-from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +9,13 @@ import click
 
 from workbench import __version__
 from workbench.commands import compare, exchange, fair, plugins, report, search, sweep
-from workbench.commands.terminal import ProgressLine
-from workbench.config import BadConfig, RunConfig
-from workbench.control import Control
+from workbench.commands.run import percent, run_here
+from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
-from workbench.events import Ended, RunState
-from workbench.problem import Problem, RunTaken
+from workbench.problem import Problem
 from workbench.settings.changed import read_config
 from workbench.settings.presets import presets
-from workbench.workspace import Workspace, experiments
+from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Run
 
@@ -27,7 +23,6 @@ KINDS = {
     "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
     "augmentations": "augmentation",
 }  # fmt: skip
-INTERRUPTED = 130
 RESUME = "Go on with the newest run of this config that is not done, a cancelled one with a checkpoint included."
 
 
@@ -71,11 +66,8 @@ def cli(debug: bool) -> None:
 def run(config: str, folder: Path | None, resume: bool, changes: tuple[str, ...], report: bool, quiet: bool) -> None:
     """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`)."""
     wanted = read_config(config, changes)
-    workspace = Workspace(folder or default_workspace(), create=True)
-    try:
+    with Workspace(folder or default_workspace(), create=True) as workspace:
         sys.exit(run_here(wanted, workspace, resume=resume, report=report, quiet=quiet))
-    finally:
-        workspace.close()
 
 
 @cli.command()
@@ -86,11 +78,8 @@ def run(config: str, folder: Path | None, resume: bool, changes: tuple[str, ...]
 def sample(folder: Path | None, epochs: int | None) -> None:
     """Run the sample project (Digits, small CNN, CE) here, and write its report."""
     wanted = read_config("sample-digits", () if epochs is None else (f"training.epochs={epochs}",))
-    workspace = Workspace(folder or default_workspace(), create=True)
-    try:
+    with Workspace(folder or default_workspace(), create=True) as workspace:
         sys.exit(run_here(wanted, workspace, resume=False, report=True, quiet=False))
-    finally:
-        workspace.close()
 
 
 @cli.group()
@@ -182,87 +171,6 @@ plugins.add_to(cli)
 fair.add_to(benchmark, workspace_option, default_workspace)
 
 
-def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:
-    """Do all runs of the config, one after another; returns the exit status."""
-    from workbench.running import folds_and_seeds
-
-    workspace.sweep_dead_runs()
-    if len(folds_and_seeds.children(config)) == 1:
-        run_id = _unfinished(workspace, config) if resume else folds_and_seeds.prepare(config, workspace)[0]
-        return _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet)
-    if resume:
-        experiment, numbers = folds_and_seeds.unfinished(workspace, config)
-    else:
-        numbers = folds_and_seeds.prepare(config, workspace)
-        experiment = workspace.run(numbers[0]).experiment_id or 0
-    for run_id in numbers:
-        status = _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet)
-        if status:
-            return status
-    folds_and_seeds.conclude(workspace, experiment)
-    concluded = next(stored for stored in experiments.every(workspace) if stored.id == experiment)
-    click.echo(folds_and_seeds.markdown(concluded))
-    return 0
-
-
-def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bool, report: bool, quiet: bool) -> int:
-    """Train on a worker thread with a progress line; returns the exit status."""
-    from workbench.running.launch import make_job
-
-    if resume:
-        workspace.take_over(run_id)
-    control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
-    job = make_job(workspace, run_id, control, line, resume=resume)
-
-    def interrupt(*_: object) -> None:
-        if control.interrupted:
-            control.cancel()
-        control.interrupt()
-        line.say("Stopping before the next step; a checkpoint is kept. Press Ctrl+C again to end without a new one.")
-
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        job.start()
-        while not job.join(0.2):
-            pass
-    finally:
-        signal.signal(signal.SIGINT, before)
-    ended = job.ended or Ended("failed", f"Run {run_id} ended in an unknown way.")
-    done = workspace.run(run_id)
-    line.finish(f"Run {run_id} {ended.status}. {_scores(done)}".rstrip())
-    problem = ended.problem or (f"Run {run_id} was cancelled." if ended.status == "cancelled" else "")
-    if isinstance(job.untold, RunTaken):
-        raise job.untold
-    if job.untold is not None:
-        kept = "Its checkpoints are kept, and `--resume` goes on from the last one."
-        raise Problem(f"{problem} The end of run {run_id} could not be recorded: {job.untold}".lstrip(), kept=kept)
-    if problem:
-        raise Problem(problem)
-    if control.interrupted:
-        click.echo(f"Go on with: workbench run CONFIG --workspace {workspace.path} --resume", err=True)
-        return INTERRUPTED
-    if report:
-        from workbench.reports import write_report
-
-        line.say("Writing the report")
-        for path in write_report(workspace, run_id, workspace.file(run_id, "report"), formats=("html",)):
-            click.echo(path)
-    return 0
-
-
-def _unfinished(workspace: Workspace, config: RunConfig) -> int:
-    """The newest run of a config that is not done; a cancelled one counts where it has a checkpoint to go on from."""
-    from workbench.running.trained_network import checkpoints
-
-    for run in workspace.runs():
-        begun = run.status != RunState.CANCELLED or bool(checkpoints(workspace, run.id))
-        if (run.live or run.resumable) and begun and config.is_recorded_as(run.config):
-            return run.id  # one that still works is refused when it is taken over, with the name of its owner
-    raise Problem(
-        f"There is no unfinished run of this config in {workspace.path}.", todo="Leave --resume out to start one."
-    )
-
-
 def _say(text: str, done: int, total: int) -> None:
     """A Progress that prints each text as a line of its own."""
     click.echo(text, err=True)
@@ -281,19 +189,11 @@ def _range(facts: dict[str, Any]) -> str:
     return f" ({said})" if said else ""
 
 
-def _scores(run: Run) -> str:
-    return f"Best {_percent(run, 'MAP@R')}, {_percent(run, 'recall@1')} at epoch {run.best_epoch}." if run.best else ""
-
-
 def _run_line(run: Run) -> str:
-    best = f"{_percent(run, 'recall@1')}  {_percent(run, 'MAP@R')}" if run.best else "not evaluated"
+    best = f"{percent(run, 'recall@1')}  {percent(run, 'MAP@R')}" if run.best else "not evaluated"
     line = f"{run.id:>4}  {run.status:11}  {run.dataset:10} {run.backbone:14} {run.loss:14} {best}  {run.name}"
     lines = [line, f"      {run.unread}"] if run.unread else [line]
     return "\n".join("".join(letter if letter.isprintable() else " " for letter in text) for text in lines)
-
-
-def _percent(run: Run, metric: str) -> str:
-    return f"{'R@1' if metric == 'recall@1' else metric} {run.best.get(metric, nan):.2%}"
 
 
 def main(arguments: list[str]) -> int:

@@ -40,14 +40,14 @@ def standard_folder() -> Path:
 
 def folders() -> list[Path]:
     """The folders that the person added, in that order. Raises Problem when the list of them cannot be read."""
-    place = _list()
+    list_file = _list()
     try:
-        return [Path(line) for line in place.read_text("utf-8").splitlines() if line]
+        return [Path(line) for line in list_file.read_text("utf-8").splitlines() if line]
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:
         raise Problem(
-            f"The list of plug-in folders {place} cannot be read ({error}).", todo="Mend the file, or remove it."
+            f"The list of plug-in folders {list_file} cannot be read ({error}).", todo="Mend the file, or remove it."
         ) from None
 
 
@@ -70,19 +70,19 @@ def remove(folder: Path) -> None:
     before, gone = folders(), folder.resolve()
     if gone not in before:
         raise Problem(f"{gone} is no plug-in folder.", todo="See: workbench plugins list")
-    _write([each for each in before if each != gone])
+    _write([trusted for trusted in before if trusted != gone])
 
 
 def found() -> list[Plugin]:
     """All plug-ins there are, none of them loaded. What cannot be looked at is one whose `load` says why."""
-    return [*_in_folders(), *(_installed(each) for group in GROUPS for each in entry_points(group=group))]
+    return [*_in_folders(), *(_installed(entry_point) for group in GROUPS for entry_point in entry_points(group=group))]
 
 
 def stamps() -> list[str]:
     """Cheap facts that change when a plug-in comes, goes or changes: no package's files are read for them."""
-    places = [Path(each) for each in sys.path if Path(each).name in INSTALLED]
-    installed = [f"{place} {place.stat().st_mtime_ns}" for place in places if place.is_dir()]
-    return [*installed, *(f"{each.origin} {each.stamp}" for each in _in_folders())]
+    places = [Path(folder) for folder in sys.path if Path(folder).name in INSTALLED]
+    installed = [f"{site} {site.stat().st_mtime_ns}" for site in places if site.is_dir()]
+    return [*installed, *(f"{plugin.origin} {plugin.stamp}" for plugin in _in_folders())]
 
 
 def _in_folders() -> list[Plugin]:
@@ -93,7 +93,7 @@ def _in_folders() -> list[Plugin]:
     every: list[Plugin] = []
     for folder in added:
         if folder.is_dir():
-            every += [Plugin(str(each), _stamp(each), partial(load_file, each)) for each in _files(folder)]
+            every += [Plugin(str(file), _stamp(file), partial(load_file, file)) for file in _files(folder)]
         else:
             every.append(_unreadable(str(folder), Problem(f"The plug-in folder {folder} is gone.")))
     return every
@@ -102,13 +102,13 @@ def _in_folders() -> list[Plugin]:
 def load_file(file: Path) -> object:
     """Import a plug-in's file, or a package's `__init__.py`, under a name of its own; what it raises is raised."""
     is_package = file.name == "__init__.py"
-    place = sha256(str(file).encode()).hexdigest()[:8]
-    name = f"workbench_plugin_{place}_{file.parent.name if is_package else file.stem}"
+    digest = sha256(str(file).encode()).hexdigest()[:8]
+    name = f"workbench_plugin_{digest}_{file.parent.name if is_package else file.stem}"
     spec = spec_from_file_location(name, file, submodule_search_locations=[str(file.parent)] if is_package else None)
     if spec is None or spec.loader is None:
         raise Problem(f"{file} is no Python file.")
-    for each in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
-        del sys.modules[each]
+    for loaded in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
+        del sys.modules[loaded]
     module = sys.modules[name] = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -116,12 +116,12 @@ def load_file(file: Path) -> object:
 
 def _files(folder: Path) -> list[Path]:
     every = [*folder.glob("*.py"), *folder.glob("*/__init__.py")]
-    return sorted(each for each in every if not each.relative_to(folder).parts[0].startswith(LEFT_OUT))
+    return sorted(path for path in every if not path.relative_to(folder).parts[0].startswith(LEFT_OUT))
 
 
 def _stamp(file: Path) -> str:
     parts = sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else [file]
-    return " ".join(f"{each.stat().st_size}-{each.stat().st_mtime_ns}" for each in parts if each.exists())
+    return " ".join(f"{part.stat().st_size}-{part.stat().st_mtime_ns}" for part in parts if part.exists())
 
 
 def _installed(point: EntryPoint) -> Plugin:
@@ -143,10 +143,10 @@ def _list() -> Path:
 
 
 def _write(trusted: list[Path]) -> None:
-    place = _list()
+    list_file = _list()
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with files.atomic_write(place) as file:
-            file.write("".join(f"{each}\n" for each in trusted).encode())
+        list_file.parent.mkdir(parents=True, exist_ok=True)
+        with files.atomic_write(list_file) as file:
+            file.write("".join(f"{folder}\n" for folder in trusted).encode())
     except OSError as error:
-        raise Problem(f"The list of plug-in folders {place} cannot be written ({error}).") from None
+        raise Problem(f"The list of plug-in folders {list_file} cannot be written ({error}).") from None

@@ -1,4 +1,4 @@
-"""A problem of the world (disk, file, memory, device), told in three parts. Anything else is a bug."""
+"""A problem of the world (disk, file, memory, device), described in three parts. Anything else is a bug."""
 
 
 class Problem(Exception):  # noqa: N818 - the word the person reads

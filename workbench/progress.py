@@ -6,11 +6,11 @@ Progress = Callable[[str, int, int], None]  # (text, done, total); raises Cancel
 
 
 def quiet(text: str, done: int, total: int) -> None:
-    """A Progress that tells nobody."""
+    """A Progress that reports nothing."""
 
 
 def duration(seconds: float, space: str = " ") -> str:
-    """Seconds in words of two units at most, as "2 min 10 s"; `space` stands between a number and its unit."""
+    """Seconds in words of two units at most, as "2 min 10 s"; `space` separates a number from its unit."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole}{space}s"

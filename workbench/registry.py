@@ -61,13 +61,13 @@ def register(
     """
     if kind not in OF_KIND:
         raise ValueError(f"there is no kind {kind!r}: known are {', '.join(OF_KIND)}")
-    told = OF_KIND[kind](**facts)
+    checked = OF_KIND[kind](**facts)
 
     def decorate(build: Factory) -> Factory:
         if (kind, name) in _ENTRIES:
             raise ValueError(f"two files register the {kind} {name!r}")
         summary = (build.__doc__ or "").strip().partition("\n")[0]
-        _ENTRIES[kind, name] = Entry(kind, name, title, summary, source, params, build, told)
+        _ENTRIES[kind, name] = Entry(kind, name, title, summary, source, params, build, checked)
         return build
 
     return decorate
@@ -109,11 +109,11 @@ def discover_all() -> None:
 
 
 def load_plugins() -> None:
-    """Load plug-ins that are new or have changed, and forget those that are gone. A broken one is told by `broken`."""
+    """Load plug-ins that are new or have changed, and forget those that are gone. `broken` reports those that fail."""
     with _LOADING:
         for package in PACKAGES:
             discover(package)  # first, so that a name of Workbench's own stays its own
-        there = {each.origin: each for each in plugins.found()}
+        there = {plugin.origin: plugin for plugin in plugins.found()}
         for origin, stamp in list(_LOADED.items()):
             if origin not in there or there[origin].stamp != stamp:
                 _forget(origin)
@@ -142,14 +142,14 @@ def entry(kind: str, name: str) -> Entry:
     if (kind, name) not in _ENTRIES:
         load_plugins()
     if (kind, name) not in _ENTRIES:
-        known = ", ".join(each.name for each in entries(kind))
+        known = ", ".join(known_entry.name for known_entry in entries(kind))
         raise Problem(f"There is no {kind} named {name!r}.", todo=f"Known: {known}.")
     return _ENTRIES[kind, name]
 
 
 def catalog() -> dict[str, dict[str, Any]]:
     """The registry as plain data: all that the window, `workbench list` and the docs may see."""
-    return {f"{each.kind}/{each.name}": _plain(each) for _, each in sorted(_ENTRIES.items())}
+    return {f"{stored.kind}/{stored.name}": _plain(stored) for _, stored in sorted(_ENTRIES.items())}
 
 
 def _plain(entry: Entry) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def _load(plugin: plugins.Plugin) -> None:
                 raise Problem(f"{key[0].capitalize()} {key[1]!r}: {'; '.join(wrong)}.")
             json.dumps(_plain(_ENTRIES[key]))
             _ENTRIES[key] = replace(_ENTRIES[key], origin=plugin.origin)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - other people's code raises anything; `broken` tells it
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - other people's code raises anything; `broken` reports it
         for key in [key for key in _ENTRIES if key not in before]:
             del _ENTRIES[key]
         _BROKEN[plugin.origin] = f"The plug-in {plugin.origin} cannot be used. {_said(plugin, error)}"
@@ -194,5 +194,5 @@ def _said(plugin: plugins.Plugin, error: BaseException) -> str:
 def _forget(origin: str) -> None:
     del _LOADED[origin]
     _BROKEN.pop(origin, None)
-    for key in [key for key, each in _ENTRIES.items() if each.origin == origin]:
+    for key in [key for key, stored in _ENTRIES.items() if stored.origin == origin]:
         del _ENTRIES[key]

@@ -63,10 +63,10 @@ def _signals() -> Finding:
 
 
 def _sqlite() -> Finding:
-    found = sqlite3.sqlite_version
-    number = tuple(int(part) for part in found.split("."))
+    number_text = sqlite3.sqlite_version
+    number = tuple(int(part) for part in number_text.split("."))
     safe = number >= SAFE_SQLITE[0] or any(number[:2] == good[:2] and number >= good for good in SAFE_SQLITE)
-    said = found if safe else f"{found} has the WAL-reset fault; keep one program per workspace at a time"
+    said = number_text if safe else f"{number_text} has the WAL-reset fault; keep one program per workspace at a time"
     return Finding("SQLite", said)
 
 
@@ -84,7 +84,7 @@ def _device() -> Finding:
 def plugin_findings() -> list[Finding]:
     """Every plug-in with what it brings, or what is wrong with it. Loads torch."""
     registry.discover_all()
-    used = Counter(each.origin for kind in KINDS for each in registry.entries(kind) if each.origin)
+    used = Counter(entry.origin for kind in KINDS for entry in registry.entries(kind) if entry.origin)
     good = [Finding("Plug-in", f"{origin}: entries: {count}") for origin, count in used.items()]
     return good + [Finding("Plug-in", sentence, good=False) for sentence in registry.broken().values()]
 
@@ -97,17 +97,17 @@ def _display() -> Finding:
 
 
 def _workspace(folder: Path) -> list[Finding]:
-    """All of it is read; on a terminal a line tells how far that is."""
+    """Read and check all of it; on a terminal a line shows the progress."""
     line = ProgressLine(0)
     try:
         with Workspace(folder) as workspace:
             count = len(workspace.runs())
             with workspace.reading() as db:
-                lost = [Finding("Workspace", f"{each}.", good=False) for each in missing(db, folder)]
-            found = verify(workspace, lambda text, done, total: line(Status(text, done, total)))
-            damaged = sum(not each.good for each in found) or "none"
-            whole = Finding("Workspace", f"{count} runs; damaged: {damaged}", all(each.good for each in found))
-            return [whole, *lost, *(Finding(each.what, each.said, each.good) for each in found)]
+                lost = [Finding("Workspace", f"{sentence}.", good=False) for sentence in missing(db, folder)]
+            findings = verify(workspace, lambda text, done, total: line(Status(text, done, total)))
+            damaged = sum(not finding.good for finding in findings) or "none"
+            whole = Finding("Workspace", f"{count} runs; damaged: {damaged}", all(finding.good for finding in findings))
+            return [whole, *lost, *(Finding(finding.what, finding.said, finding.good) for finding in findings)]
     except Problem as problem:
         return [Finding("Workspace", str(problem), good=False)]
     finally:

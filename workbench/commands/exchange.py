@@ -12,7 +12,7 @@ from workbench.exchange.source import BEST, IMAGE_SIZE, LARGEST_SIZE, LAST, LEAS
 from workbench.workspace import Workspace
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
-FORMAT_HELP = "May be given several times. " + "; ".join(f"{key}: {each.help}" for key, each in FORMATS.items()) + "."
+FORMAT_HELP = "May be given several times. " + "; ".join(f"{key}: {known.help}" for key, known in FORMATS.items()) + "."
 
 
 def epoch(text: str) -> Epoch:
@@ -28,7 +28,7 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
     """Register the two commands with the group.
 
     Args:
-        workspace_option: gives a command its `folder`. default_workspace: what stands for it when it is not given.
+        workspace_option: gives a command its `folder`. default_workspace: gives the folder when the option is missing.
     """
 
     @group.command("export")

@@ -52,11 +52,11 @@ def add_to(group: click.Group, workspace_option: Callable[..., Any], default_wor
         plan = plans.planned(bench, data, trials, seeds, steps=steps, folds=folds, changes=_changes(changes))
         with Workspace(folder or default_workspace(), create=True) as workspace:
             try:
-                found = _compared(workspace, plan, chosen, known)
+                comparison = _compared(workspace, plan, chosen, known)
             except Interrupted:
                 click.echo("Interrupted. The same command goes on.", err=True)
                 raise SystemExit(INTERRUPTED) from None
-        _show(found, out)
+        _show(comparison, out)
 
 
 def _chosen(asked: tuple[str, ...], there: list[str]) -> list[str]:
@@ -68,8 +68,8 @@ def _chosen(asked: tuple[str, ...], there: list[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _changes(given: tuple[str, ...]) -> dict[str, Any]:
-    pairs = [change.partition("=") for change in given]
+def _changes(changes: tuple[str, ...]) -> dict[str, Any]:
+    pairs = [change.partition("=") for change in changes]
     for field, equals, _ in pairs:
         if not equals:
             raise Problem(f"--set {field} has no value.", todo="Say it as FIELD=VALUE.")
@@ -83,7 +83,7 @@ def _compared(workspace: Workspace, plan: Any, methods: list[str], known: catalo
     from workbench.fair.table import compared
 
     runs = Runs(workspace, known, lambda line: click.echo(line, err=True))
-    before = {each: signal.signal(each, lambda *_: runs.interrupt()) for each in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, lambda *_: runs.interrupt()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         scores, left_out = [], {}
         for method in methods:
@@ -95,29 +95,34 @@ def _compared(workspace: Workspace, plan: Any, methods: list[str], known: catalo
                 click.echo(f"{method} is left out. {problem}", err=True)
                 left_out[method] = str(problem)
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     return compared(plan, scores, left_out)
 
 
-def _show(found: Any, out: Path | None) -> None:
+def _show(comparison: Any, out: Path | None) -> None:
     """Print the page; with a folder also write it, its tables and its picture."""
     from workbench.fair.table import markdown, tables
 
-    text = markdown(found)
+    text = markdown(comparison)
     click.echo(text)
     if out is None:
         return
     from workbench.reports.critical_difference import Placed, critical_difference
 
     placed = [
-        Placed(found.scores[place].method, found.ranks[place].mean, found.ranks[place].low, found.ranks[place].high)
-        for place in found.order
+        Placed(
+            comparison.scores[index].method,
+            comparison.ranks[index].mean,
+            comparison.ranks[index].low,
+            comparison.ranks[index].high,
+        )
+        for index in comparison.order
     ]
-    title = f"{found.plan.bench}: {found.plan.trials} trials, {found.plan.seeds} seeds"
-    drawn = critical_difference(placed, found.groups, title).encode("svg")
+    title = f"{comparison.plan.bench}: {comparison.plan.trials} trials, {comparison.plan.seeds} seeds"
+    drawn = critical_difference(placed, comparison.groups, title).encode("svg")
     out.mkdir(parents=True, exist_ok=True)
-    written = {name: table.encode() for name, table in tables(found).items()}
+    written = {name: table.encode() for name, table in tables(comparison).items()}
     for name, content in (written | {"results.md": text.encode(), "ranks.svg": drawn}).items():
         with files.atomic_write(out / name) as file:
             file.write(content)

@@ -36,9 +36,9 @@ def add_to(cli: click.Group) -> None:
         if folder is None:
             folder = known_plugins.standard_folder()
             folder.mkdir(parents=True, exist_ok=True)
-        found = known_plugins.add(folder)
+        added = known_plugins.add(folder)
         click.echo(f"Added {folder.resolve()}. {known_plugins.WARNING}")
-        for file in found:
+        for file in added:
             click.echo(f"    {file}")
 
     @plugins.command()
@@ -73,7 +73,7 @@ def write_loss(name: str, into: Path) -> list[Path]:
     words = name.split("_")
     changes = {"loss_name": name, "LossName": "".join(word.capitalize() for word in words)}
     changes["LossTitle"] = " ".join(words).capitalize()
-    targets = {into / each.name.replace("loss_name", name): each for each in (resources() / "new").glob("*.py")}
+    targets = {into / path.name.replace("loss_name", name): path for path in (resources() / "new").glob("*.py")}
     for target in targets:
         if target.exists():
             raise Problem(f"{target} is there already.", kept="It was not changed.", todo="Choose another name.")

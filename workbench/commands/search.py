@@ -87,15 +87,15 @@ def as_table(run_id: int, answer: "Answer", rows: Sequence[Row]) -> str:
 def as_csv(answers: "Sequence[Answer]", rows: Sequence[Sequence[Row]]) -> str:
     """All answers as CSV: a row for each neighbour of each image."""
     pairs = zip(answers, rows, strict=True)
-    return csv_text(["image", *COLUMNS], [[answer.name, *row] for answer, found in pairs for row in found])
+    return csv_text(["image", *COLUMNS], [[answer.name, *row] for answer, answer_rows in pairs for row in answer_rows])
 
 
 def as_plain_json(run_id: int, answers: "Sequence[Answer]", rows: Sequence[Sequence[Row]]) -> str:
     """All answers as JSON, with the evaluation that they were compared with."""
     evaluation = answers[0].evaluation
     results = [
-        {"image": answer.name, "neighbours": [dict(zip(COLUMNS, row, strict=True)) for row in found]}
-        for answer, found in zip(answers, rows, strict=True)
+        {"image": answer.name, "neighbours": [dict(zip(COLUMNS, row, strict=True)) for row in answer_rows]}
+        for answer, answer_rows in zip(answers, rows, strict=True)
     ]
     head = {"run": run_id, "evaluation": evaluation.id, "epoch": evaluation.epoch, "distance": evaluation.distance}
     return json.dumps({**head, "results": results}, indent=2)

@@ -84,10 +84,11 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         from workbench.sweeps.plan import sweep_presets
         from workbench.sweeps.space import written
 
-        for each in sweep_presets():
-            varied = "; ".join(f"{one.field}={written(one)}" for one in each.parameters)
+        for preset in sweep_presets():
+            varied = "; ".join(f"{parameter.field}={written(parameter)}" for parameter in preset.parameters)
             click.echo(
-                f"{each.key:24} {each.title}  [{each.source}]\n{'':24} {each.preset}: {varied}\n{'':24} {each.summary}"
+                f"{preset.key:24} {preset.title}  [{preset.source}]\n"
+                f"{'':24} {preset.preset}: {varied}\n{'':24} {preset.summary}"
             )
 
     @sweep.command("show")

@@ -53,7 +53,7 @@ def against_baseline(overview: Overview, baseline: Group, metrics: Sequence[str]
     """
     groups = [baseline, *(group for group in overview.groups if group is not baseline)]
     columns = [_column(overview, groups, metric) for metric in metrics]
-    return [BaselineRow(group, tuple(column[place] for column in columns)) for place, group in enumerate(groups)]
+    return [BaselineRow(group, tuple(column[index] for column in columns)) for index, group in enumerate(groups)]
 
 
 def _column(overview: Overview, groups: Sequence[Group], metric: str) -> list[Cell]:
@@ -64,10 +64,10 @@ def _column(overview: Overview, groups: Sequence[Group], metric: str) -> list[Ce
         Cell(
             metric,
             summary,
-            None if place == 0 else difference(summaries[0], summary),
+            None if index == 0 else difference(summaries[0], summary),
             several and is_share(metric) and summary.interval.mean == greatest,
         )
-        for place, summary in enumerate(summaries)
+        for index, summary in enumerate(summaries)
     ]
 
 

@@ -66,17 +66,17 @@ def metrics_table(found: Overview) -> str:
     title = metric_title(found.metric)
     head = ["group", "runs", "seeds n", f"{title}, mean", "spread", "95% over seeds", "seconds", "memory MB"]
     rows = []
-    for each in found.summaries:
-        numbers = ", ".join(str(run.id) for run in each.group.runs)
+    for summary in found.summaries:
+        numbers = ", ".join(str(run.id) for run in summary.group.runs)
         rows.append(
             [
-                each.group.title,
+                summary.group.title,
                 numbers,
-                str(each.interval.n),
-                number(each.interval.mean, found.metric),
-                number(each.spread, found.metric),
-                over_seeds(each.interval, found.metric),
-                *cost(each),
+                str(summary.interval.n),
+                number(summary.interval.mean, found.metric),
+                number(summary.spread, found.metric),
+                over_seeds(summary.interval, found.metric),
+                *cost(summary),
             ]
         )
     return _table(head, rows)
@@ -95,16 +95,16 @@ def comparison_table(found: Comparison) -> str:
     metric = found.metric
     head = ["seed", found.first.title, found.second.title, "difference", "95%", "n"]
     rows = []
-    for each in found.seeds:
-        seed = f"{each.seed}, fold {each.fold}" if each.fold else str(each.seed)
-        queries = f"{each.over_queries.n:,} queries" if each.over_queries.n else NO_VALUE
+    for pair in found.seeds:
+        seed = f"{pair.seed}, fold {pair.fold}" if pair.fold else str(pair.seed)
+        queries = f"{pair.over_queries.n:,} queries" if pair.over_queries.n else NO_VALUE
         rows.append(
             [
-                f"{seed} (runs {each.first_run}, {each.second_run})",
-                number(each.first, metric),
-                number(each.second, metric),
-                number(each.over_queries.mean, metric, signed=True),
-                limits(each.over_queries, metric, signed=True),
+                f"{seed} (runs {pair.first_run}, {pair.second_run})",
+                number(pair.first, metric),
+                number(pair.second, metric),
+                number(pair.over_queries.mean, metric, signed=True),
+                limits(pair.over_queries, metric, signed=True),
                 queries,
             ]
         )

@@ -27,21 +27,21 @@ def counterparts(workspace: Workspace, run: Run, runs: Iterable[Run]) -> list[Co
     """
     if run.dataset_id is None:
         return []
-    measured = read_measures(workspace, [run, *(each for each in runs if each.dataset_id == run.dataset_id)])
+    measured = read_measures(workspace, [run, *(other for other in runs if other.dataset_id == run.dataset_id)])
     with closing(workspace.reader()) as db:
         wanted = _samples(db, measured.pop(run.id))
-        alike = [each for each in measured.values() if wanted is not None and _samples(db, each) == wanted]
-    found = []
-    for each in alike:
-        best, last = each.at(BEST), each.at(LAST)
-        found += [Counterpart(each.run, best, best=True)] if best is not None else []
+        alike = [other for other in measured.values() if wanted is not None and _samples(db, other) == wanted]
+    pairs = []
+    for other in alike:
+        best, last = other.at(BEST), other.at(LAST)
+        pairs += [Counterpart(other.run, best, best=True)] if best is not None else []
         if last is not None and (best is None or last.id != best.id):
-            found.append(Counterpart(each.run, last, best=False))
-    return found
+            pairs.append(Counterpart(other.run, last, best=False))
+    return pairs
 
 
 def _samples(db: Connection, measured: Measured) -> tuple[int, int | None] | None:
-    """What the samples of the test half are told by; None where there is none."""
+    """What identifies the samples of the test half; None where there is nothing."""
     last = measured.at(LAST)
     if last is None:
         return None

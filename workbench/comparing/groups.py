@@ -38,7 +38,7 @@ def grouped(runs: Sequence[Run], known: Catalog) -> list[Group]:
     data: dict[str, int] = {}  # of a config, for its runs that have not read their data yet
     read: dict[str, Settings] = {}
     read_by_key: list[tuple[str, Settings, Run]] = []
-    for run in sorted(runs, key=lambda each: each.id):
+    for run in sorted(runs, key=lambda run: run.id):
         settings = read.setdefault(run.config, settings_of(run.config, known))
         key = json.dumps(settings, sort_keys=True, default=str)
         if run.dataset_id is not None:
@@ -47,7 +47,9 @@ def grouped(runs: Sequence[Run], known: Catalog) -> list[Group]:
     for key, settings, run in read_by_key:
         seen = data.get(key) if run.dataset_id is None else run.dataset_id
         by_config.setdefault((key, seen), (settings, []))[1].append(run)
-    groups = [Group(TAIL.sub("", found[0].name), tuple(found), settings) for settings, found in by_config.values()]
+    groups = [
+        Group(TAIL.sub("", members[0].name), tuple(members), settings) for settings, members in by_config.values()
+    ]
     return _told_apart(groups)
 
 
@@ -57,14 +59,14 @@ def _told_apart(groups: list[Group]) -> list[Group]:
     for group in groups:
         named.setdefault(group.title, []).append(group)
     titles = {id(group): group.title for group in groups}
-    for same in (each for each in named.values() if len(each) > 1):
+    for same in (members for members in named.values() if len(members) > 1):
         rows = _telling(differing([group.settings for group in same]), len(same))
-        for place, group in enumerate(same):
-            words = [f"{_short(row.field)} {written(row.values[place])}" for row in rows]
+        for index, group in enumerate(same):
+            words = [f"{_short(row.field)} {written(row.values[index])}" for row in rows]
             titles[id(group)] = f"{group.title} ({', '.join(words)})"
-        told = [titles[id(group)] for group in same]
+        texts = [titles[id(group)] for group in same]
         for group in same:
-            if told.count(titles[id(group)]) > 1:
+            if texts.count(titles[id(group)]) > 1:
                 titles[id(group)] = f"{group.title} (run {group.runs[0].id})"
     return [replace(group, title=titles[id(group)]) for group in groups]
 
@@ -73,11 +75,13 @@ def _telling(rows: list[Difference], count: int) -> list[Difference]:
     """As few settings as tell so many groups apart, three at most; which loss it is comes before its margin."""
     chosen: list[Difference] = []
     apart = 1
-    for row in sorted(rows, key=lambda each: not each.field.endswith(".name")):
-        found = len({tuple(str(each.values[place]) for each in (*chosen, row)) for place in range(count)})
-        if found > apart and len(chosen) < MOST_WORDS:
+    for row in sorted(rows, key=lambda difference: not difference.field.endswith(".name")):
+        distinct = len(
+            {tuple(str(difference.values[index]) for difference in (*chosen, row)) for index in range(count)}
+        )
+        if distinct > apart and len(chosen) < MOST_WORDS:
             chosen.append(row)
-            apart = found
+            apart = distinct
     return chosen
 
 

@@ -24,20 +24,24 @@ def guards(
     """
     if not groups:
         return []
-    told = _unlike_data(workspace, groups) + _unlike_settings(groups) + _unlike_distance(groups, measured, at)
+    sentences = _unlike_data(workspace, groups) + _unlike_settings(groups) + _unlike_distance(groups, measured, at)
     runs = [run for group in groups for run in group.runs]
     live = [f"{run.id} ({run.status}, epoch {run.epoch} of {run.epochs})" for run in runs if run.status != "done"]
     if live:
-        told.append(f"Not finished, so the numbers may not be the last: {_runs(live)}.")
-    told += _missing(groups, measured, metric, at) + _chosen_on_the_test_half(groups, measured, at)
-    told += _chosen_by_a_sweep(workspace, [run.id for run in runs])
+        sentences.append(f"Not finished, so the numbers may not be the last: {_runs(live)}.")
+    sentences += _missing(groups, measured, metric, at) + _chosen_on_the_test_half(groups, measured, at)
+    sentences += _chosen_by_a_sweep(workspace, [run.id for run in runs])
     repeated = _repeated(groups, measured, metric, at)
     if repeated:
-        told.append(f"Of runs with the same config, seed and fold only the newest counts; left out: {_runs(repeated)}.")
+        sentences.append(
+            f"Of runs with the same config, seed and fold only the newest counts; left out: {_runs(repeated)}."
+        )
     few = [f"“{group.title}” ({n})" for group in groups if 0 < (n := _seed_count(group, measured, metric, at)) < 3]
     if few:
-        told.append(f"Not enough seeds for an interval over seeds ({FEWEST_SEEDS} or more): {_some(few, MOST_TITLES)}.")
-    return told
+        sentences.append(
+            f"Not enough seeds for an interval over seeds ({FEWEST_SEEDS} or more): {_some(few, MOST_TITLES)}."
+        )
+    return sentences
 
 
 def unlike_data(workspace: Workspace, first: Group, second: Group) -> str:
@@ -62,21 +66,24 @@ def _unlike_data(workspace: Workspace, groups: Sequence[Group]) -> list[str]:
 
 
 def _unlike_settings(groups: Sequence[Group]) -> list[str]:
-    told = []
+    sentences = []
     for field, word in UNLIKE:
         values = [{name: value for name, value in group.settings.items() if name.startswith(field)} for group in groups]
-        if any(each != values[0] for each in values):
-            told.append(f"Unequal {word}: {'; '.join(_by_value(groups, values))}.")
-    return told
+        if any(setting_values != values[0] for setting_values in values):
+            sentences.append(f"Unequal {word}: {'; '.join(_by_value(groups, values))}.")
+    return sentences
 
 
 def _by_value(groups: Sequence[Group], values: Sequence[dict[str, object]]) -> list[str]:
-    """ "conv4: A, B" for each value; only the fields that differ are told."""
-    names = dict.fromkeys(name for each in values for name in each)
-    told = [name for name in names if any(each.get(name) != values[0].get(name) for each in values)]
+    """ "conv4: A, B" for each value; only the fields that differ are named."""
+    names = dict.fromkeys(name for group_values in values for name in group_values)
+    unequal = [name for name in names if any(group_values.get(name) != values[0].get(name) for group_values in values)]
     gathered: dict[str, list[str]] = {}
-    for group, each in zip(groups, values, strict=True):
-        words = ", ".join(f"{name.partition('.')[2]} {each[name]}" for name in told if name in each) or "other"
+    for group, group_values in zip(groups, values, strict=True):
+        words = (
+            ", ".join(f"{name.partition('.')[2]} {group_values[name]}" for name in unequal if name in group_values)
+            or "other"
+        )
         gathered.setdefault(words, []).append(f"“{group.title}”")
     told_values = [f"{words}: {_some(titles, MOST_TITLES)}" for words, titles in gathered.items()]
     rest = len(told_values) - MOST_NAMED
@@ -86,8 +93,8 @@ def _by_value(groups: Sequence[Group], values: Sequence[dict[str, object]]) -> l
 def _unlike_distance(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> list[str]:
     used: dict[str, list[str]] = {}
     for group in groups:
-        found = {each.distance for run in group.runs if (each := measured[run.id].at(at)) is not None}
-        for distance in sorted(found):
+        distances = {evaluation.distance for run in group.runs if (evaluation := measured[run.id].at(at)) is not None}
+        for distance in sorted(distances):
             used.setdefault(distance, []).append(f"“{group.title}”")
     if len(used) < 2:
         return []
@@ -105,17 +112,21 @@ def _missing(groups: Sequence[Group], measured: dict[int, Measured], metric: str
         for run in runs
         if measured[run.id].at(at) is not None and measured[run.id].value(metric, at) is None
     ]
-    told = [f"Without an evaluation: {_runs(bare)}."] if bare else []
-    told += [f"Not evaluated at epoch {at}: {_runs(elsewhere)}."] if elsewhere else []
-    return told + ([f"Without {metric}: {_runs(without)}."] if without else [])
+    sentences = [f"Without an evaluation: {_runs(bare)}."] if bare else []
+    sentences += [f"Not evaluated at epoch {at}: {_runs(elsewhere)}."] if elsewhere else []
+    return sentences + ([f"Without {metric}: {_runs(without)}."] if without else [])
 
 
 def _chosen_on_the_test_half(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> list[str]:
     """With classes held out, the best epoch is chosen on those instead."""
     if at != BEST:
         return []
-    found = [(run, measured[run.id].at(at)) for group in groups for run in group.runs]
-    chosen = [str(run.id) for run, each in found if each is not None and "validation/MAP@R" not in each.metrics]
+    pairs = [(run, measured[run.id].at(at)) for group in groups for run in group.runs]
+    chosen = [
+        str(run.id)
+        for run, evaluation in pairs
+        if evaluation is not None and "validation/MAP@R" not in evaluation.metrics
+    ]
     if not chosen:
         return []
     return [f"The best epoch was chosen on the half that is reported, which flatters: {_runs(chosen)}."]
@@ -130,7 +141,7 @@ def _chosen_by_a_sweep(workspace: Workspace, runs: Sequence[int]) -> list[str]:
 
 
 def _repeated(groups: Sequence[Group], measured: dict[int, Measured], metric: str, at: At) -> list[str]:
-    found = []
+    older = []
     for group in groups:
         kept = chosen_runs(group, measured, metric, at)
         places = {(run.seed, fold_of(run.config)): run.id for run in kept}
@@ -139,8 +150,8 @@ def _repeated(groups: Sequence[Group], measured: dict[int, Measured], metric: st
                 measured[run.id].value(metric, at) is not None
                 and places.get((run.seed, fold_of(run.config)), run.id) != run.id
             ):
-                found.append(str(run.id))
-    return found
+                older.append(str(run.id))
+    return older
 
 
 def _seed_count(group: Group, measured: dict[int, Measured], metric: str, at: At) -> int:

@@ -23,9 +23,9 @@ def nothing_in_common(workspace: Workspace, found: "Overview") -> list[str]:
     return [*_data(workspace, found), *_metric(found), *_epochs(found)]
 
 
-def _data(workspace: Workspace, found: "Overview") -> list[str]:
+def _data(workspace: Workspace, overview: "Overview") -> list[str]:
     named: dict[int, list[int]] = {}
-    for number, measured in sorted(found.measured.items(), key=_number):
+    for number, measured in sorted(overview.measured.items(), key=_number):
         if measured.run.dataset_id is not None:
             named.setdefault(measured.run.dataset_id, []).append(number)
     if len(named) < 2:
@@ -36,27 +36,27 @@ def _data(workspace: Workspace, found: "Overview") -> list[str]:
     return [f"The runs have no data set in common, so their numbers cannot be compared: {runs_of_each}."]
 
 
-def _metric(found: "Overview") -> list[str]:
+def _metric(overview: "Overview") -> list[str]:
     bare = [
         number
-        for number, measured in _evaluated(found.measured).items()
-        if not any(found.metric in evaluation.metrics for evaluation in measured.evaluations)
+        for number, measured in _evaluated(overview.measured).items()
+        if not any(overview.metric in evaluation.metrics for evaluation in measured.evaluations)
     ]
-    return [f"Not all of the runs have {found.metric}: {runs_named(bare)} lack it."] if bare else []
+    return [f"Not all of the runs have {overview.metric}: {runs_named(bare)} lack it."] if bare else []
 
 
-def _epochs(found: "Overview") -> list[str]:
-    apart = no_epoch_in_common(found.measured)
+def _epochs(overview: "Overview") -> list[str]:
+    apart = no_epoch_in_common(overview.measured)
     if apart:
         return [apart]
     elsewhere = [
         number
-        for number, measured in sorted(found.measured.items(), key=_number)
-        if measured.evaluations and measured.at(found.at) is None
+        for number, measured in sorted(overview.measured.items(), key=_number)
+        if measured.evaluations and measured.at(overview.at) is None
     ]
-    if not elsewhere or len(_evaluated(found.measured)) < 2:
+    if not elsewhere or len(_evaluated(overview.measured)) < 2:
         return []
-    return [f"Not all of the runs were evaluated at epoch {found.at}: not {runs_named(elsewhere)}."]
+    return [f"Not all of the runs were evaluated at epoch {overview.at}: not {runs_named(elsewhere)}."]
 
 
 def no_epoch_in_common(measured: Mapping[int, Measured]) -> str:
@@ -68,14 +68,18 @@ def no_epoch_in_common(measured: Mapping[int, Measured]) -> str:
 
 
 def _evaluated(measured: Mapping[int, Measured]) -> dict[int, Measured]:
-    return {number: one for number, one in sorted(measured.items(), key=_number) if one.evaluations}
+    return {
+        number: run_measures
+        for number, run_measures in sorted(measured.items(), key=_number)
+        if run_measures.evaluations
+    }
 
 
 def epochs_named(measured: Mapping[int, Measured]) -> str:
     """ "runs 1, 2: epochs 0, 1; run 3: epoch 5": at which epochs which runs were evaluated."""
     named: dict[str, list[int]] = {}
-    for number, one in sorted(measured.items(), key=_number):
-        epochs = sorted({evaluation.epoch for evaluation in one.evaluations})
+    for number, run_measures in sorted(measured.items(), key=_number):
+        epochs = sorted({evaluation.epoch for evaluation in run_measures.evaluations})
         if epochs:
             named.setdefault(_epoch_words(epochs), []).append(number)
     return parts(named)

@@ -29,7 +29,7 @@ class Interval:
 
     @property
     def holds_zero(self) -> bool:
-        """Whether zero lies between the limits, or on one; True when there are none."""
+        """Whether zero is between the limits, or on one; True when there are none."""
         return not self.known or self.low <= 0 <= self.high
 
 

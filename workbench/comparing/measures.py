@@ -33,12 +33,12 @@ class Measured:
         if at == LAST:
             return self.evaluations[-1] if self.evaluations else None
         epoch = self.run.best_epoch if at == BEST else at
-        return next((each for each in reversed(self.evaluations) if each.epoch == epoch), None)
+        return next((evaluation for evaluation in reversed(self.evaluations) if evaluation.epoch == epoch), None)
 
     def value(self, metric: str, at: At) -> float | None:
         """A finite number, or None."""
-        found = self.at(at)
-        value = None if found is None else found.metrics.get(metric)
+        evaluation = self.at(at)
+        value = None if evaluation is None else evaluation.metrics.get(metric)
         return value if value is not None and np.isfinite(value) else None
 
 
@@ -82,9 +82,11 @@ def read_measures(workspace: Workspace, runs: Iterable[Run]) -> dict[int, Measur
 
 def metric_names(measured: Iterable[Measured]) -> list[str]:
     """Metrics that any run has: MAP@R, recalls and P@R first, the others by name."""
-    found = {name for each in measured for evaluation in each.evaluations for name in evaluation.metrics}
-    found = {name for name in found if not name.endswith(("/low", "/high")) and name.partition("/")[0] != "queries"}
-    return sorted(found, key=lambda name: (FIRST_SHOWN.index(name) if name in FIRST_SHOWN else 9, name))
+    metrics = {
+        name for run_measures in measured for evaluation in run_measures.evaluations for name in evaluation.metrics
+    }
+    metrics = {name for name in metrics if not name.endswith(("/low", "/high")) and name.partition("/")[0] != "queries"}
+    return sorted(metrics, key=lambda name: (FIRST_SHOWN.index(name) if name in FIRST_SHOWN else 9, name))
 
 
 def is_share(metric: str) -> bool:
@@ -94,7 +96,11 @@ def is_share(metric: str) -> bool:
 
 def common_epochs(measured: Iterable[Measured]) -> list[int]:
     """Epochs at which every run that has evaluations was evaluated, rising."""
-    sets = [{each.epoch for each in one.evaluations} for one in measured if one.evaluations]
+    sets = [
+        {evaluation.epoch for evaluation in run_measures.evaluations}
+        for run_measures in measured
+        if run_measures.evaluations
+    ]
     return sorted(set.intersection(*sets)) if sets else []
 
 
@@ -140,7 +146,9 @@ def curve_of(group: Group, measured: dict[int, Measured], metric: str) -> Curve:
     """The metric of each run by epoch, and over the epochs that all have the mean and the interval over seeds."""
     tables: dict[int, dict[int, float]] = {}
     for run in group.runs:
-        values = {each.epoch: each.metrics.get(metric, np.nan) for each in measured[run.id].evaluations}
+        values = {
+            evaluation.epoch: evaluation.metrics.get(metric, np.nan) for evaluation in measured[run.id].evaluations
+        }
         tables[run.id] = {epoch: value for epoch, value in values.items() if np.isfinite(value)}
     drawn = [run for run in group.runs if tables[run.id]]
     lines = tuple(
@@ -148,14 +156,16 @@ def curve_of(group: Group, measured: dict[int, Measured], metric: str) -> Curve:
         for run in drawn
     )
     epochs = sorted(set.intersection(*(set(tables[run.id]) for run in drawn))) if drawn else []
-    found = [
+    intervals = [
         t_interval(list(seed_means([(run.seed, tables[run.id][epoch]) for run in drawn]).values())) for epoch in epochs
     ]
-    mean, low, high = limits_of(found)
+    mean, low, high = limits_of(intervals)
     return Curve(group, lines, np.array(epochs, np.int64), mean, low, high)
 
 
 def limits_of(intervals: Sequence[Interval]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Means, lower and upper limits of k intervals, each float64 [k]."""
-    table = np.array([(each.mean, each.low, each.high) for each in intervals], np.float64).reshape(-1, 3)
+    table = np.array([(interval.mean, interval.low, interval.high) for interval in intervals], np.float64).reshape(
+        -1, 3
+    )
     return table[:, 0], table[:, 1], table[:, 2]

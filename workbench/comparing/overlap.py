@@ -50,7 +50,7 @@ def neighbour_overlap(
 
     Args:
         paired: at least one pair. k: neighbours, from 1; fewer where fewer are stored.
-        progress: hears what is done; may raise Cancelled.
+        progress: called at each stage; may raise Cancelled.
 
     Raises:
         Problem: a ranking cannot be read, or no pair has a query in common.
@@ -60,8 +60,8 @@ def neighbour_overlap(
     for done, pair in enumerate(paired):
         progress(f"Runs {pair.first_run} and {pair.second_run}", done, len(paired))
         first, second = (
-            read[each] if each in read else read.setdefault(each, read_ranking(workspace, each))
-            for each in (pair.first, pair.second)
+            read[run] if run in read else read.setdefault(run, read_ranking(workspace, run))
+            for run in (pair.first, pair.second)
         )
         part = _of_pair(first, second, k)
         parts.append(part)
@@ -69,18 +69,18 @@ def neighbour_overlap(
     every = np.concatenate([part[0] for part in parts])
     if not len(every):
         raise Problem("These runs have no query in common.", todo="Compare runs with the same split.")
-    ids, at, place = np.unique(every, return_index=True, return_inverse=True)
-    counts = np.bincount(place, minlength=len(ids))
-    share = np.bincount(place, weights=np.concatenate([part[1] for part in parts]), minlength=len(ids)) / counts
+    ids, at, index = np.unique(every, return_index=True, return_inverse=True)
+    counts = np.bincount(index, minlength=len(ids))
+    share = np.bincount(index, weights=np.concatenate([part[1] for part in parts]), minlength=len(ids)) / counts
     hits = [np.concatenate([part[column] for part in parts])[at].astype(np.int64) for column in (2, 3)]
     seen = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])[at]
     order = np.lexsort((ids, -np.abs(np.log(hits[0] / hits[1])), share))
-    ids, share, counts, before, after, seen = (each[order] for each in (ids, share, counts, *hits, seen))
+    ids, share, counts, before, after, seen = (numbers[order] for numbers in (ids, share, counts, *hits, seen))
     return NeighbourOverlap(ids, share, counts, before, after, seen, tuple(paired), min(widths))
 
 
 def shares_in_common(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Of each row the share [n] float64, 0..1, of ids that both tables [n, k] hold; no id stands twice in a row."""
+    """Of each row the share [n] float64, 0..1, of ids that both tables [n, k] hold; no id is in a row twice."""
     if not first.shape[1]:
         return np.zeros(len(first))
     both = np.sort(np.concatenate((first, second), axis=1), axis=1)
@@ -93,5 +93,7 @@ def _of_pair(first: Ranking, second: Ranking, k: int) -> tuple[np.ndarray, np.nd
     both = (first.first_hit[mine] > 0) & (second.first_hit[theirs] > 0)
     ids, mine, theirs = ids[both], mine[both], theirs[both]
     width = min(k, first.neighbours.shape[1], second.neighbours.shape[1])
-    tables = (each.sample_ids[each.neighbours[rows, :width]] for each, rows in ((first, mine), (second, theirs)))
+    tables = (
+        ranking.sample_ids[ranking.neighbours[rows, :width]] for ranking, rows in ((first, mine), (second, theirs))
+    )
     return ids, shares_in_common(*tables), first.first_hit[mine], second.first_hit[theirs]

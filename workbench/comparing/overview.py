@@ -88,7 +88,7 @@ def overview(
     Args:
         known: the catalog, for defaults that configs leave out.
         metric: a name as in an evaluation's metrics. at: "best", "last" or an epoch.
-        progress: hears what is done; may raise Cancelled.
+        progress: called at each stage; may raise Cancelled.
     """
     groups = grouped(runs, known)
     measured = read_measures(workspace, runs)

@@ -113,7 +113,7 @@ def compare(
     Args:
         measured: of all runs of both groups.
         metric, at: the number that is compared.
-        progress: hears what is done; may raise Cancelled.
+        progress: called at each stage; may raise Cancelled.
         resamples: of the bootstrap over queries.
 
     Raises:
@@ -123,8 +123,8 @@ def compare(
     if apart:
         raise Problem(apart, todo="Choose runs of one data set.")
     runs = {group.title: chosen_runs(group, measured, metric, at) for group in (first, second)}
-    for title, found in runs.items():
-        if not found:
+    for title, group_runs in runs.items():
+        if not group_runs:
             where = at if isinstance(at, str) else f"at epoch {at}"
             raise Problem(f"No run of “{title}” has {metric} ({where}).", todo="Choose another metric or epoch.")
     ours, theirs = ({(run.seed, fold_of(run.config)): run for run in runs[group.title]} for group in (first, second))
@@ -134,17 +134,17 @@ def compare(
     if not places:
         return _unpaired(first, second, list(ours.values()), list(theirs.values()), values)
     seeds, pairs = [], []
-    for done, place in enumerate(places):
-        progress(f"Seed {place[0]}", done, len(places))
-        pair = values.of(ours[place]), values.of(theirs[place])
-        seeds.append(_of_seed(place, (ours[place], theirs[place]), pair, values, resamples))
+    for done, key in enumerate(places):
+        progress(f"Seed {key[0]}", done, len(places))
+        pair = values.of(ours[key]), values.of(theirs[key])
+        seeds.append(_of_seed(key, (ours[key], theirs[key]), pair, values, resamples))
         pairs.append(pair)
-    by_seed = seed_means([(each.seed, each.over_queries.mean) for each in seeds])
-    if any(each.left_out for each in seeds):
+    by_seed = seed_means([(seed_difference.seed, seed_difference.over_queries.mean) for seed_difference in seeds])
+    if any(seed_difference.left_out for seed_difference in seeds):
         notes.append("Some queries are in one run only: the test halves are not the same. They were left out.")
     if not has_query_values(metric):
         notes.append(f"{metric} has no values of single queries: no interval within a seed, and no list of queries.")
-    queries = _queries(pairs, [(ours[place].id, theirs[place].id) for place in places])
+    queries = _queries(pairs, [(ours[key].id, theirs[key].id) for key in places])
     return Comparison(
         first, second, metric, at, tuple(seeds), t_interval(list(by_seed.values())), True, queries, tuple(notes)
     )
@@ -169,7 +169,7 @@ class _Values:
 
 
 def _of_seed(
-    place: tuple[int, int],
+    key: tuple[int, int],
     runs: tuple[Run, Run],
     pair: tuple[QueryValues | None, QueryValues | None],
     values: _Values,
@@ -178,16 +178,16 @@ def _of_seed(
     numbers = runs[0].id, runs[1].id
     if pair[0] is None or pair[1] is None:
         first, second = values.value(runs[0]), values.value(runs[1])
-        return SeedDifference(*place, *numbers, first, second, Interval(second - first, nan, nan, 0), 0)
+        return SeedDifference(*key, *numbers, first, second, Interval(second - first, nan, nan, 0), 0)
     ids, left, right = pair[0].common(pair[1])
     if len(ids) == 0:
         raise Problem(
-            f"Runs {numbers[0]} and {numbers[1]} (seed {place[0]}) have no query in common.",
+            f"Runs {numbers[0]} and {numbers[1]} (seed {key[0]}) have no query in common.",
             todo="Compare runs with the same split.",
         )
     left_out = len(pair[0].sample_ids) + len(pair[1].sample_ids) - 2 * len(ids)
-    interval = paired_bootstrap(left, right, resamples=resamples, seed=place[0])
-    return SeedDifference(*place, *numbers, float(left.mean()), float(right.mean()), interval, left_out)
+    interval = paired_bootstrap(left, right, resamples=resamples, seed=key[0])
+    return SeedDifference(*key, *numbers, float(left.mean()), float(right.mean()), interval, left_out)
 
 
 def _unpaired(first: Group, second: Group, ours: list[Run], theirs: list[Run], values: _Values) -> Comparison:
@@ -202,12 +202,12 @@ def _unpaired(first: Group, second: Group, ours: list[Run], theirs: list[Run], v
 def _alone(
     first: Group, second: Group, ours: dict[tuple[int, int], Run], theirs: dict[tuple[int, int], Run]
 ) -> list[str]:
-    told = []
+    sentences = []
     for group, mine, other in ((first, ours, theirs), (second, theirs, ours)):
         alone = sorted({seed for seed, _ in mine.keys() - other.keys()})
         if alone:
-            told.append(f"Only in “{group.title}”, so left out: seed {', '.join(map(str, alone))}.")
-    return told
+            sentences.append(f"Only in “{group.title}”, so left out: seed {', '.join(map(str, alone))}.")
+    return sentences
 
 
 def _queries(
@@ -218,10 +218,10 @@ def _queries(
         return None
     every = np.concatenate([part[0] for part in parts])
     pair_of = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
-    ids, at, place = np.unique(every, return_index=True, return_inverse=True)
-    counts = np.bincount(place, minlength=len(ids))
+    ids, at, index = np.unique(every, return_index=True, return_inverse=True)
+    counts = np.bincount(index, minlength=len(ids))
     first, second = (
-        np.bincount(place, weights=np.concatenate([part[column] for part in parts]), minlength=len(ids)) / counts
+        np.bincount(index, weights=np.concatenate([part[column] for part in parts]), minlength=len(ids)) / counts
         for column in (1, 2)
     )
     order = np.argsort(second - first, kind="stable")

@@ -42,18 +42,18 @@ def papers_beside(
 ) -> tuple[GroupsBeside, ...]:
     """Tables in the order of the groups; a group's numbers are those of its runs at the place asked for.
 
-    `experiments` are the workspace's: those that have a result stand below the groups that their runs are in.
+    `experiments` are the workspace's: those that have a result come below the groups that their runs are in.
     """
-    results = {each.id: each for each in experiments if each.result}
+    results = {experiment.id: experiment for experiment in experiments if experiment.result}
     tables: dict[tuple[str, str, str, str], Table] = {}
     rows: dict[tuple[str, str, str, str], list[tuple[GroupRow, list[str]]]] = {}
     whole: dict[tuple[str, str, str, str], list[tuple[ExperimentRow, Group]]] = {}
     for group in groups:
-        found = [each.metrics for run in group.runs if (each := measured[run.id].at(at)) is not None]
+        evaluated = [evaluation.metrics for run in group.runs if (evaluation := measured[run.id].at(at)) is not None]
         config = RunConfig.recorded(group.runs[0].config)
-        if not found or config.imported:
+        if not evaluated or config.imported:
             continue
-        for table in beside(config, found[0], classes_of(group.runs[0].environment)):
+        for table in beside(config, evaluated[0], classes_of(group.runs[0].environment)):
             key = (table.paper, table.source, table.title, table.note)
             by_seed = [
                 [100 * value for value in summarised(group, measured, metric, at).by_seed.values()]
@@ -63,9 +63,9 @@ def papers_beside(
             tables[key] = table
             row = GroupRow(group, values, max(map(len, by_seed), default=0))
             for number in dict.fromkeys(run.experiment_id for run in group.runs):
-                if (one := results.get(number or 0)) is not None:
-                    made = experiment_rows(table, one.title, config, one.result)
-                    whole.setdefault(key, []).extend((each, group) for each in made)
+                if (stored := results.get(number or 0)) is not None:
+                    new_rows = experiment_rows(table, stored.title, config, stored.result)
+                    whole.setdefault(key, []).extend((experiment_row, group) for experiment_row in new_rows)
             rows.setdefault(key, []).append((row, [f"“{group.title}”: {said}" for said in table.differences(config)]))
     return tuple(
         GroupsBeside(
@@ -74,7 +74,7 @@ def papers_beside(
             tuple(row for row, _ in whole.get(key, ())),
             tuple(group for _, group in whole.get(key, ())),
             (
-                *dict.fromkeys(one for _, told in rows[key] for one in told),
+                *dict.fromkeys(sentence for _, sentences in rows[key] for sentence in sentences),
                 *([EXPERIMENT_ROWS] if whole.get(key) else []),
             ),
         )

@@ -1,4 +1,4 @@
-"""The papers' tables, and which of them stand beside a run: same data set, protocol and metric."""
+"""The papers' tables, and which of them can be compared with a run: same data set, protocol and metric."""
 
 import tomllib
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Table:
     metrics: tuple[str, ...]  # as in an evaluation
     rows: tuple[Published, ...]
     note: str = ""  # "separated", "concatenated", "long-tailed 100"
-    classes: int = 0  # of a data set that only its number of classes tells from others, such as ImageNet-1K; else 0
+    classes: int = 0  # where only their number identifies the data set, such as ImageNet-1K; else 0
 
     def differences(self, config: RunConfig) -> list[str]:
         """What no row of the table shares with the run: a sentence each."""
@@ -47,18 +47,16 @@ class Table:
         backbones = sorted({row.backbone for row in self.rows if row.backbone})
         dims = sorted({row.dim for row in self.rows if row.dim})
         distances = sorted({row.distance for row in self.rows if row.distance})
-        found = []
+        sentences = []
         if backbones and own not in backbones:
-            found.append(f"This run's backbone is {own}, the table's {_listed(backbones)}.")
+            sentences.append(f"This run's backbone is {own}, the table's {_listed(backbones)}.")
         if dims and dim not in dims:
-            found.append(
-                f"This run's embeddings have {dim} numbers, the table's {_listed([str(each) for each in dims])}."
-            )
+            sentences.append(f"This run's embeddings have {dim} numbers, the table's {_listed(list(map(str, dims)))}.")
         if distances and config.evaluation.distance not in distances:
-            found.append(f"This run compares by {config.evaluation.distance}, the table by {_listed(distances)}.")
+            sentences.append(f"This run compares by {config.evaluation.distance}, the table by {_listed(distances)}.")
         if self.note == "concatenated":
-            found.append("The table joins the embeddings of all folds; this is one of them.")
-        return found
+            sentences.append("The table joins the embeddings of all folds; this is one of them.")
+        return sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,29 +87,29 @@ def experiment_rows(table: Table, title: str, config: RunConfig, result: dict[st
     if not together:
         return []
     folds, rest = divmod(int(result["runs"]), len(together))
-    beside_each_other = {name: [each[name] for each in together] for name in together[0]}
+    beside_each_other = {name: [metrics[name] for metrics in together] for name in together[0]}
     separated: dict[str, list[float]] = result["separated"]
-    found = []
+    new_rows = []
     for word, n, times, columns in (
         ("concatenated", len(together), 0 if rest else folds, beside_each_other),
         ("separated", int(result["runs"]), 1, separated),
     ):
         # P@1 and recall@1 are one number; an experiment keeps it as recall@1.
         lists = [columns.get("recall@1" if name == "P@1" else name, []) for name in table.metrics]
-        values = tuple(100 * sum(each) / len(each) if each else nan for each in lists)
+        values = tuple(100 * sum(fractions) / len(fractions) if fractions else nan for fractions in lists)
         dim = times * config.embedding.dim
-        found.append(ExperimentRow(f"{title}: folds {word}", config.backbone.name, dim, values, n))
-    return found
+        new_rows.append(ExperimentRow(f"{title}: folds {word}", config.backbone.name, dim, values, n))
+    return new_rows
 
 
 @cache
 def tables() -> tuple[Table, ...]:
     """All tables in resources/tables; read once."""
-    found: list[Table] = []
+    every: list[Table] = []
     for path in sorted((resources() / "tables").glob("*.toml")):
-        given = tomllib.loads(path.read_text("utf-8"))
-        found += [_table(given["paper"], each) for each in given["table"]]
-    return tuple(found)
+        stored = tomllib.loads(path.read_text("utf-8"))
+        every += [_table(stored["paper"], entry) for entry in stored["table"]]
+    return tuple(every)
 
 
 def beside(config: RunConfig, metrics: dict[str, float], classes: int = 0) -> list[Table]:
@@ -121,9 +119,9 @@ def beside(config: RunConfig, metrics: dict[str, float], classes: int = 0) -> li
         classes: of the run's data set; 0 where it is not known.
     """
     return [
-        each
-        for each in tables()
-        if _same_protocol(each, config) and each.classes in (0, classes) and set(each.metrics) & set(metrics)
+        table
+        for table in tables()
+        if _same_protocol(table, config) and table.classes in (0, classes) and set(table.metrics) & set(metrics)
     ]
 
 
@@ -148,12 +146,12 @@ def _same_protocol(table: Table, config: RunConfig) -> bool:
     return ratio == asked
 
 
-def _table(paper: str, given: dict[str, Any]) -> Table:
+def _table(paper: str, stored: dict[str, Any]) -> Table:
     rows = tuple(
         Published(**{**row, "values": tuple(nan if value == "" else float(value) for value in row["values"])})
-        for row in given["rows"]
+        for row in stored["rows"]
     )
-    return Table(paper=paper, **{**given, "metrics": tuple(given["metrics"]), "rows": rows})
+    return Table(paper=paper, **{**stored, "metrics": tuple(stored["metrics"]), "rows": rows})
 
 
 def _listed(words: list[str]) -> str:

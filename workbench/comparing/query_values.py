@@ -39,15 +39,15 @@ def read_query_values(db: Connection, run: Run, evaluation: Evaluation, metric: 
     """
     if not has_query_values(metric):
         raise ValueError(metric)
-    found = evaluations.read_queries(db, evaluation.id)
+    queries = evaluations.read_queries(db, evaluation.id)
     if metric == "MAP@R":
-        values = found.ap.astype(np.float64)
+        values = queries.ap.astype(np.float64)
     else:
         k = 1 if metric == "P@1" else int(metric.partition("@")[2])
-        values = ((found.first_hit > 0) & (found.first_hit <= k)).astype(np.float64)
-    counted = (found.r > 0) & np.isfinite(values)
+        values = ((queries.first_hit > 0) & (queries.first_hit <= k)).astype(np.float64)
+    counted = (queries.r > 0) & np.isfinite(values)
     if run.dataset_id is not None and int(counted.sum()) != evaluation.metrics.get("queries", counted.sum()):
         stored = samples.read_samples(db, run.dataset_id)
         official = dict(zip(stored.ids.tolist(), stored.official, strict=True))
-        counted &= np.array([official.get(each) == QUERY for each in found.sample_ids.tolist()], bool)
-    return QueryValues(found.sample_ids[counted], values[counted])
+        counted &= np.array([official.get(sample_id) == QUERY for sample_id in queries.sample_ids.tolist()], bool)
+    return QueryValues(queries.sample_ids[counted], values[counted])

@@ -27,7 +27,7 @@ def settings_of(config: str, known: Catalog) -> Settings:
     """Every field of a config by dotted name, defaults written out, without name, seed and fold.
 
     Args:
-        config: TOML text. What an older Workbench wrote and this one does not know is taken as it stands.
+        config: TOML text. What an older Workbench wrote and this one does not know is taken unchanged.
         known: the catalog; without an entry in it, its parameters are those that were given.
     """
     values = dict(_read(config))
@@ -48,8 +48,8 @@ def fold_of(config: str) -> int:
 
 def differing(settings: Sequence[Settings]) -> list[Difference]:
     """The fields that are not the same everywhere, in the order of the config."""
-    fields = dict.fromkeys(field for each in settings for field in each)
-    rows = (Difference(field, tuple(each.get(field) for each in settings)) for field in fields)
+    fields = dict.fromkeys(field for group_settings in settings for field in group_settings)
+    rows = (Difference(field, tuple(group_settings.get(field) for group_settings in settings)) for field in fields)
     return [row for row in rows if any(value != row.values[0] for value in row.values)]
 
 
@@ -65,18 +65,18 @@ def written(value: Any) -> str:
 @lru_cache(maxsize=1024)
 def _read(config: str) -> dict[str, Any]:
     """Nested fields of a config, shared by all who ask: not to be changed."""
-    given = tomllib.loads(config)
+    stored = tomllib.loads(config)
     try:
-        return RunConfig.model_validate(given).model_dump()
+        return RunConfig.model_validate(stored).model_dump()
     except ValidationError:
-        return given
+        return stored
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    found: list[tuple[str, Any]] = []
+    pairs: list[tuple[str, Any]] = []
     for name, value in values.items():
         if isinstance(value, dict):
-            found += _flat(value, f"{prefix}{name}.")
+            pairs += _flat(value, f"{prefix}{name}.")
         else:
-            found.append((f"{prefix}{name}", value))
-    return found
+            pairs.append((f"{prefix}{name}", value))
+    return pairs

@@ -40,12 +40,12 @@ class HeatMap:
     @property
     def pooled(self) -> bool:
         """Whether a cell holds groups that differ in other settings."""
-        return any(each.groups > 1 for each in self.cells.values())
+        return any(cell.groups > 1 for cell in self.cells.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
-    """One setting or metric; `places` says where each run stands, 0 below to 1 above; those without a value at 0."""
+    """One setting or metric; `places` are the runs' positions, 0 (bottom, also for no value) to 1 (top)."""
 
     title: str
     places: tuple[float, ...]
@@ -66,23 +66,23 @@ class Lines:
 def fields(found: Overview) -> list[str]:
     """The settings in which the groups differ, numbers first; of those that always change together the first."""
     rows = [(not all(_is_number(value) for value in row.values), row.field) for row in _told(found)]
-    return [field for _, field in sorted(rows, key=lambda each: each[0])]
+    return [field for _, field in sorted(rows, key=lambda row: row[0])]
 
 
 def heat_map(found: Overview, row: str, column: str) -> HeatMap:
     """The metric of the overview by the settings `row` and `column`; an empty `column` for none."""
-    values = {each.field: each.values for each in found.differences}
+    values = {difference.field: difference.values for difference in found.differences}
     on_rows, on_columns = (_ordered(values[field]) if field in values else [None] for field in (row, column))
     gathered: dict[tuple[int, int], list[list[float]]] = {}
-    for place, summary in enumerate(found.summaries):
+    for index, summary in enumerate(found.summaries):
         if summary.by_seed:
             at = tuple(
-                order.index(values[field][place]) if field in values else 0
+                order.index(values[field][index]) if field in values else 0
                 for field, order in ((row, on_rows), (column, on_columns))
             )
             gathered.setdefault((at[0], at[1]), []).append(list(summary.by_seed.values()))
     cells = {
-        at: Cell(fmean(value for each in groups for value in each), sum(map(len, groups)), len(groups))
+        at: Cell(fmean(value for seed_values in groups for value in seed_values), sum(map(len, groups)), len(groups))
         for at, groups in gathered.items()
     }
     return HeatMap(
@@ -97,9 +97,12 @@ def heat_map(found: Overview, row: str, column: str) -> HeatMap:
 def lines(found: Overview) -> Lines:
     """Every run that has the metric of the overview, over differing settings and metrics."""
     chosen = [
-        (place, run) for place, each in enumerate(found.summaries) for run in each.group.runs if run.id in each.values
+        (index, run)
+        for index, summary in enumerate(found.summaries)
+        for run in summary.group.runs
+        if run.id in summary.values
     ]
-    axes = [_axis(row.field, [row.values[place] for place, _ in chosen]) for row in _told(found)[:MOST_SETTINGS]]
+    axes = [_axis(row.field, [row.values[index] for index, _ in chosen]) for row in _told(found)[:MOST_SETTINGS]]
     others = [name for name in METRICS if name in found.metrics and name != found.metric]
     for name in [*others, found.metric][-MOST_METRICS:]:
         unit = 100 if is_share(name) else 1
@@ -107,20 +110,20 @@ def lines(found: Overview) -> Lines:
         axes.append(_axis(metric_title(name), [None if value is None else unit * value for value in values]))
     return Lines(
         tuple(run.id for _, run in chosen),
-        tuple(place for place, _ in chosen),
-        tuple(f"{found.groups[place].title}, run {run.id}, seed {run.seed}" for place, run in chosen),
+        tuple(index for index, _ in chosen),
+        tuple(f"{found.groups[index].title}, run {run.id}, seed {run.seed}" for index, run in chosen),
         tuple(axes),
     )
 
 
-def _told(found: Overview) -> list[Any]:
+def _told(overview: Overview) -> list[Any]:
     """Differences without those that say no more than another, as the parameters of a loss beside its name."""
     seen: set[tuple[str, ...]] = set()
     kept = []
-    for row in found.differences:
+    for row in overview.differences:
         pattern = tuple(map(str, _places_of(row.values)))
         known = {written(value) for value in row.values if value is not None}
-        of_one_part = len(known) == 1  # the same wherever it stands: which part it is says as much
+        of_one_part = len(known) == 1  # the same wherever it is drawn: which part it is says as much
         if pattern not in seen and not of_one_part:
             kept.append(row)
             seen.add(pattern)
@@ -139,7 +142,7 @@ def _axis(title: str, values: Sequence[Any]) -> Axis:
     if known and all(_is_number(value) for value in known):
         return _axis_of_numbers(title, values, words)
     order = _ordered(values)
-    spots = [(place + 0.5) / len(order) for place in range(len(order))]
+    spots = [(index + 0.5) / len(order) for index in range(len(order))]
     places = tuple(spots[order.index(value)] for value in values)
     return Axis(title, places, words, tuple((spot, written(value)) for spot, value in zip(spots, order, strict=True)))
 
@@ -151,7 +154,7 @@ def _axis_of_numbers(title: str, values: Sequence[Any], words: tuple[str, ...]) 
     bare = any(value is None for value in values)
     foot = FOOT if bare else 0.0
 
-    def place(value: float) -> float:
+    def spot(value: float) -> float:
         if high == low:
             return foot + (1 - foot) / 2
         part = (log10(value) - log10(low)) / (log10(high) - log10(low)) if bent else (value - low) / (high - low)
@@ -163,17 +166,22 @@ def _axis_of_numbers(title: str, values: Sequence[Any], words: tuple[str, ...]) 
         marks = [10 ** (log10(low) + step / (TICKS - 1) * (log10(high) - log10(low))) for step in range(TICKS)]
     else:
         marks = [low + step / (TICKS - 1) * (high - low) for step in range(TICKS)]
-    ticks = tuple((place(mark), f"{mark:.4g}") for mark in marks)
-    places = tuple(0.0 if each is None else place(float(each)) for each in values)
+    ticks = tuple((spot(mark), f"{mark:.4g}") for mark in marks)
+    places = tuple(0.0 if value is None else spot(float(value)) for value in values)
     return Axis(title, places, words, ((0.0, written(None)), *ticks) if bare else ticks)
 
 
 def _ordered(values: Sequence[Any]) -> list[Any]:
     """Each value once: numbers by size before words, nothing last."""
-    once = list({written(each): each for each in values}.values())
+    once = list({written(value): value for value in values}.values())
     return sorted(
         once,
-        key=lambda each: (each is None, not _is_number(each), float(each) if _is_number(each) else 0.0, str(each)),
+        key=lambda value: (
+            value is None,
+            not _is_number(value),
+            float(value) if _is_number(value) else 0.0,
+            str(value),
+        ),
     )
 
 

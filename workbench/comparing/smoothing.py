@@ -29,7 +29,7 @@ def exponential_mean(values: np.ndarray, weight: float) -> np.ndarray:
     sums, counts = np.where(good, values, 0.0), good.astype(np.float64)
     reach, share = 1, weight  # each pass doubles how many points back are summed
     while reach < len(values) and share > NEGLIGIBLE:
-        for each in (sums, counts):
-            each[reach:] += share * each[:-reach].copy()
+        for cumulated in (sums, counts):
+            cumulated[reach:] += share * cumulated[:-reach].copy()
         reach, share = 2 * reach, share * share
     return np.where(good, sums / np.maximum(counts, 1.0), np.nan)

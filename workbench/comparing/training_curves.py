@@ -41,8 +41,8 @@ class TrainingCurves:
 def scalar_names(workspace: Workspace, runs: Sequence[Run]) -> tuple[str, ...]:
     """Scalars that any of the runs has: the loss of each batch, CE and SPCE on the probe first, the others by name."""
     with closing(workspace.reader()) as db:
-        found = curves.scalars_of_runs(db, [run.id for run in runs])
-    return tuple(sorted(found, key=lambda name: (FIRST_SHOWN.index(name) if name in FIRST_SHOWN else 9, name)))
+        names = curves.scalars_of_runs(db, [run.id for run in runs])
+    return tuple(sorted(names, key=lambda name: (FIRST_SHOWN.index(name) if name in FIRST_SHOWN else 9, name)))
 
 
 def training_curves(
@@ -70,7 +70,7 @@ def training_curves(
         curves=tuple(training_curve_of(group, points) for group in having[:most]),
         groups=len(having),
         without=tuple(sorted(set(every) - known)),
-        not_finite=tuple(sorted(key for key, each in points.items() if not np.isfinite(each.values).all())),
+        not_finite=tuple(sorted(key for key, run_points in points.items() if not np.isfinite(run_points.values).all())),
     )
 
 
@@ -90,8 +90,8 @@ def training_curve_of(group: Group, points: Mapping[int, Points]) -> Curve:
     lines = tuple((run, points[run.id].steps, points[run.id].values) for run in drawn)
     stride = max((points[run.id].stride for run in drawn), default=1)
     places, table, width = _at_common_places([(steps, values) for _, steps, values in lines])
-    found = [_over_seeds([run.seed for run in drawn], column) for column in table.T]
-    mean, low, high = limits_of(found)
+    intervals = [_over_seeds([run.seed for run in drawn], column) for column in table.T]
+    mean, low, high = limits_of(intervals)
     return Curve(group, lines, places, mean, low, high, bin_width=width, stride=stride)
 
 
@@ -116,9 +116,9 @@ def _at_common_places(lines: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[n
     width = float(high - low + 1) / bins
     sums, counts = np.zeros((len(lines), bins)), np.zeros((len(lines), bins), np.int64)
     for row, (steps, values) in enumerate(inside):
-        place = np.minimum((steps - low) / width, bins - 1).astype(np.int64)
-        sums[row] = np.bincount(place, weights=values, minlength=bins)
-        counts[row] = np.bincount(place, minlength=bins)
+        bin_of_step = np.minimum((steps - low) / width, bins - 1).astype(np.int64)
+        sums[row] = np.bincount(bin_of_step, weights=values, minlength=bins)
+        counts[row] = np.bincount(bin_of_step, minlength=bins)
     kept = (counts > 0).all(axis=0)
     middles = low + width * (np.arange(bins) + 0.5) - 0.5  # the mean of the steps in a bin
     return middles[kept], sums[:, kept] / counts[:, kept], width

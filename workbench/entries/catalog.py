@@ -30,10 +30,10 @@ def cache_folder() -> Path:
 
 
 def path(cache: Path) -> Path:
-    """Where the catalog of exactly these files lies; a new or changed leaf file or plug-in gives a new name."""
+    """Where the catalog of exactly these files is stored; a new or changed leaf file or plug-in gives a new name."""
     here = Path(registry.__file__).parent
     leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).rglob("*.py"))
-    described = [*leaves, *(here / each for each in ("registry.py", "entries/facts.py", "params.py"))]
+    described = [*leaves, *(here / file_name for file_name in ("registry.py", "entries/facts.py", "params.py"))]
     stamps = [*((str(leaf), leaf.stat().st_size, leaf.stat().st_mtime_ns) for leaf in described), *plugins.stamps()]
     return cache / f"catalog-{sha256(repr(stamps).encode()).hexdigest()[:16]}.json"
 
@@ -93,8 +93,8 @@ def published(known: Catalog, loss: str, dataset: str, chosen: Values | None = N
 
     Where they depend on another parameter, its value in `chosen` decides, else the paper's first choice.
     """
-    found = _resolved(_by_data(known, loss, "defaults").get(dataset, {}), chosen or {})
-    return {name: value for name, value in found.items() if "." not in name}
+    fields = _resolved(_by_data(known, loss, "defaults").get(dataset, {}), chosen or {})
+    return {name: value for name, value in fields.items() if "." not in name}
 
 
 def published_fields(known: Catalog, loss: str, dataset: str, chosen: Values | None = None) -> Values:
@@ -104,8 +104,8 @@ def published_fields(known: Catalog, loss: str, dataset: str, chosen: Values | N
 
 def deciding(known: Catalog, loss: str, dataset: str) -> set[str]:
     """Parameters of the loss on whose value other published values for this data set depend."""
-    found = _by_data(known, loss, "defaults").get(dataset, {})
-    return {name for name, value in found.items() if isinstance(value, dict)}
+    fields = _by_data(known, loss, "defaults").get(dataset, {})
+    return {name for name, value in fields.items() if isinstance(value, dict)}
 
 
 def measured_fields(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
@@ -121,19 +121,19 @@ def defaults_told(
     `name_of` gives the words for a dotted field and for a data set, "dataset/cub"; by default as in a config file.
     """
     source = fact(known, "loss", loss, "defaults_source")
-    named, told = list(_by_data(known, loss, "defaults")), []
-    for each in [name for name in named if dataset in ("", name)]:
-        for chosen in _choices(_by_data(known, loss, "defaults")[each]):
-            values = listed(published_fields(known, loss, each, chosen), name_of)
-            told.append(f"Published for {name_of(f'dataset/{each}')}: {values} ({source}).")
-    if not told and source:
-        others = ", ".join(name_of(f"dataset/{each}") for each in named)
+    named, said = list(_by_data(known, loss, "defaults")), []
+    for data in [name for name in named if dataset in ("", name)]:
+        for chosen in _choices(_by_data(known, loss, "defaults")[data]):
+            values = listed(published_fields(known, loss, data, chosen), name_of)
+            said.append(f"Published for {name_of(f'dataset/{data}')}: {values} ({source}).")
+    if not said and source:
+        others = ", ".join(name_of(f"dataset/{data}") for data in named)
         nothing = f"Nothing is published for {name_of(f'dataset/{dataset}')}, but for {others}."
-        told.append(nothing if named else f"{source}.")
-    for each in [name for name in _by_data(known, loss, "measured") if dataset in ("", name)]:
-        values = listed(measured_fields(known, loss, each), name_of)
-        told.append(f"Measured here on {name_of(f'dataset/{each}')}: {values} (docs/results.md).")
-    return told
+        said.append(nothing if named else f"{source}.")
+    for data in [name for name in _by_data(known, loss, "measured") if dataset in ("", name)]:
+        values = listed(measured_fields(known, loss, data), name_of)
+        said.append(f"Measured here on {name_of(f'dataset/{data}')}: {values} (docs/results.md).")
+    return said
 
 
 def listed(values: dict[str, Any], name_of: NameOf) -> str:
@@ -150,14 +150,14 @@ def _by_data(known: Catalog, loss: str, of: str) -> dict[str, dict[str, Any]]:
 
 def _resolved(values: Values, chosen: Values) -> Values:
     """The values with those that hang on a parameter put in for its chosen value, or for the paper's first choice."""
-    found: Values = {}
+    fields: Values = {}
     for name, value in values.items():
         if isinstance(value, dict):
             choice = chosen.get(name, next(iter(value)))
-            found |= {name: choice, **value.get(choice, {})}
+            fields |= {name: choice, **value.get(choice, {})}
         else:
-            found[name] = value
-    return found
+            fields[name] = value
+    return fields
 
 
 def _choices(values: Values) -> list[Values]:
@@ -188,9 +188,9 @@ def write_now() -> Catalog:
 
 def current() -> Catalog:
     """The catalog, made when it is not there yet (seconds)."""
-    found = read() or write_now()
-    _LAST[:] = [found]
-    return found
+    catalog = read() or write_now()
+    _LAST[:] = [catalog]
+    return catalog
 
 
 def last() -> Catalog:
@@ -224,12 +224,12 @@ def errors(model: type[Params], values: dict[str, Any]) -> dict[str, str]:
 
 def sentences(found: ValidationError) -> dict[str, str]:
     """pydantic's findings by dotted field, in the words of the form."""
-    return {".".join(str(part) for part in each["loc"]): _sentence(dict(each)) for each in found.errors()}
+    return {".".join(str(part) for part in error["loc"]): _sentence(dict(error)) for error in found.errors()}
 
 
-def _sentence(found: dict[str, Any]) -> str:
-    context = found.get("ctx", {})
-    match found["type"]:
+def _sentence(error: dict[str, Any]) -> str:
+    context = error.get("ctx", {})
+    match error["type"]:
         case "extra_forbidden":
             return "There is no such field."
         case "missing":
@@ -250,4 +250,4 @@ def _sentence(found: dict[str, Any]) -> str:
             return "Must be a number."
         case "bool_parsing" | "bool_type":
             return "Must be true or false."
-    return str(found["msg"]).removeprefix("Value error, ").rstrip(".") + "."
+    return str(error["msg"]).removeprefix("Value error, ").rstrip(".") + "."

@@ -22,8 +22,8 @@ def refusal(rule: Rule, choice: str, classes: int, size: int) -> str:
 def nearest(rule: Rule, choice: str, classes: int, size: int) -> int:
     """The size nearest to `size` that goes with this choice; 0 when there is none."""
     least, most = _limits(rule, choice, classes)
-    found = max(size, least or 0)
-    return max(0, found if most is None else min(found, most))
+    size_allowed = max(size, least or 0)
+    return max(0, size_allowed if most is None else min(size_allowed, most))
 
 
 def idle(rule: Rule, params: dict[str, Any], classes: int, size: int) -> str:

@@ -17,7 +17,7 @@ from workbench.evaluation.two_pass import GATHERED, ONEDNN, ROUNDING, Product
 
 SIDE = 2048  # samples of a block, at most 2^16
 ROWS = 1024  # samples of a tile's rows; smaller tiles stay in the cache, but threads that share cores wait at each one
-SAMPLED = 16  # one in so many of the gallery tells the bounds ...
+SAMPLED = 16  # one in so many of the gallery gives the bounds ...
 FEWEST = 256  # ... but at least so many
 HALF_UNIT = 2.0**-9  # how far rounding to bfloat16 may take a number of less than 1; what comes out above 1 is cut off
 HELD = 2**27  # candidates of all samples, at most; about a quarter is held at once, 10 bytes each
@@ -56,7 +56,7 @@ Candidates = list[tuple[np.ndarray, np.ndarray, np.ndarray]]  # [c] row in its b
 class AllPairs:
     """Searches a gallery on the processor for its own samples; `pairs_up` says when.
 
-    Samples are taken in the order of their bounds, so that in a tile one number stands for all of them; "position" is
+    Samples are taken in the order of their bounds, so that in a tile one number serves all of them; "position" is
     a sample's number in that order.
 
     Args:
@@ -187,9 +187,9 @@ class AllPairs:
         words = -(-size // 8) * 8
         self._under[size:words] = False
         eights = self._under[:words].reshape(-1, 8)
-        some = np.flatnonzero(eights.view(np.int64)[:, 0] != 0)
-        inside = np.flatnonzero(eights[some])
-        flat: np.ndarray = some[inside >> 3] * 8 + (inside & 7)
+        occupied = np.flatnonzero(eights.view(np.int64)[:, 0] != 0)
+        inside = np.flatnonzero(eights[occupied])
+        flat: np.ndarray = occupied[inside >> 3] * 8 + (inside & 7)
         return flat
 
     def _keep(self, into: Candidates, rows: np.ndarray, columns: np.ndarray, scores: np.ndarray) -> None:

@@ -17,7 +17,7 @@ SLACK = 12  # candidates beside those asked for
 ROUNDING = 2.0**-23  # twice that of one float32 operation
 WORTHWHILE = 16  # times more gallery than neighbours: else one pass in float64 is as fast
 GATHERED = 2**20  # numbers of candidates' vectors held at once (8 MB)
-CHUNK = 64  # gaps whose minimum stands for them in the first look
+CHUNK = 64  # gaps whose minimum represents them in the first look
 BLOCK = 2**22  # scores held at once (16 MB): larger ones would be given back to the system and zeroed anew each time
 
 
@@ -152,13 +152,13 @@ class Product:
 
 
 def _has_onednn() -> bool:
-    some, bias = torch.arange(6, dtype=torch.float32).view(2, 3), torch.ones(2)
+    matrix, bias = torch.arange(6, dtype=torch.float32).view(2, 3), torch.ones(2)
     try:
-        packed = torch.ops.mkldnn._reorder_linear_weight(some, 2)
-        product = torch.ops.mkldnn._linear_pointwise(some, packed, bias, "none", [], "")
+        packed = torch.ops.mkldnn._reorder_linear_weight(matrix, 2)
+        product = torch.ops.mkldnn._linear_pointwise(matrix, packed, bias, "none", [], "")
     except (AttributeError, NotImplementedError, RuntimeError, TypeError):
         return False
-    return torch.equal(product, some @ some.T + bias)
+    return torch.equal(product, matrix @ matrix.T + bias)
 
 
 ONEDNN = _has_onednn()

@@ -102,7 +102,7 @@ def export_run(
     Args:
         names: keys of FORMATS.
         out: folder; made when it is missing. Files of an earlier export are replaced, each when the new one is whole.
-        progress: told what is being done; may raise Cancelled.
+        progress: called at each stage; may raise Cancelled.
         epoch: of the evaluation whose embeddings are written, "best", "last" or a number. Networks are always the best.
 
     Returns:

@@ -41,7 +41,7 @@ def import_embeddings(
         embeddings, labels, images, image_size: as in `labelled_embeddings.read`.
         name: of the run; by default the name of the file of embeddings.
         distance: "cosine" or "l2".
-        progress: told what is being done; may raise Cancelled, which leaves no run behind.
+        progress: called at each stage; may raise Cancelled, which leaves no run behind.
 
     Raises:
         Problem: files that cannot be used (see `labelled_embeddings.read`), or a workspace that cannot be written.
@@ -52,7 +52,7 @@ def import_embeddings(
     if workspace.read_only:
         raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=KEPT)
     embeddings = embeddings.absolute()
-    labels, images = (None if each is None else each.absolute() for each in (labels, images))
+    labels, images = (None if path is None else path.absolute() for path in (labels, images))
     config = _config(name or display_name(embeddings.stem), embeddings, labels, images, distance)
     table = labelled_embeddings.read(embeddings, labels, images, image_size, progress)
     kept, cache = _decoded(workspace, table.images, progress)

@@ -36,7 +36,7 @@ def read(
         embeddings, labels: files as in tables.py; without `labels` the embeddings' table has a column label.
         images: a folder in which the column path of either table starts; or .npy as in `tables.image_array`; or None.
         image_size: px; side of the squares that images of a folder are shown as.
-        progress: told what is read; may raise Cancelled.
+        progress: called while reading; may raise Cancelled.
 
     Raises:
         Problem: a file that cannot be used; rows that differ in number; numbers that are not finite; an empty label;

@@ -97,14 +97,14 @@ def write_torch(source: Source, out: Path, progress: Progress) -> list[Path]:
     Raises:
         Problem: no checkpoint, a network that torch.export cannot follow, or a result that differs from the network's.
     """
-    found, network, images = _network(source, progress)
+    trained, network, images = _network(source, progress)
     wanted = network(images)
     progress("Following the network", 0, 0)
     exported = _followed(network, images)
     _compare(wanted, exported.module()(images), "model.pt2")
     whole = BytesIO()
     torch.export.save(exported, whole)
-    return _stored(source, found, out, "model.pt2", whole.getvalue(), EXAMPLE_TORCH, wanted.shape[1])
+    return _stored(source, trained, out, "model.pt2", whole.getvalue(), EXAMPLE_TORCH, wanted.shape[1])
 
 
 def write_onnx(source: Source, out: Path, progress: Progress) -> list[Path]:
@@ -115,7 +115,7 @@ def write_onnx(source: Source, out: Path, progress: Progress) -> list[Path]:
     """
     load("onnx", "ONNX", "onnx")
     load("onnxscript", "ONNX", "onnx")
-    found, network, images = _network(source, progress)
+    trained, network, images = _network(source, progress)
     wanted = network(images)
     with_cells(network)
     progress("Following the network", 0, 0)
@@ -130,16 +130,16 @@ def write_onnx(source: Source, out: Path, progress: Progress) -> list[Path]:
         raise Problem(f"This network cannot be written as ONNX ({reason}).", kept="The run is kept.") from None
     assert program is not None
     whole = program.model_proto.SerializeToString()
-    return _stored(source, found, out, "model.onnx", whole, EXAMPLE_ONNX, wanted.shape[1])
+    return _stored(source, trained, out, "model.onnx", whole, EXAMPLE_ONNX, wanted.shape[1])
 
 
 def _network(source: Source, progress: Progress) -> tuple[trained_network.Trained, Deployed, Tensor]:
     """The trained network with two grey and noisy images of its size."""
     progress("Loading the checkpoint", 0, 0)
-    found = trained_network.trained(source.workspace, source.run.id)
-    network = Deployed(found.model, found.crop).eval().requires_grad_(False)
-    shape = (2, found.dataset.channels, found.side, found.side)
-    return found, network, torch.from_numpy(np.random.default_rng(0).random(shape, np.float32))
+    trained = trained_network.trained(source.workspace, source.run.id)
+    network = Deployed(trained.model, trained.crop).eval().requires_grad_(False)
+    shape = (2, trained.dataset.channels, trained.side, trained.side)
+    return trained, network, torch.from_numpy(np.random.default_rng(0).random(shape, np.float32))
 
 
 def _followed(network: Deployed, images: Tensor) -> torch.export.ExportedProgram:
@@ -152,9 +152,9 @@ def _followed(network: Deployed, images: Tensor) -> torch.export.ExportedProgram
         raise Problem(f"torch.export cannot follow this network ({reason}).", kept="The run is kept.") from None
 
 
-def _compare(wanted: Tensor, found: Tensor, name: str) -> None:
+def _compare(wanted: Tensor, output: Tensor, name: str) -> None:
     """Refuse a file whose embeddings are not the network's."""
-    difference = float((wanted - found).abs().max())
+    difference = float((wanted - output).abs().max())
     if not difference <= ALLOWED:
         raise Problem(
             f"{name} would give other embeddings than the network (they differ by {difference:.2g}).",
@@ -163,24 +163,24 @@ def _compare(wanted: Tensor, found: Tensor, name: str) -> None:
 
 
 def _stored(
-    source: Source, found: trained_network.Trained, out: Path, name: str, whole: bytes, example: str, width: int
+    source: Source, trained: trained_network.Trained, out: Path, name: str, whole: bytes, example: str, width: int
 ) -> list[Path]:
     """The network's file with its note and example beside it."""
     stem = "model" if name.endswith(".pt2") else "onnx"
     network, note, script = out / name, out / f"{stem}-note.txt", out / f"{stem}-example.py"
-    run, data = source.run, found.dataset
+    run, data = source.run, trained.dataset
     grey = data.channels == 1
     said = NOTE.format(
         file=name, run=run.id, name=" ".join(run.name.split()), version=__version__, torch=torch.__version__,
-        epoch=found.epoch, step=found.step, channels=data.channels, size=found.side, width=width,
-        fit=f"all of it to {found.side} x {found.side} pixels, whatever its aspect" if found.squeezed
-        else f"the short side to {found.side} pixels, then take the centre square",
+        epoch=trained.epoch, step=trained.step, channels=data.channels, size=trained.side, width=width,
+        fit=f"all of it to {trained.side} x {trained.side} pixels, whatever its aspect" if trained.squeezed
+        else f"the short side to {trained.side} pixels, then take the centre square",
         unfinished=f" The run had not ended: it was {run.status}." if run.live else "",
         distance="the angle (cosine)" if _distance(source) == "cosine" else "their distance (L2)",
         colour="grey" if grey else "RGB", example=script.name,
     )  # fmt: skip
-    fit = "image.resize(" if found.squeezed else "ImageOps.fit(image, "
-    filled = example.format(mode="L" if grey else "RGB", size=found.side, channels=data.channels, fit=fit)
+    fit = "image.resize(" if trained.squeezed else "ImageOps.fit(image, "
+    filled = example.format(mode="L" if grey else "RGB", size=trained.side, channels=data.channels, fit=fit)
     for path, content in ((network, whole), (note, said.encode()), (script, filled.encode())):
         with files.atomic_write(path) as file:
             file.write(content)

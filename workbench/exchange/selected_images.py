@@ -50,7 +50,7 @@ def write_links(
 
     Args:
         folder: must not exist, or be empty.
-        progress: told of each image; may raise Cancelled.
+        progress: called for each image; may raise Cancelled.
 
     Raises:
         Problem: the folder holds something, or cannot be written.
@@ -59,14 +59,14 @@ def write_links(
         raise Problem(f"{folder} is not empty.", kept="Nothing was written.", todo="Choose a new or empty folder.")
     try:
         with parts.part_folder(folder) as part:
-            found = _fill(part, workspace, dataset_id, ids, progress)
+            result = _fill(part, workspace, dataset_id, ids, progress)
             (part / TABLE).write_bytes(_table(workspace, dataset_id, ids, evaluation_id).encode())
             if folder.exists():
                 folder.rmdir()
             part.rename(folder)
     except OSError as error:
         raise files.explain(error, folder) from error
-    return found
+    return result
 
 
 def _fill(part: Path, workspace: Workspace, dataset_id: int, ids: np.ndarray, progress: Progress) -> Written:
@@ -101,7 +101,7 @@ def _fill(part: Path, workspace: Workspace, dataset_id: int, ids: np.ndarray, pr
 
 def safe(name: str) -> str:
     """A name that every file system takes and that leads nowhere else: at most 100 characters, perhaps "unnamed"."""
-    kept = "".join("_" if each in UNSAFE or not each.isprintable() else each for each in name)
+    kept = "".join("_" if letter in UNSAFE or not letter.isprintable() else letter for letter in name)
     return kept.strip(" .")[-LONGEST:].strip(" .") or "unnamed"
 
 

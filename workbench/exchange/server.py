@@ -1,4 +1,4 @@
-"""The process that exports and imports: `python -m workbench.exchange.server`; jobs/serving.py tells how it speaks.
+"""The process that exports and imports: `python -m workbench.exchange.server`; jobs/serving.py describes its protocol.
 
 torch.export holds the interpreter for hundreds of milliseconds at a time, and so do large tables: a window of the same
 process would feel it. Ops: export, import.

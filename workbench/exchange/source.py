@@ -43,11 +43,11 @@ def source_of(workspace: Workspace, run_id: int, epoch: Epoch = BEST) -> Source:
         return Source(workspace, run, max(evaluations, key=_score, default=None))
     if epoch == LAST:
         return Source(workspace, run, evaluations[-1] if evaluations else None)
-    found = [each for each in evaluations if each.epoch == epoch]
-    if not found:
-        known = ", ".join(str(each.epoch) for each in evaluations) or "none"
+    at_epoch = [evaluation for evaluation in evaluations if evaluation.epoch == epoch]
+    if not at_epoch:
+        known = ", ".join(str(evaluation.epoch) for evaluation in evaluations) or "none"
         raise Problem(f"Run {run_id} was not evaluated after epoch {epoch}.", todo=f"Evaluated epochs: {known}.")
-    return Source(workspace, run, found[-1])
+    return Source(workspace, run, at_epoch[-1])
 
 
 def _score(evaluation: Evaluation) -> float:

@@ -78,68 +78,68 @@ def read_words(place: Path) -> Table:
     return _with_labels(Table(place, None, _named_columns(place, lines[0], lines[1:])))
 
 
-def _ending(place: Path) -> str:
+def _ending(path: Path) -> str:
     """The kind of file. Raises Problem when there is no such file, or it is of another kind."""
-    if not os.path.isfile(place):
-        raise Problem(f"There is no file {place}.", kept=KEPT, todo="Choose it again.")
-    ending = place.suffix.lower()
+    if not os.path.isfile(path):
+        raise Problem(f"There is no file {path}.", kept=KEPT, todo="Choose it again.")
+    ending = path.suffix.lower()
     if ending not in ENDINGS:
-        raise Problem(f"{place} is none of {', '.join(ENDINGS)}.", kept=KEPT, todo="Save it as one of them.")
+        raise Problem(f"{path} is none of {', '.join(ENDINGS)}.", kept=KEPT, todo="Save it as one of them.")
     return ending
 
 
-def _array(place: Path) -> np.ndarray:
+def _array(path: Path) -> np.ndarray:
     def refused(why: str) -> Problem:
         said = "it holds Python objects" if "Python objects" in why or "pickled" in why else why
         return Problem(
-            f"{place} cannot be read as a NumPy array: {said}.", kept=KEPT, todo="Save plain numbers by numpy.save."
+            f"{path} cannot be read as a NumPy array: {said}.", kept=KEPT, todo="Save plain numbers by numpy.save."
         )
 
     with refusing(refused):
-        found = np.load(place, mmap_mode="r", allow_pickle=False)
-    if not isinstance(found, np.ndarray):
-        found.close()
-        raise Problem(f"{place} holds several arrays.", kept=KEPT, todo="Save one array by numpy.save.")
-    if found.ndim:
-        _not_too_many(place, len(found))
-    return found
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(array, np.ndarray):
+        array.close()
+        raise Problem(f"{path} holds several arrays.", kept=KEPT, todo="Save one array by numpy.save.")
+    if array.ndim:
+        _not_too_many(path, len(array))
+    return array
 
 
-def _not_too_many(place: Path, rows: int) -> None:
+def _not_too_many(path: Path, rows: int) -> None:
     if rows > MOST_ROWS:
-        raise Problem(f"{place} has {rows:,} rows, more than {MOST_ROWS:,}.", kept=KEPT, todo="Leave some out.")
+        raise Problem(f"{path} has {rows:,} rows, more than {MOST_ROWS:,}.", kept=KEPT, todo="Leave some out.")
 
 
 def image_array(place: Path) -> np.ndarray:
     """Images as a read-only map: uint8 [n, h, w], [n, h, w, 1] or [n, h, w, 3]. Raises Problem for anything else."""
-    found = _array(place)
-    shaped = found.ndim == 3 or (found.ndim == 4 and found.shape[3] in (1, 3))
-    if found.dtype != np.uint8 or not shaped or min(found.shape[1:3]) < 2:
+    array = _array(place)
+    shaped = array.ndim == 3 or (array.ndim == 4 and array.shape[3] in (1, 3))
+    if array.dtype != np.uint8 or not shaped or min(array.shape[1:3]) < 2:
         raise Problem(
-            f"{place} holds {_shape(found)}, not images.", kept=KEPT,
+            f"{place} holds {_shape(array)}, not images.", kept=KEPT,
             todo="Save them as uint8 [n, height, width] or [n, height, width, 3].",
         )  # fmt: skip
-    return found
+    return array
 
 
-def _vectors(place: Path, found: np.ndarray) -> np.ndarray:
+def _vectors(path: Path, array: np.ndarray) -> np.ndarray:
     """Numbers as float32 [n, d]; too large ones become infinite and are refused later."""
-    if found.dtype.kind not in "fiu" or found.ndim != 2 or not found.shape[1]:
+    if array.dtype.kind not in "fiu" or array.ndim != 2 or not array.shape[1]:
         raise Problem(
-            f"{place} holds {_shape(found)}, not embeddings.", kept=KEPT, todo="Save numbers of the shape [n, d]."
+            f"{path} holds {_shape(array)}, not embeddings.", kept=KEPT, todo="Save numbers of the shape [n, d]."
         )
     with np.errstate(over="ignore"):
-        return np.ascontiguousarray(found, np.float32)
+        return np.ascontiguousarray(array, np.float32)
 
 
-def _label_words(place: Path, found: np.ndarray) -> list[str]:
-    flat = found.reshape(len(found)) if found.ndim == 2 and found.shape[1] == 1 else found
+def _label_words(path: Path, array: np.ndarray) -> list[str]:
+    flat = array.reshape(len(array)) if array.ndim == 2 and array.shape[1] == 1 else array
     if flat.ndim == 1 and flat.dtype.kind == "U":
         return [str(word) for word in flat.tolist()]
     whole = flat.dtype.kind in "iub" or (flat.dtype.kind == "f" and _all_whole(flat))
     if flat.ndim != 1 or not whole:
         raise Problem(
-            f"{place} holds {_shape(found)}, not labels.", kept=KEPT,
+            f"{path} holds {_shape(array)}, not labels.", kept=KEPT,
             todo="Save whole numbers or text of the shape [n].",
         )  # fmt: skip
     return [str(int(number)) for number in flat.tolist()]
@@ -149,25 +149,25 @@ def _all_whole(numbers: np.ndarray) -> bool:
     return bool(np.all(np.isfinite(numbers) & (numbers == np.floor(numbers))))
 
 
-def _shape(found: np.ndarray) -> str:
-    return f"{found.dtype} {list(found.shape)}"
+def _shape(array: np.ndarray) -> str:
+    return f"{array.dtype} {list(array.shape)}"
 
 
-def _lines(place: Path) -> list[list[str]]:
+def _lines(path: Path) -> list[list[str]]:
     """The cells of every line that is not empty. Raises Problem when there is none, or it is no text."""
 
     def refused(why: str) -> Problem:
-        return Problem(f"{place} cannot be read as a table ({why}).", kept=KEPT, todo="Save it as UTF-8.")
+        return Problem(f"{path} cannot be read as a table ({why}).", kept=KEPT, todo="Save it as UTF-8.")
 
-    with opened_text(place, "Choose it again.", "utf-8-sig", "") as file, refusing(refused):
+    with opened_text(path, "Choose it again.", "utf-8-sig", "") as file, refusing(refused):
         lines = lines_of(file)
-        if place.suffix.lower() == ".tsv":
-            found = [line.rstrip("\r\n").split("\t") for line in lines if line.strip()]
+        if path.suffix.lower() == ".tsv":
+            rows = [line.rstrip("\r\n").split("\t") for line in lines if line.strip()]
         else:
-            found = [cells for cells in csv.reader(lines) if any(cells)]
-    if not found:
-        raise Problem(f"{place} is empty.", kept=KEPT, todo="Choose another file.")
-    return found
+            rows = [cells for cells in csv.reader(lines) if any(cells)]
+    if not rows:
+        raise Problem(f"{path} is empty.", kept=KEPT, todo="Choose another file.")
+    return rows
 
 
 def _all_numbers(cells: list[str]) -> bool:
@@ -178,33 +178,33 @@ def _all_numbers(cells: list[str]) -> bool:
     return True
 
 
-def _text_table(place: Path, titles: list[str], lines: list[list[str]], progress: Progress) -> Table:
+def _text_table(path: Path, titles: list[str], lines: list[list[str]], progress: Progress) -> Table:
     """A table of numbers, in which columns called label or path hold words."""
     width = len(titles or lines[0])
     kinds = [WORDS.get(title.strip().lower(), "") for title in titles] or [""] * width
     numeric = [column for column, kind in enumerate(kinds) if not kind]
     if not numeric:
-        return Table(place, None, _named_columns(place, titles, lines))
+        return Table(path, None, _named_columns(path, titles, lines))
     vectors = np.empty((len(lines), len(numeric)), np.float32)
     for row, cells in enumerate(lines):
         if row % TELL_EVERY == 0:
-            progress(f"Reading {place.name}", row, len(lines))
+            progress(f"Reading {path.name}", row, len(lines))
         if len(cells) != width:
-            raise _wrong(place, row, f"has {len(cells)} columns instead of {width}")
+            raise _wrong(path, row, f"has {len(cells)} columns instead of {width}")
         try:
             vectors[row] = [float(cells[column]) for column in numeric]
         except ValueError as error:
-            raise _wrong(place, row, f"holds something that is no number ({error})") from None
+            raise _wrong(path, row, f"holds something that is no number ({error})") from None
         except OverflowError:
             vectors[row] = np.inf
-    return Table(place, vectors, _named_columns(place, titles, lines) if titles else {})
+    return Table(path, vectors, _named_columns(path, titles, lines) if titles else {})
 
 
-def _named_columns(place: Path, titles: list[str], lines: list[list[str]]) -> dict[str, list[str]]:
+def _named_columns(path: Path, titles: list[str], lines: list[list[str]]) -> dict[str, list[str]]:
     """The columns of labels and paths."""
     for row, cells in enumerate(lines):
         if len(cells) != len(titles):
-            raise _wrong(place, row, f"has {len(cells)} columns instead of {len(titles)}")
+            raise _wrong(path, row, f"has {len(cells)} columns instead of {len(titles)}")
     kinds = [WORDS.get(title.strip().lower(), "") for title in titles]
     return {
         kind: [plain_cell(cells[kinds.index(kind)].strip()) for cells in lines]
@@ -213,60 +213,60 @@ def _named_columns(place: Path, titles: list[str], lines: list[list[str]]) -> di
     }
 
 
-def _parquet(place: Path, words_only: bool = False) -> Table:
+def _parquet(path: Path, words_only: bool = False) -> Table:
     """A Parquet file: columns label and path, and the numbers in one column of lists or in all other columns."""
     load("pyarrow", "Parquet", "parquet")
     parquet = load("pyarrow.parquet", "Parquet", "parquet")
 
     def refused(why: str) -> Problem:
-        return Problem(f"{place} cannot be read as Parquet ({why}).", kept=KEPT, todo="Choose another file.")
+        return Problem(f"{path} cannot be read as Parquet ({why}).", kept=KEPT, todo="Choose another file.")
 
-    with refusing(refused), parquet.ParquetFile(place) as file:
+    with refusing(refused), parquet.ParquetFile(path) as file:
         kinds = {name: WORDS.get(name.strip().lower(), "") for name in file.schema_arrow.names}
     named = {kind: name for name, kind in kinds.items() if kind in ("label", "path")}
-    with refusing(refused), parquet.ParquetFile(place, read_dictionary=list(named.values())) as file:
-        _not_too_many(place, file.metadata.num_rows)
-        _check_packing(place, file.metadata)
+    with refusing(refused), parquet.ParquetFile(path, read_dictionary=list(named.values())) as file:
+        _not_too_many(path, file.metadata.num_rows)
+        _check_packing(path, file.metadata)
         words = {kind: _words_of(file.read([name]).column(0)) for kind, name in named.items()}
         wanted = [] if words_only else [name for name, kind in kinds.items() if not kind]
         for name in wanted:
             if str(file.schema_arrow.field(name).type).startswith(("string", "large_string", "binary", "large_binary")):
-                raise _no_numbers(place, f"the column {name} is text")
+                raise _no_numbers(path, f"the column {name} is text")
         table = file.read(wanted)
     numbers = {name: table.column(name) for name in wanted}
-    return Table(place, _vectors(place, _parquet_vectors(place, numbers)) if numbers else None, words)
+    return Table(path, _vectors(path, _parquet_vectors(path, numbers)) if numbers else None, words)
 
 
 def _words_of(column: Any) -> list[str]:
     """A column as text, "" where there is nothing; equal words are one object, as in the file."""
-    found: list[str] = []
+    words: list[str] = []
     for chunk in column.dictionary_encode().chunks:
         distinct = [str(value) for value in chunk.dictionary.to_pylist()]
-        found += ["" if at is None else distinct[at] for at in chunk.indices.to_pylist()]
-    return found
+        words += ["" if at is None else distinct[at] for at in chunk.indices.to_pylist()]
+    return words
 
 
-def _no_numbers(place: Path, why: str) -> Problem:
-    said = f"{place} holds something that is no number, or rows of different lengths ({why})."
+def _no_numbers(path: Path, why: str) -> Problem:
+    said = f"{path} holds something that is no number, or rows of different lengths ({why})."
     return Problem(said, kept=KEPT, todo="Keep the columns label, path and those of the embedding.")
 
 
-def _check_packing(place: Path, metadata: Any) -> None:
+def _check_packing(path: Path, metadata: Any) -> None:
     """Raises ValueError where numbers or text take much more memory than the file has bytes: runs of one value."""
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
     columns = [group.column(column) for group in groups for column in range(group.num_columns)]
     needed = sum(max(4 * column.num_values, column.total_uncompressed_size) for column in columns)
-    if needed > max(64 << 20, PACKED * place.stat().st_size):
+    if needed > max(64 << 20, PACKED * path.stat().st_size):
         raise ValueError(f"it asks for {needed:,} bytes and more")
 
 
-def _parquet_vectors(place: Path, columns: dict[str, Any]) -> np.ndarray:
+def _parquet_vectors(path: Path, columns: dict[str, Any]) -> np.ndarray:
     """[n, d] float64 from one column of lists, or from columns of numbers; a missing number is NaN."""
 
-    with refusing(partial(_no_numbers, place)):
+    with refusing(partial(_no_numbers, path)):
         if len(columns) == 1:
             [values] = [column.to_numpy() for column in columns.values()]  # an array of arrays, for lists
-            return np.array([np.atleast_1d(each) for each in values], np.float64)
+            return np.array([np.atleast_1d(row) for row in values], np.float64)
         return np.stack([np.asarray(column.to_numpy(), np.float64) for column in columns.values()], axis=1)
 
 
@@ -278,5 +278,5 @@ def _with_labels(table: Table) -> Table:
     return table
 
 
-def _wrong(place: Path, row: int, what: str) -> Problem:
-    return Problem(f"{place}: row {row + 1} {what}.", kept=KEPT, todo="Mend the row.")
+def _wrong(path: Path, row: int, what: str) -> Problem:
+    return Problem(f"{path}: row {row + 1} {what}.", kept=KEPT, todo="Mend the row.")

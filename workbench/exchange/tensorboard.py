@@ -68,17 +68,17 @@ def write(source: Source, out: Path, progress: Progress) -> list[Path]:
     The workspace keeps no time of single points: all carry the time at which the run was made.
     """
     run = source.run
-    made = datetime.fromisoformat(run.created).timestamp()
+    created = datetime.fromisoformat(run.created).timestamp()
     folder = inside(out, "tensorboard")
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"events.out.tfevents.{made:.0f}.run-{run.id}"
+    path = folder / f"events.out.tfevents.{created:.0f}.run-{run.id}"
     points = list(_points(source))
     with files.atomic_write(path) as file:
-        file.write(record(_event(made, 0) + _field(3, BYTES, VERSION)))
+        file.write(record(_event(created, 0) + _field(3, BYTES, VERSION)))
         for done, (step, name, value) in enumerate(sorted(points, key=lambda point: point[0])):
             if done % TELL_EVERY == 0:
                 progress("Writing the event file", done, len(points))
-            file.write(record(scalar_event(name, step, value, made)))
+            file.write(record(scalar_event(name, step, value, created)))
     return [path]
 
 

@@ -55,10 +55,10 @@ def explain(error: OSError, path: Path) -> Problem:
 def digest(path: Path) -> str:
     """The file's blake2b hash, 16 bytes, as hexadecimal text."""
     with path.open("rb") as file:
-        found = blake2b(digest_size=16)
+        checksum = blake2b(digest_size=16)
         while block := file.read(1 << 20):
-            found.update(block)
-    return found.hexdigest()
+            checksum.update(block)
+    return checksum.hexdigest()
 
 
 def sync_folder(folder: Path) -> None:

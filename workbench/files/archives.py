@@ -43,7 +43,7 @@ def archives_named(*beginnings: str) -> list[str]:
 
 def stem(place: Path) -> str:
     """The archive's name without its ending."""
-    ending = next((each for each in sorted(ENDINGS, key=len) if place.name.lower().endswith(each)), "")
+    ending = next((known for known in sorted(ENDINGS, key=len) if place.name.lower().endswith(known)), "")
     return place.name[: len(place.name) - len(ending)]
 
 
@@ -154,44 +154,46 @@ def check_zip(archive: zipfile.ZipFile, place: Path) -> None:
         raise _refused(place, f"it unpacks to {total:,} bytes")
 
 
-def _unzip(place: Path, part: Path, progress: Progress) -> None:
-    with CheckedZip(place) as archive:
-        entries = [each for each in archive.infolist() if not each.is_dir() and not _is_from_macos(each.filename)]
+def _unzip(archive_path: Path, part: Path, progress: Progress) -> None:
+    with CheckedZip(archive_path) as archive:
+        entries = [info for info in archive.infolist() if not info.is_dir() and not _is_from_macos(info.filename)]
         for done, entry in enumerate(entries, start=1):
-            tell = partial(progress, f"Unpacking {place.name}", done, len(entries))
+            tell = partial(progress, f"Unpacking {archive_path.name}", done, len(entries))
             with archive.open(entry) as content:
-                _write(place, entry.filename, content, part, tell)
+                _write(archive_path, entry.filename, content, part, tell)
 
 
-def _untar(place: Path, part: Path, progress: Progress) -> None:
+def _untar(archive_path: Path, part: Path, progress: Progress) -> None:
     """Members one after another by their checked names: a compressed tar cannot be looked through first."""
-    size, total = place.stat().st_size, 0
+    size, total = archive_path.stat().st_size, 0
     if size > LARGEST:
-        raise _refused(place, f"it has {size:,} bytes")
-    with place.open("rb") as file, PACKINGS.get(_magic(file), _unpacked_file)(file) as content_of_all:
-        sparing: Any = _Sparing(content_of_all, MOST_HEADER, partial(_refused, place, "a header in it is too long"))
+        raise _refused(archive_path, f"it has {size:,} bytes")
+    with archive_path.open("rb") as file, PACKINGS.get(_magic(file), _unpacked_file)(file) as content_of_all:
+        sparing: Any = _Sparing(
+            content_of_all, MOST_HEADER, partial(_refused, archive_path, "a header in it is too long")
+        )
         archive = tarfile.TarFile(fileobj=sparing)
-        for member, content in _members(archive, sparing, place):
+        for member, content in _members(archive, sparing, archive_path):
             total += member.size + tarfile.BLOCKSIZE
             if _too_large(total, size):
-                raise _refused(place, f"it unpacks to {total:,} bytes or more")
+                raise _refused(archive_path, f"it unpacks to {total:,} bytes or more")
             if not _is_from_macos(member.name):
-                tell = partial(progress, f"Unpacking {place.name}", min(file.tell(), size), size)
-                _write(place, member.name, content, part, tell)
+                tell = partial(progress, f"Unpacking {archive_path.name}", min(file.tell(), size), size)
+                _write(archive_path, member.name, content, part, tell)
         while rest := content_of_all.read(BLOCK):  # to the checksum behind the last member
             total += len(rest)
             if _too_large(total, size):
-                raise _refused(place, f"it unpacks to {total:,} bytes or more")
+                raise _refused(archive_path, f"it unpacks to {total:,} bytes or more")
 
 
-def _write(place: Path, name: str, content: IO[bytes], part: Path, tell: Callable[[], None]) -> None:
+def _write(archive_path: Path, name: str, content: IO[bytes], part: Path, tell: Callable[[], None]) -> None:
     """One entry's content below `part`; `tell` is called after every block, and may raise to give up."""
     into = part / name.replace("\\", "/")
     try:
         into.parent.mkdir(parents=True, exist_ok=True)
         copy = into.open("wb")  # of two entries of one name the last counts, as tar means it
     except (FileExistsError, NotADirectoryError, IsADirectoryError):
-        raise _refused(place, f"its entry {name!r} is a file and a folder") from None
+        raise _refused(archive_path, f"its entry {name!r} is a file and a folder") from None
     with copy:
         while block := content.read(BLOCK):
             copy.write(block)
@@ -218,18 +220,20 @@ def _unpacked_file(file: IO[bytes]) -> IO[bytes]:
     return file
 
 
-def _members(archive: tarfile.TarFile, sparing: _Sparing, place: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
+def _members(
+    archive: tarfile.TarFile, sparing: _Sparing, archive_path: Path
+) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
     number = 0
     while (member := archive.next()) is not None:
         number += 1
         archive.members.clear()  # type: ignore[attr-defined]  # tarfile would keep all of them
         if number > MOST_FILES:
-            raise _refused(place, f"it holds more than {MOST_FILES:,} files")
-        _check_name(place, member.name)
+            raise _refused(archive_path, f"it holds more than {MOST_FILES:,} files")
+        _check_name(archive_path, member.name)
         sparing.left = LARGEST  # contents are read in blocks
         if not member.isdir():
             if not member.isreg() or member.issparse():
-                raise _refused(place, f"its entry {member.name!r} is a link or no regular file")
+                raise _refused(archive_path, f"its entry {member.name!r} is a link or no regular file")
             yield member, _content(archive, member)
         sparing.left = MOST_HEADER
 
@@ -240,13 +244,13 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     return content
 
 
-def _check_name(place: Path, name: str) -> None:
+def _check_name(archive_path: Path, name: str) -> None:
     parts = name.replace("\\", "/").split("/")
     if name.startswith(("/", "\\")) or ".." in parts or "\0" in name or re.match("[A-Za-z]:", name):
-        raise _refused(place, f"its entry {name[:99]!r} leaves the folder")
+        raise _refused(archive_path, f"its entry {name[:99]!r} leaves the folder")
     if len(parts) > DEEPEST:
-        raise _refused(place, f"its entry {name[:99]!r} lies in more than {DEEPEST} folders")
+        raise _refused(archive_path, f"its entry {name[:99]!r} lies in more than {DEEPEST} folders")
 
 
-def _refused(place: Path, why: str, todo: str = "Use another file.") -> Problem:
-    return Problem(f"The archive {place} is refused: {why}.", kept="Nothing of it was unpacked.", todo=todo)
+def _refused(archive_path: Path, why: str, todo: str = "Use another file.") -> Problem:
+    return Problem(f"The archive {archive_path} is refused: {why}.", kept="Nothing of it was unpacked.", todo=todo)

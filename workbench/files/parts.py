@@ -20,7 +20,7 @@ NAME = re.compile(r"\.(?P<of>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.part", re.DOTALL)
 
 
 def part_of(path: Path) -> Path:
-    """Where the unfinished file lies: no two writers share it, in one process or in several."""
+    """The path of the unfinished file: no two writers share it, in one process or in several."""
     return path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
 
 

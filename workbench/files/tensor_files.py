@@ -39,7 +39,9 @@ def read_tensors(path: Path, refused: Callable[[str], Problem]) -> Any:
             if type(error).__name__ == "UnpicklingError":
                 raise ValueError("it holds more than tensors and plain values, or is no weights file") from None
             raise
-        if any(each.numel() * each.element_size() > each.untyped_storage().nbytes() for each in _tensors(state)):
+        if any(
+            tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes() for tensor in _tensors(state)
+        ):
             raise ValueError("a tensor in it is larger than its stored data")
     return state
 

@@ -1,4 +1,4 @@
-"""What libraries raise about a file that they cannot read, told as one Problem: the conversion of every importer."""
+"""What libraries raise about a file that they cannot read, turned into one Problem; every importer uses it."""
 
 import contextlib
 import tokenize

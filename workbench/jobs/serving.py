@@ -4,7 +4,7 @@ Requests are {"id", "op", ...}; answers {"id", "event": "progress", "text", "don
 ...} or {"id", "event": "error", "what", "kept", "todo"}. Every server knows cancel and quit, too. The process ends when
 its input closes, also in the middle of a job.
 
-A job hears {"op": "cancel", "id": N} between stages. Windows cannot look into a pipe without reading it: there a job
+A job reads {"op": "cancel", "id": N} between stages. Windows cannot look into a pipe without reading it: there a job
 runs to its end unless the one who asked ends this process, as jobs.AnalysisProcess.cancel does when nothing else waits.
 """
 
@@ -38,7 +38,7 @@ class InputClosed(Exception):  # noqa: N818 - an end, not an error
 
 
 class Requests:
-    """Lines from a file descriptor, read ahead so that a running job hears of its cancellation."""
+    """Lines from a file descriptor, read ahead so that a running job notices its cancellation."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -85,7 +85,7 @@ def answer(line: bytes, ops: Ops, requests: Requests, tell: Callable[[Message], 
         if request["op"] in ("quit", "cancel"):  # a cancel that comes after its job has nothing to do
             return bool(request["op"] == "cancel")
         report = _reporter(number, requests, tell)
-        report("Starting", 0, 0)  # also hears a cancel that came while another job ran
+        report("Starting", 0, 0)  # also notices a cancel that came while another job ran
         tell({"id": number, "event": "result", **ops[request["op"]](request, report)})
     except Cancelled:
         tell(_error(number, "The request was cancelled."))
@@ -120,7 +120,7 @@ def _understood(line: bytes, ops: Ops) -> Message:
 
 
 def _reporter(number: object, requests: Requests, tell: Callable[[Message], None]) -> Progress:
-    """A report that hears a cancel, and tells every stage at once but its numbers only now and then."""
+    """A report that notices a cancel; it sends every stage at once but its numbers only now and then."""
     last_text, last_time = "", 0.0
 
     def report(text: str, done: int, total: int) -> None:

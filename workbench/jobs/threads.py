@@ -35,7 +35,7 @@ class Job:
         self, name: str, work: Work, emit: Emit, control: Control | None = None, *, behind_window: bool = False
     ) -> None:
         self.control = control or Control()
-        self.ended: Ended | None = None  # how it ended, whether or not that could be told
+        self.ended: Ended | None = None  # how it ended, whether or not that could be reported
         self.untold: Problem | None = None  # why `emit` did not take its last word
         self._work, self._emit, self._behind_window = work, emit, behind_window
         self._thread = threading.Thread(target=self._run, name=name)

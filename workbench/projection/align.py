@@ -6,7 +6,7 @@ import numpy as np
 def align(
     points: np.ndarray, onto: np.ndarray, others: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Rotate, reflect and shift a map so that it lies as near as can be to another one of the same samples.
+    """Rotate, reflect and shift a map so that it is as near as possible to another one of the same samples.
 
     The least sum of squared distances between the rows of the two (orthogonal Procrustes; Schönemann, 1966). Distances
     within the map do not change: there is no scaling.

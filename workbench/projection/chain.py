@@ -67,23 +67,23 @@ def draw(
     if start is not None:
         known = workspace.queries(start.evaluation_id).sample_ids
         before = matched(ids[rows], known, workspace.coordinates(start.id)[0])
-    found = make_map(
+    projected = make_map(
         vectors, proxies and proxies[0], wanted.method, wanted.params, wanted.seed, progress, before, labels[rows]
     )
     progress("Storing the map", 0, 0)
     measured = Measured(
-        kept=None if found.kept is None else _among(found.kept, rows, len(ids)),
-        doubts=tuple(each.plain() for each in found.doubts),
+        kept=None if projected.kept is None else _among(projected.kept, rows, len(ids)),
+        doubts=tuple(doubt.plain() for doubt in projected.doubts),
     )
-    if found.trust is not None:
-        trust = found.trust
+    if projected.trust is not None:
+        trust = projected.trust
         measured = Measured(trust.trustworthiness, trust.continuity, trust.queries, measured.kept, measured.doubts)
     number = store_map(
-        workspace, evaluation_id, wanted.method, wanted.stored(found.params), wanted.seed,
-        among(found.points, rows, len(ids)), found.proxies, found.versions, measured,
+        workspace, evaluation_id, wanted.method, wanted.stored(projected.params), wanted.seed,
+        among(projected.points, rows, len(ids)), projected.proxies, projected.versions, measured,
         None if start is None else start.id,
     )  # fmt: skip
-    return number, found
+    return number, projected
 
 
 def _among(values: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
@@ -96,12 +96,16 @@ def _among(values: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
 def latest_before(workspace: Workspace, evaluation_id: int, wanted: Wanted) -> Projection | None:
     """The newest such map of the nearest earlier evaluation that has one, or None."""
     earlier: list[int] = []
-    for each in same_course(workspace, evaluation_id):
-        if each.id == evaluation_id:
+    for earlier_evaluation in same_course(workspace, evaluation_id):
+        if earlier_evaluation.id == evaluation_id:
             break
-        earlier.append(each.id)
-    fitting = [each for each in maps_of(workspace, workspace.evaluation(evaluation_id).run_id) if wanted.fits(each)]
-    newest = {each.evaluation_id: each for each in fitting}
+        earlier.append(earlier_evaluation.id)
+    fitting = [
+        projection
+        for projection in maps_of(workspace, workspace.evaluation(evaluation_id).run_id)
+        if wanted.fits(projection)
+    ]
+    newest = {projection.evaluation_id: projection for projection in fitting}
     return next((newest[number] for number in reversed(earlier) if number in newest), None)
 
 
@@ -118,7 +122,7 @@ def draw_all(
     """
     evaluations = same_course(workspace, evaluation_id)
     chain: list[Projection] = []
-    made = 0
+    count = 0
     for number, evaluation in enumerate(evaluations):
 
         def tell(text: str, done: int, total: int, number: int = number) -> None:
@@ -130,16 +134,18 @@ def draw_all(
         stored = _stored(workspace, evaluation.id, wanted, start)
         if stored is None:
             made_now, _ = draw(workspace, evaluation.id, wanted, start, tell)
-            made += 1
-            stored = next(each for each in workspace.projections(evaluation.id) if each.id == made_now)
+            count += 1
+            stored = next(
+                projection for projection in workspace.projections(evaluation.id) if projection.id == made_now
+            )
         chain.append(stored)
     if not chain:
         raise Problem("This run has no evaluation to map.")
-    return [each.id for each in chain], made
+    return [projection.id for projection in chain], count
 
 
 def _stored(workspace: Workspace, evaluation_id: int, wanted: Wanted, start: Projection | None) -> Projection | None:
     """The newest fitting map that started just there."""
     asked = None if start is None else start.id
     every = reversed(workspace.projections(evaluation_id))
-    return next((each for each in every if wanted.fits(each) and each.start_id == asked), None)
+    return next((projection for projection in every if wanted.fits(projection) and projection.start_id == asked), None)

@@ -50,7 +50,7 @@ def make_map(
     Args:
         method: "pca", "umap" or "tsne".
         params: fields of PcaParams, UmapParams or TsneParams; missing ones are the defaults.
-        progress: told of each stage; may raise Cancelled.
+        progress: called at each stage; may raise Cancelled.
         before: [n, 2] the places of the same samples in an earlier map, NaN where there is none: UMAP starts from
             them, and every map is turned, reflected and shifted to lie over them.
         labels: [n] int, for a supervised UMAP alone.

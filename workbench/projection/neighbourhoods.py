@@ -46,11 +46,11 @@ def map_neighbours(points: np.ndarray, k: int = NEIGHBOURS) -> tuple[np.ndarray,
 
 def kept_share(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
     """The share [n] float32 of each point's true neighbours [n, k] that are among those shown [n, k] on the map."""
-    found = np.empty(len(true), np.float32)
+    shares = np.empty(len(true), np.float32)
     for start in range(0, len(true), BLOCK):
         part = slice(start, start + BLOCK)
-        found[part] = (true[part, :, None] == shown[part, None, :]).any(axis=2).mean(axis=1)
-    return found
+        shares[part] = (true[part, :, None] == shown[part, None, :]).any(axis=2).mean(axis=1)
+    return shares
 
 
 def map_groups(points: np.ndarray, shown: np.ndarray, farthest: np.ndarray) -> np.ndarray:
@@ -71,22 +71,22 @@ def doubts(points: np.ndarray, true: np.ndarray, shown: np.ndarray, farthest: np
     of = map_groups(points, shown, farthest)
     sizes = np.bincount(of)
     stays = (of[true] == of[:, None]).mean(axis=1)
-    found = []
+    doubtful = []
     for group in np.argsort(-sizes, kind="stable").tolist():
         if sizes[group] < max(LEAST, LEAST_SHARE * len(points)):
             break
         rows = np.flatnonzero(of == group)
         stay, pieces = float(stays[rows].mean()), _pieces(rows, true)
         if stay < STAYING or pieces > 1:
-            found.append(Doubt(int(sizes[group]), stay, pieces, _outline(points[rows])))
-    return tuple(found)
+            doubtful.append(Doubt(int(sizes[group]), stay, pieces, _outline(points[rows])))
+    return tuple(doubtful)
 
 
 def _pieces(rows: np.ndarray, true: np.ndarray) -> int:
     """How many large parts of some points have no true neighbour in each other."""
-    place = np.full(len(true), -1, np.int64)
-    place[rows] = np.arange(len(rows))
-    heads, tails = np.repeat(np.arange(len(rows)), true.shape[1]), place[true[rows]].ravel()
+    index = np.full(len(true), -1, np.int64)
+    index[rows] = np.arange(len(rows))
+    heads, tails = np.repeat(np.arange(len(rows)), true.shape[1]), index[true[rows]].ravel()
     inner = tails >= 0
     sizes = np.bincount(_parts(heads[inner], tails[inner], len(rows)))
     return int((sizes >= PIECE * len(rows)).sum())

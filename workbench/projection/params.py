@@ -45,5 +45,7 @@ def read_params(method: str, values: dict[str, Any]) -> Params:
     try:
         return METHODS[method](**values)
     except ValidationError as error:
-        told = "; ".join(f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in error.errors())
-        raise Problem(f"The map cannot be made with these parameters: {told}.") from error
+        reasons = "; ".join(
+            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}" for problem in error.errors()
+        )
+        raise Problem(f"The map cannot be made with these parameters: {reasons}.") from error

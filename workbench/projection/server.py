@@ -1,4 +1,4 @@
-"""The analysis process: `python -m workbench.projection.server`; jobs/serving.py tells how it speaks.
+"""The analysis process: `python -m workbench.projection.server`; jobs/serving.py describes its protocol.
 
 Ops: project, project_epochs, project_arrays, nmi, warm.
 """
@@ -24,9 +24,9 @@ from workbench.projection.subset import MOST_POINTS
 def project(request: Message, progress: Progress) -> Message:
     """Map an evaluation of a workspace and store it there: workspace, evaluation, method, params, seed.
 
-    It starts from the newest such map of the nearest earlier evaluation of the run that has one, and lies over it. With
-    `only`, ids of samples, these alone are mapped; the others are stored without a place. So are, by UMAP and t-SNE,
-    those beyond `most` points: what is mapped then is a sample, stratified by class.
+    It starts from the newest such map of the nearest earlier evaluation of the run that has one, and is aligned with
+    it. With `only`, ids of samples, these alone are mapped; the others are stored without a place. So are, by UMAP and
+    t-SNE, those beyond `most` points: what is mapped then is a sample, stratified by class.
     """
     from workbench.projection.chain import Wanted, draw, latest_before
     from workbench.workspace import Workspace
@@ -34,8 +34,8 @@ def project(request: Message, progress: Progress) -> Message:
     started = time.monotonic()
     evaluation, wanted = field(request, "evaluation", int), Wanted(*_wanted(request), _only(request), _most(request))
     with Workspace(field(request, "workspace", str)) as workspace:
-        number, found = draw(workspace, evaluation, wanted, latest_before(workspace, evaluation, wanted), progress)
-    return {"projection": number, **_told(found, started)}
+        number, projected = draw(workspace, evaluation, wanted, latest_before(workspace, evaluation, wanted), progress)
+    return {"projection": number, **_told(projected, started)}
 
 
 def project_epochs(request: Message, progress: Progress) -> Message:
@@ -47,8 +47,8 @@ def project_epochs(request: Message, progress: Progress) -> Message:
     started = time.monotonic()
     wanted = Wanted(*_wanted(request), _only(request), _most(request))
     with Workspace(field(request, "workspace", str)) as workspace:
-        numbers, made = draw_all(workspace, field(request, "evaluation", int), wanted, progress)
-    return {"projections": numbers, "made": made, "seconds": time.monotonic() - started}
+        numbers, count = draw_all(workspace, field(request, "evaluation", int), wanted, progress)
+    return {"projections": numbers, "made": count, "seconds": time.monotonic() - started}
 
 
 def project_arrays(request: Message, progress: Progress) -> Message:
@@ -57,9 +57,9 @@ def project_arrays(request: Message, progress: Progress) -> Message:
     embeddings, (method, params, seed) = _array(field(request, "embeddings", str)), _wanted(request)
     proxies = _array(field(request, "proxies", str)) if request.get("proxies") is not None else None
     folder = Path(field(request, "out", str))
-    found = make_map(embeddings, proxies, method, params, seed, progress)
-    answer = _told(found, started)
-    for name, array in (("points", found.points), ("proxies", found.proxies)):
+    projected = make_map(embeddings, proxies, method, params, seed, progress)
+    answer = _told(projected, started)
+    for name, array in (("points", projected.points), ("proxies", projected.proxies)):
         if array is not None:
             answer[name] = _save(folder / f"{name}.npy", array)
     return answer
@@ -133,14 +133,14 @@ def _save(path: Path, array: np.ndarray) -> str:
     return str(path)
 
 
-def _told(found: Map, started: float) -> Message:
-    measured = found.trust
+def _told(projected: Map, started: float) -> Message:
+    measured = projected.trust
     return {
         "trustworthiness": measured and measured.trustworthiness,
         "continuity": measured and measured.continuity,
         "trust_neighbours": measured and measured.neighbours,
         "trust_queries": measured and measured.queries,
-        "points_count": len(found.points),
+        "points_count": len(projected.points),
         "seconds": time.monotonic() - started,
     }
 

@@ -22,7 +22,7 @@ class Trust:
 def trust(vectors: np.ndarray, points: np.ndarray, neighbours: int = NEIGHBOURS, seed: int = 0) -> Trust | None:
     """Trustworthiness and continuity of a map; None for fewer than three points.
 
-    Up to 5,000 points every point is a query and the value is exact; beyond, a seeded sample of queries stands for all.
+    Up to 5,000 points every point is a query and the value is exact; beyond, a seeded sample of queries represents all.
 
     Args:
         vectors: [n, d] as the map's metric sees them: unit length for cosine, where Euclidean ranks are the same.

@@ -68,7 +68,7 @@ def tsne_map(
         vectors: [n, d] float32, as vectors.prepared gives them. proxies: [p, d] or None.
         params: the perplexity is lowered to (n - 1) / 3 where there are fewer points.
         seed: of the small noise of the start; the same seed gives the same map on one machine.
-        progress: told of each stage; may raise Cancelled.
+        progress: called at each stage; may raise Cancelled.
         iterations: of the two phases.
         exact: of these vectors, where there is one.
 

@@ -53,7 +53,7 @@ def umap_map(
         vectors: [n, d] float32, as vectors.prepared gives them. proxies: [p, d] or None.
         params: n_neighbors counts the point itself, as in umap-learn, and is lowered to n where there are fewer.
         seed: of the layout; the same seed gives the same map on one machine.
-        progress: told of each stage; may raise Cancelled.
+        progress: called at each stage; may raise Cancelled.
         epochs: of the layout; by default 200 to 500, more for fewer points.
         before: [n, 2] the places of the points in an earlier map, from which the layout then starts instead of from
             PCA; NaN for points that it had not, which start amid those of their neighbours that it had.
@@ -113,7 +113,7 @@ def warm_up(progress: Progress = quiet) -> None:
 def _distances(squares: np.ndarray, metric: str) -> np.ndarray:
     """Float32 distances from squared Euclidean ones of prepared vectors; for cosine one minus the similarity.
 
-    A zero vector has no direction: it lies at one half from every other.
+    A zero vector has no direction: its distance to every other is one half.
     """
     return np.asarray(squares / 2 if metric == "cosine" else np.sqrt(squares), np.float32)
 

@@ -55,7 +55,7 @@ def write_report(
         sections: of SECTIONS, in their order; all of one run by default.
         title: the run's name when empty.
         notes: own text (Markdown); the note of a single run when empty.
-        progress: told before each format; may raise Cancelled.
+        progress: called before each format; may raise Cancelled.
         metric, at: the number that a comparison is about, and "best", "last" or an epoch.
 
     Returns:
@@ -65,15 +65,15 @@ def write_report(
         Problem: no such run, format, section, metric or epoch, or a place that cannot be written.
     """
     wanted, wish = list(formats), wish_of(runs, sections, title, notes, metric, at)
-    unknown = [each for each in wanted if each not in FORMATS]
+    unknown = [kind for kind in wanted if kind not in FORMATS]
     if unknown:
         raise Problem(f"There is no format {unknown[0]!r} of a report.", todo=f"Known: {', '.join(FORMATS)}.")
-    made = _made(workspace, wish, progress, len(wanted) + 1)
+    report = _made(workspace, wish, progress, len(wanted) + 1)
     files.make_folder(out)
     written: list[Path] = []
     for done, kind in enumerate(wanted, start=1):
         progress(f"Writing {kind}", done, len(wanted) + 1)
-        for name, data in _encoded(kind, made, workspace).items():
+        for name, data in _encoded(kind, report, workspace).items():
             path = inside(out, name)  # a folder of a run may hold links that lead elsewhere
             files.make_folder(path.parent)
             with files.atomic_write(path) as file:
@@ -82,7 +82,7 @@ def write_report(
     if not workspace.read_only:
         for path in written:
             if path.suffix in (".html", ".pdf", ".tex"):
-                workspace.add_artefact(made.runs[0].id, "report", path)
+                workspace.add_artefact(report.runs[0].id, "report", path)
     progress("Done", len(wanted) + 1, len(wanted) + 1)
     return written
 
@@ -98,14 +98,14 @@ def write_bundle(workspace: Workspace, wish: "Wish", path: Path, progress: Progr
     """
     from workbench.reports import bundle
 
-    made = _made(workspace, wish, progress, len(FORMATS) + 1)
+    report = _made(workspace, wish, progress, len(FORMATS) + 1)
     files.make_folder(path.parent)
     contents: dict[str, bytes] = {}
     for done, kind in enumerate(FORMATS, start=1):
         progress(f"Writing {kind}", done, len(FORMATS) + 1)
         folder = {"latex": "latex/", "csv": "csv/"}.get(kind, "")
-        contents |= {f"{folder}{name}": data for name, data in _encoded(kind, made, workspace).items()}
-    bundle.write(path, made, wish, contents)
+        contents |= {f"{folder}{name}": data for name, data in _encoded(kind, report, workspace).items()}
+    bundle.write(path, report, wish, contents)
     progress("Done", len(FORMATS) + 1, len(FORMATS) + 1)
 
 
@@ -119,9 +119,9 @@ def preview_pages(
     """
     from workbench.reports import pdf
 
-    made = _made(workspace, wish, progress, 2)
+    report = _made(workspace, wish, progress, 2)
     progress("Laying out pages", 1, 2)
-    return pdf.preview(made.document, dpi)
+    return pdf.preview(report.document, dpi)
 
 
 def _made(workspace: Workspace, wish: "Wish", progress: Progress, total: int) -> "Made":
@@ -131,29 +131,30 @@ def _made(workspace: Workspace, wish: "Wish", progress: Progress, total: int) ->
     return make(workspace, wish, lambda text, done, all_of_it: progress(text, 0, total))
 
 
-def _encoded(kind: str, made: "Made", workspace: Workspace) -> dict[str, bytes]:
+def _encoded(kind: str, report: "Made", workspace: Workspace) -> dict[str, bytes]:
     """The files of one format by their names."""
     from workbench.reports import html, latex, pdf, tables
     from workbench.reports.drawing import COLUMN, FULL, PAPER
 
-    document, drawn = made.document, made.document.drawings
+    document, drawn = report.document, report.document.drawings
     match kind:
         case "html":
             return {"report.html": html.page(document).encode()}
         case "pdf":
             return {"report.pdf": pdf.encode(document)}
         case "csv":
-            return {name: text.encode() for name, text in tables.csv_tables(made, workspace).items()}
+            return {name: text.encode() for name, text in tables.csv_tables(report, workspace).items()}
         case "latex":
             places = {name: f"figures/{name}.pdf" for name in drawn}
             text = latex.fragment(document, places)
             pictures = {
-                places[name]: each.encode("pdf", FULL if each.wide else COLUMN, PAPER) for name, each in drawn.items()
+                places[name]: drawing.encode("pdf", FULL if drawing.wide else COLUMN, PAPER)
+                for name, drawing in drawn.items()
             }
             return {"report.tex": text.encode(), "main.tex": latex.MAIN.encode(), **pictures}
         case _:
             return {
-                f"figures/{name}.{ending}": each.encode(ending)
-                for name, each in drawn.items()
+                f"figures/{name}.{ending}": drawing.encode(ending)
+                for name, drawing in drawn.items()
                 for ending in ("svg", "pdf", "png")
             }

@@ -31,6 +31,8 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
+    """One paragraph; `muted` sets it in grey, as for remarks."""
+
     spans: tuple[Span, ...]
     muted: bool = False
 
@@ -64,7 +66,7 @@ class Table:
 
     @property
     def foldable(self) -> bool:
-        """Whether it is so long and narrow that two halves stand better beside each other."""
+        """Whether it is so long and narrow that two halves fit better side by side."""
         letters = sum(max(map(len, column)) for column in zip(self.head, *self.rows, strict=True))
         return len(self.rows) > LONG and len(self.head) <= 3 and letters <= NARROW
 
@@ -96,6 +98,8 @@ Block = Heading | Paragraph | Bullets | Code | Table | Plot | Cards
 
 @dataclass(frozen=True, slots=True)
 class Section:
+    """One section of the report: its key in SECTIONS, its title and its blocks in order."""
+
     key: str
     title: str
     blocks: tuple[Block, ...]

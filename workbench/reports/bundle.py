@@ -36,20 +36,20 @@ def write(path: Path, made: Made, wish: Wish, contents: Mapping[str, bytes]) -> 
         every[TEXT] = wish.notes.encode()
     every[MANIFEST] = json.dumps(manifest(made, wish, every), indent=2, ensure_ascii=False, default=str).encode()
     with files.atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name in sorted(every, key=lambda each: (each != MANIFEST, each)):
+        for name in sorted(every, key=lambda file_name: (file_name != MANIFEST, file_name)):
             packed.writestr(zipfile.ZipInfo(name, STAMP), every[name], zipfile.ZIP_DEFLATED)
 
 
 def manifest(made: Made, wish: Wish, contents: Mapping[str, bytes]) -> dict[str, Any]:
     """What is in the bundle and how each run is made again, as JSON knows it; own text is named, not repeated."""
-    told = asdict(wish)
-    del told["notes"]
-    told["text"] = TEXT if wish.notes else None
+    wished = asdict(wish)
+    del wished["notes"]
+    wished["text"] = TEXT if wish.notes else None
     return {
         "format": FORMAT,
         "workbench": __version__,
         "title": made.document.title,
-        "report": {**told, "command": report_command(wish)},
+        "report": {**wished, "command": report_command(wish)},
         "runs": [_run(run, made) for run in made.runs],
         "files": [
             {"name": name, "bytes": len(data), "sha256": sha256(data).hexdigest()}
@@ -67,10 +67,10 @@ def report_command(wish: Wish) -> str:
     return f"workbench report {shlex.join(parts)} --bundle FILE --workspace DIR"
 
 
-def _run(run: Run, made: Made) -> dict[str, Any]:
+def _run(run: Run, report: Made) -> dict[str, Any]:
     facts = run.environment
     data = facts.get("data", {})
-    at = None if made.groups is None else made.groups.found.measured[run.id].at(made.groups.found.at)
+    at = None if report.groups is None else report.groups.found.measured[run.id].at(report.groups.found.at)
     hardware = ("device", "cuda", "cores", "threads", "memory_gib")
     return {
         "run": run.id,

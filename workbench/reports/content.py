@@ -27,7 +27,7 @@ from workbench.workspace import Workspace, experiments
 from workbench.workspace.numbers import words_of
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls
 
-SHOWN_METRICS = (  # recall@k stands before them
+SHOWN_METRICS = (  # after every recall@k
     "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "NMI", "classifier/top-1", "linear/top-1", "linear/top-5", "kNN",
     "l2/recall@1", "l2/MAP@R", "cosine/recall@1", "cosine/MAP@R",
 )  # fmt: skip
@@ -55,6 +55,8 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
+    """One scalar of the run over training steps."""
+
     steps: np.ndarray  # [n] int64
     values: np.ndarray  # [n] float64, NaN where training met one
 
@@ -72,6 +74,8 @@ class MetricRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Map:
+    """The embeddings of the best evaluation in two dimensions, with the class proxies where the loss has them."""
+
     points: np.ndarray  # [n, 2]
     labels: np.ndarray  # [n]
     proxies: np.ndarray | None  # [p, 2]
@@ -151,7 +155,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         settings=_settings(config),
         curves={
             name: Curve(*workspace.scalars(run_id, name))
-            for name in (*CURVES, *(f"test/{each}" for each in shown))
+            for name in (*CURVES, *(f"test/{metric}" for metric in shown))
             if name in names and not config.imported
         },
         best=best,
@@ -204,9 +208,9 @@ def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -
     if best is None:
         said.append("There is no evaluation yet.")
     else:
-        metrics, found = best.metrics, "Imported" if imported else f"Best at epoch {best.epoch}"
+        metrics, when = best.metrics, "Imported" if imported else f"Best at epoch {best.epoch}"
         said.append(
-            f"{found}: MAP@R {percent(metrics.get('MAP@R', np.nan))} and recall@1 "
+            f"{when}: MAP@R {percent(metrics.get('MAP@R', np.nan))} and recall@1 "
             f"{percent(metrics.get('recall@1', np.nan))} over {metrics.get('queries', 0):,.0f} queries "
             f"({best.distance})."
         )
@@ -220,7 +224,7 @@ def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -
 def _settings(config: RunConfig) -> list[Setting]:
     known = catalogs.current()
     plain = RunConfig.model_validate({kind: config.choice(kind).name for kind in KINDS}).filled(known)
-    found = []
+    settings = []
     for section, values in config.filled(known).model_dump().items():
         defaults = plain.model_dump()[section]
         fields = values if isinstance(values, dict) else {section: values}
@@ -228,9 +232,9 @@ def _settings(config: RunConfig) -> list[Setting]:
             if config.imported and (name not in MEANT or section not in ("name", "dataset", "evaluation")):
                 continue
             default = defaults.get(name) if isinstance(values, dict) else defaults
-            place = "run" if not isinstance(values, dict) else section
-            found.append(Setting(place, name, _value(value), value != default))
-    return found
+            part = "run" if not isinstance(values, dict) else section
+            settings.append(Setting(part, name, _value(value), value != default))
+    return settings
 
 
 def _value(value: object) -> str:
@@ -256,16 +260,16 @@ def _classes(workspace: Workspace, run: Run, best: Evaluation) -> list[ClassRow]
     queries = workspace.queries(best.id)
     data = workspace.dataset(run.dataset_id) if run.dataset_id is not None else None
     counted = np.isfinite(queries.ap)
-    found = []
+    rows_of_classes = []
     for label in np.unique(queries.labels[counted]):
         rows = counted & (queries.labels == label)
-        found.append(
+        rows_of_classes.append(
             ClassRow(
                 str(label) if data is None else data.class_name(int(label)), int(rows.sum()),
                 float(queries.ap[rows].mean()), float(queries.right[rows].mean()),
             )
         )  # fmt: skip
-    return sorted(found, key=lambda row: (row.map_at_r, row.name))
+    return sorted(rows_of_classes, key=lambda row: (row.map_at_r, row.name))
 
 
 def _published(
@@ -275,31 +279,42 @@ def _published(
     if best is None or last is None:
         return []
     measured = {**last.metrics, **best.metrics}
-    one = next((each for each in experiments.every(workspace) if each.id == run.experiment_id and each.result), None)
-    found = []
+    experiment = next(
+        (
+            candidate
+            for candidate in experiments.every(workspace)
+            if candidate.id == run.experiment_id and candidate.result
+        ),
+        None,
+    )
+    tables = []
     for table in beside(config, measured, classes_of(run.environment)):
-        rows = experiment_rows(table, one.title, config, one.result) if one is not None else []
-        told = table.differences(config) + ([EXPERIMENT_ROWS] if rows else [])
-        found.append(Beside(table, own_values(table, measured), rows, told))
-    return found
+        rows = experiment_rows(table, experiment.title, config, experiment.result) if experiment is not None else []
+        unlike = table.differences(config) + ([EXPERIMENT_ROWS] if rows else [])
+        tables.append(Beside(table, own_values(table, measured), rows, unlike))
+    return tables
 
 
 def _map(workspace: Workspace, run: Run, best: Evaluation) -> Map:
     ids, labels, embeddings = workspace.embeddings(best.id)
     names = workspace.dataset(run.dataset_id).class_names if run.dataset_id is not None else ()
-    stored = [each for each in workspace.projections(best.id) if each.method == "umap" and "only" not in each.params]
+    stored = [
+        projection
+        for projection in workspace.projections(best.id)
+        if projection.method == "umap" and "only" not in projection.params
+    ]
     of_all = f"{len(ids):,} of {len(ids):,} test images, epoch {best.epoch}"
     if stored:
-        made = stored[-1]
-        points, proxies = workspace.coordinates(made.id)
-        trust = "" if made.trustworthiness is None else f", trustworthiness {made.trustworthiness:.4f}"
-        params = ", ".join(f"{name} {value}" for name, value in made.params.items() if name != AT_MOST)
+        newest = stored[-1]
+        points, proxies = workspace.coordinates(newest.id)
+        trust = "" if newest.trustworthiness is None else f", trustworthiness {newest.trustworthiness:.4f}"
+        params = ", ".join(f"{name} {value}" for name, value in newest.params.items() if name != AT_MOST)
         placed = np.isfinite(points).all(1)
-        of_some = f"{said_of(made.params, ids, placed)}, epoch {best.epoch}"
-        said = f"UMAP ({params}), seed {made.seed}{trust}; {of_some}"
+        of_some = f"{said_of(newest.params, ids, placed)}, epoch {best.epoch}"
+        said = f"UMAP ({params}), seed {newest.seed}{trust}; {of_some}"
         return Map(points[placed], labels[placed], proxies, names, said)
-    found = workspace.proxies(best.id)
-    vectors, stars = np.asarray(embeddings), None if found is None else found[0]
+    stored_proxies = workspace.proxies(best.id)
+    vectors, stars = np.asarray(embeddings), None if stored_proxies is None else stored_proxies[0]
     if best.distance == "cosine":  # what is compared by angle is drawn by angle
         vectors, stars = _unit(vectors), None if stars is None else _unit(stars)
     fitted = fit_pca(vectors)
@@ -329,7 +344,9 @@ def _cards(workspace: Workspace, run: Run, best: Evaluation) -> tuple[list[Query
         sample_id = int(queries.sample_ids[row])
         near = workspace.neighbours(run.id, sample_id, best.id)[:NEIGHBOURS]
         return QueryCard(
-            workspace.query(best.id, sample_id), image(sample_id), [(each, image(each.sample_id)) for each in near]
+            workspace.query(best.id, sample_id),
+            image(sample_id),
+            [(neighbour, image(neighbour.sample_id)) for neighbour in near],
         )
 
     return [card(row) for row in order[:QUERIES]], [card(row) for row in order[::-1][:QUERIES]]
@@ -338,5 +355,5 @@ def _cards(workspace: Workspace, run: Run, best: Evaluation) -> tuple[list[Query
 def _environment(run: Run) -> list[tuple[str, str]]:
     name, version = next(iter((facts := facts_of(run)).items()))
     ended = moment(run.ended) if run.ended else "not yet"
-    told = f"{run.id}, seed {run.seed}, created {moment(run.created)}, ended {ended}"
-    return [(name, version), ("Run", told), *list(facts.items())[1:]]
+    what = f"{run.id}, seed {run.seed}, created {moment(run.created)}, ended {ended}"
+    return [(name, version), ("Run", what), *list(facts.items())[1:]]

@@ -29,7 +29,7 @@ def critical_difference(placed: Sequence[Placed], groups: Sequence[tuple[int, in
         groups: (first, last) places in `placed` of methods that are alike.
         title: over the picture.
     """
-    rows = [[each.name, each.rank, each.low, each.high] for each in placed]
+    rows = [[method.name, method.rank, method.low, method.high] for method in placed]
     height = 0.7 + ROW * len(placed) + BAR * len(groups)
     table = (["method", "mean_rank", "rank_low_95", "rank_high_95"], rows)
     return Drawing(partial(_paint, tuple(placed), tuple(groups), title), FULL, height, table)
@@ -37,15 +37,15 @@ def critical_difference(placed: Sequence[Placed], groups: Sequence[tuple[int, in
 
 def _paint(placed: tuple[Placed, ...], groups: tuple[tuple[int, int], ...], title: str, host: Host) -> None:
     axes = host.add_subplot()
-    for row, each in enumerate(placed):
-        axes.plot([each.low, each.high], [row, row], color=COLOUR, linewidth=1.2, alpha=0.45)
-        axes.plot([each.rank], [row], "o", color=COLOUR, markersize=4)
+    for row, method in enumerate(placed):
+        axes.plot([method.low, method.high], [row, row], color=COLOUR, linewidth=1.2, alpha=0.45)
+        axes.plot([method.rank], [row], "o", color=COLOUR, markersize=4)
     step = BAR / ROW
-    for place, (first, last) in enumerate(groups):
-        height = -1 - step * place
+    for bar, (first, last) in enumerate(groups):
+        height = -1 - step * bar
         ends = [placed[first].rank, placed[last].rank]
         axes.plot(ends, [height, height], color="black", linewidth=2.5, solid_capstyle="butt")
-    axes.set_yticks(range(len(placed)), [each.name for each in placed])
+    axes.set_yticks(range(len(placed)), [method.name for method in placed])
     axes.set(
         xlim=(0.5, len(placed) + 0.5), ylim=(len(placed) - 0.5, -1 - step * len(groups)), title=title,
         xlabel="Mean rank over seeds, 1 is best (line: 95% of the rank; bars: no pair differs after Holm)",

@@ -64,11 +64,11 @@ class Drawing:
         """A figure of its own, `width` inches wide; letters keep their size."""
         wide = width or self.width
         with styled(style):
-            made = Figure(figsize=(wide, self.height * wide / self.width))
-            made.set_layout_engine("constrained" if self.laid_out else "none")
-            self.paint(made)
-            FigureCanvasAgg(made)
-        return made
+            figure = Figure(figsize=(wide, self.height * wide / self.width))
+            figure.set_layout_engine("constrained" if self.laid_out else "none")
+            self.paint(figure)
+            FigureCanvasAgg(figure)
+        return figure
 
     def encode(self, kind: Format, width: float | None = None, style: dict[str, Any] = STYLE) -> bytes:
         """A file: SVG with text as text, PDF with whole fonts, PNG at 300 dots per inch."""

@@ -1,4 +1,4 @@
-"""What a report of one run draws: for print, white, column width, 8 pt, colours told apart by the colour-blind."""
+"""What a report of one run draws: for print, white, column width, 8 pt, colours for the colour-blind."""
 
 from functools import partial
 from textwrap import fill
@@ -13,8 +13,8 @@ from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
 from workbench.reports.content import Content, Curve, Map, QueryCard, percent
 from workbench.reports.drawing import COLUMN, FULL, Drawing, Host, legend_name
 
-NAMED = 20  # classes in a legend; more are told apart on screen
-TITLE_LETTERS = 68  # of a line above the map: as many as stand over its axes beside a legend
+NAMED = 20  # classes in a legend; more can be distinguished on screen
+TITLE_LETTERS = 68  # of a line above the map: as many as fit over its axes beside a legend
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
 SERIES = {
     "probe/ce": ("CE", COLOURS[0], "-"),
@@ -28,28 +28,28 @@ RIGHT, WRONG = "#1B7F4B", "#B3261E"
 
 def draw(content: Content) -> dict[str, Drawing]:
     """Every figure that the run has data for, by name: "ce-spce", "retrieval", "loss", "map", "worst", "best"."""
-    found: dict[str, Drawing] = {}
+    drawings: dict[str, Drawing] = {}
     if "curves" in content.sections:
         curves = content.curves
         if "probe/spce" in curves:
             names = tuple(name for name in ("probe/ce", "probe/spce") if name in curves)
             paint = partial(_curves, content, names, "Cross-entropy on the probe (nats)")
-            found["ce-spce"] = Drawing(paint, COLUMN, 2.2, _points(content, names))
+            drawings["ce-spce"] = Drawing(paint, COLUMN, 2.2, _points(content, names))
         if "test/MAP@R" in curves:
             recalled = [name for name in curves if name.startswith("test/recall@")][: len(RECALL_LOOKS)]
             table = _points(content, (*recalled, "test/MAP@R"))
-            found["retrieval"] = Drawing(partial(_retrieval, content), COLUMN, 2.2, table)
+            drawings["retrieval"] = Drawing(partial(_retrieval, content), COLUMN, 2.2, table)
         if "batch/loss" in curves:
             shown = tuple(name for name in ("batch/loss", "batch/lr") if name in curves)
             paint = partial(_loss, curves["batch/loss"], curves.get("batch/lr"))
-            found["loss"] = Drawing(paint, COLUMN, 2.2, _points(content, shown))
+            drawings["loss"] = Drawing(paint, COLUMN, 2.2, _points(content, shown))
     if content.map is not None:
-        found["map"] = Drawing(partial(_map, content.map), FULL, 4.6, _places(content.map))
+        drawings["map"] = Drawing(partial(_map, content.map), FULL, 4.6, _places(content.map))
     for name, cards in (("worst", content.worst), ("best", content.finest)):
         if cards:
             height = FULL / _columns(cards) * 1.3 * len(cards)
-            found[name] = Drawing(partial(_sheet, cards), FULL, height, _ranked(cards), laid_out=False)
-    return found
+            drawings[name] = Drawing(partial(_sheet, cards), FULL, height, _ranked(cards), laid_out=False)
+    return drawings
 
 
 def _points(content: Content, names: tuple[str, ...]) -> tuple[list[str], list[list[Any]]]:
@@ -131,9 +131,9 @@ def _loss(loss: Curve, rate: Curve | None, host: Host) -> None:
 
 def _mark_trouble(axes: Axes, curve: Curve, whose: str = "") -> None:
     """A line where the values first are no number, and which kind of none."""
-    for place in np.flatnonzero(~np.isfinite(curve.values))[:1]:
-        what = "NaN" if np.isnan(curve.values[place]) else "infinite"
-        step = curve.steps[place]
+    for index in np.flatnonzero(~np.isfinite(curve.values))[:1]:
+        what = "NaN" if np.isnan(curve.values[index]) else "infinite"
+        step = curve.steps[index]
         axes.axvline(step, color=WRONG, linewidth=0.8)
         axes.text(step, 0.98, f" {whose}{what}", color=WRONG, va="top", transform=axes.get_xaxis_transform())
 
@@ -142,9 +142,9 @@ def _map(data: Map, host: Host) -> None:
     axes = host.add_subplot()
     present = np.unique(data.labels)
     many, named = len(present) > len(COLOURS), len(present) <= NAMED
-    for place, label in enumerate(present):
+    for index, label in enumerate(present):
         chosen = data.labels == label
-        colour = _spread(place, len(present)) if many else COLOURS[place]
+        colour = _spread(index, len(present)) if many else COLOURS[index]
         name = _class_name(data, label)
         axes.scatter(
             data.points[chosen, 0], data.points[chosen, 1], s=max(1.0, min(8.0, 4000 / len(data.points))),
@@ -168,10 +168,10 @@ def _map(data: Map, host: Host) -> None:
         axes.legend(markerscale=1.2, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def _spread(place: int, count: int) -> tuple[float, float, float, float]:
+def _spread(index: int, count: int) -> tuple[float, float, float, float]:
     from matplotlib import colormaps
 
-    colour: tuple[float, float, float, float] = colormaps["turbo"](0.04 + 0.92 * place / max(1, count - 1))
+    colour: tuple[float, float, float, float] = colormaps["turbo"](0.04 + 0.92 * index / max(1, count - 1))
     return colour
 
 

@@ -38,28 +38,28 @@ def gather_groups(
     """Read, group and compare the runs. Takes seconds: not on the window's thread.
 
     Args:
-        sections: of GROUP_SECTIONS; differences and published tables are looked for only where they are told.
+        sections: of GROUP_SECTIONS; differences and published tables are computed only where they are listed.
         metric, at: as in `comparing.overview`.
-        progress: hears what is done; may raise Cancelled.
+        progress: called at each stage; may raise Cancelled.
 
     Raises:
         Problem: the runs have evaluations, but none of that metric or at that epoch; it says what there is.
     """
-    found = overview(workspace, runs, catalogs.current(), metric, at, progress)
-    if found.metrics:
-        found.require()
-    pairs = _pairs(workspace, found, progress) if "differences" in sections and found.metrics else ()
-    published = found.papers if "group-published" in sections else ()
-    return GroupContent(found, pairs, max(0, len(found.groups) - 1 - MOST_PAIRS), published)
+    compared = overview(workspace, runs, catalogs.current(), metric, at, progress)
+    if compared.metrics:
+        compared.require()
+    pairs = _pairs(workspace, compared, progress) if "differences" in sections and compared.metrics else ()
+    published = compared.papers if "group-published" in sections else ()
+    return GroupContent(compared, pairs, max(0, len(compared.groups) - 1 - MOST_PAIRS), published)
 
 
-def _pairs(workspace: Workspace, found: Overview, progress: Progress) -> tuple[Comparison | tuple[Group, str], ...]:
+def _pairs(workspace: Workspace, compared: Overview, progress: Progress) -> tuple[Comparison | tuple[Group, str], ...]:
     pairs: list[Comparison | tuple[Group, str]] = []
-    first, *others = found.groups
+    first, *others = compared.groups
     for done, other in enumerate(others[:MOST_PAIRS]):
         progress(f"Differences of {other.title}", done, min(len(others), MOST_PAIRS))
         try:
-            pairs.append(compare(workspace, first, other, found.measured, found.metric, found.at))
+            pairs.append(compare(workspace, first, other, compared.measured, compared.metric, compared.at))
         except Problem as problem:
             pairs.append((other, str(problem)))
     return tuple(pairs)

@@ -15,20 +15,20 @@ from workbench.reports.figures import COLOURS
 
 LINES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX*"
-MOST_CURVES = 8  # more lines cannot be told apart
+MOST_CURVES = 8  # more lines cannot be distinguished
 MOST_MEANS = 40  # rows that one page holds
 SHORT, LONG = 34, 60  # letters of a title in the figure of a column, and of a page
 
 
 def draw(found: Overview, sections: tuple[str, ...]) -> dict[str, Drawing]:
-    """ "group-curves" and "group-means", where they are told and there is something to draw."""
+    """The drawings "group-curves" and "group-means", where their sections are wanted and have something to draw."""
     drawn: dict[str, Drawing] = {}
-    every = [each for each in found.curves if each.runs]
+    every = [curve for curve in found.curves if curve.runs]
     if "group-curves" in sections and every:
         curves = every[:MOST_CURVES]
         height = 2.2 + 0.13 * len(curves)
         drawn["group-curves"] = Drawing(partial(_curves, found.metric, curves), COLUMN, height, _points(every))
-    summaries = [each for each in found.summaries if each.values][:MOST_MEANS]
+    summaries = [summary for summary in found.summaries if summary.values][:MOST_MEANS]
     if "groups" in sections and len(summaries) > 1:
         width = COLUMN if len(summaries) <= MOST_CURVES else FULL
         height = 0.75 + 0.3 * len(summaries) if width == COLUMN else 0.6 + 0.2 * len(summaries)
@@ -41,14 +41,14 @@ def _curves(metric: str, curves: list[Curve], host: Host) -> None:
     axes = host.add_subplot()
     scale = 100 if is_share(metric) else 1
     names = apart([curve.group.title for curve in curves])
-    for place, curve in enumerate(curves):
-        colour, line = COLOURS[place % len(COLOURS)], LINES[place % len(LINES)]
+    for index, curve in enumerate(curves):
+        colour, line = COLOURS[index % len(COLOURS)], LINES[index % len(LINES)]
         for _, epochs, values in curve.runs:
             axes.plot(epochs, scale * values, color=colour, alpha=0.25, linewidth=0.6)
-        title = f"{_cut(names[place], SHORT)} (n = {curve.n})"
+        title = f"{_cut(names[index], SHORT)} (n = {curve.n})"
         axes.plot(
             curve.places, scale * curve.mean, line, color=colour, label=legend_name(title),
-            marker=MARKERS[place], markersize=2.5,
+            marker=MARKERS[index], markersize=2.5,
         )  # fmt: skip
         if np.isfinite(curve.low).any():
             axes.fill_between(
@@ -62,14 +62,14 @@ def _curves(metric: str, curves: list[Curve], host: Host) -> None:
 def _means(metric: str, summaries: list[Summary], letters: int, host: Host) -> None:
     axes = host.add_subplot()
     scale = 100 if is_share(metric) else 1
-    for place, each in enumerate(summaries):
-        colour, interval = COLOURS[place % len(COLOURS)], each.interval
-        values = [scale * value for value in each.by_seed.values()]
-        axes.plot(values, [place] * len(values), "o", color=colour, markersize=3, alpha=0.4, markeredgewidth=0)
+    for index, summary in enumerate(summaries):
+        colour, interval = COLOURS[index % len(COLOURS)], summary.interval
+        values = [scale * value for value in summary.by_seed.values()]
+        axes.plot(values, [index] * len(values), "o", color=colour, markersize=3, alpha=0.4, markeredgewidth=0)
         if interval.known:
-            axes.plot([scale * interval.low, scale * interval.high], [place, place], color=colour, linewidth=1.4)
-        axes.plot([scale * interval.mean], [place], MARKERS[place % len(MARKERS)], color=colour, markersize=5)
-    names = apart([each.group.title for each in summaries])
+            axes.plot([scale * interval.low, scale * interval.high], [index, index], color=colour, linewidth=1.4)
+        axes.plot([scale * interval.mean], [index], MARKERS[index % len(MARKERS)], color=colour, markersize=5)
+    names = apart([summary.group.title for summary in summaries])
     axes.set_yticks(range(len(summaries)), [_cut(name, letters // 2) for name in names])
     axes.set(title=metric_title(metric), ylim=(len(summaries) - 0.5, -0.5))
 
@@ -90,27 +90,29 @@ def _points(curves: list[Curve]) -> tuple[list[str], list[list[Any]]]:
 
 def _means_table(summaries: list[Summary]) -> tuple[list[str], list[list[Any]]]:
     rows: list[list[Any]] = [
-        [each.group.title, each.interval.n, each.interval.mean, each.spread, *_limits(each),
-         " ".join(f"{seed}:{value!r}" for seed, value in each.by_seed.items())]
-        for each in summaries
+        [summary.group.title, summary.interval.n, summary.interval.mean, summary.spread, *_limits(summary),
+         " ".join(f"{seed}:{value!r}" for seed, value in summary.by_seed.items())]
+        for summary in summaries
     ]  # fmt: skip
     return ["group", "seeds", "mean", "standard_deviation", "low_95", "high_95", "value_by_seed"], rows
 
 
-def _limits(each: Summary) -> tuple[Any, Any]:
-    return (each.interval.low, each.interval.high) if each.interval.n >= FEWEST_SEEDS else ("", "")
+def _limits(summary: Summary) -> tuple[Any, Any]:
+    return (summary.interval.low, summary.interval.high) if summary.interval.n >= FEWEST_SEEDS else ("", "")
 
 
 def apart(titles: list[str]) -> list[str]:
     """Titles without the words with which all of them begin; the last word of each stays."""
     words = [title.split() for title in titles]
     shared = 0
-    while len(words) > 1 and all(len(each) > shared + 1 and each[shared] == words[0][shared] for each in words):
+    while len(words) > 1 and all(
+        len(title_words) > shared + 1 and title_words[shared] == words[0][shared] for title_words in words
+    ):
         shared += 1
-    return [" ".join(each[shared:]) for each in words]
+    return [" ".join(title_words[shared:]) for title_words in words]
 
 
 def _cut(words: str, most: int) -> str:
-    """What tells names apart often stands at their end, so the middle goes."""
+    """Names often differ at their end, so the middle is cut."""
     half = (most - 1) // 2
     return words if len(words) <= most else f"{words[: most - 1 - half]}…{words[-half:]}"

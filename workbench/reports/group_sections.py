@@ -13,6 +13,7 @@ from workbench.reports.drawing import Drawing
 from workbench.reports.group_content import GroupContent
 from workbench.reports.group_figures import MOST_CURVES, MOST_MEANS
 from workbench.reports.provenance import command_of, facts_of
+from workbench.reports.published_blocks import published_blocks
 from workbench.workspace.rows import Run
 
 UNMEASURED = "None of these runs has an evaluation yet."
@@ -22,27 +23,27 @@ MOST_SET = 24  # groups whose settings are listed
 
 def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
     """The blocks of one of GROUP_SECTIONS; a sentence where there is nothing to say."""
-    found = content.found
+    compared = content.found
     match section:
         case "guards":
-            told: list[Block] = [said(sentence) for sentence in found.guards]
-            return told or [said("Nothing was found that makes this comparison unfair.")]
+            warnings: list[Block] = [said(sentence) for sentence in compared.guards]
+            return warnings or [said("Nothing was found that makes this comparison unfair.")]
         case "changed-settings":
-            if len(found.groups) < 2:
+            if len(compared.groups) < 2:
                 return [said("There is one group of runs, so no settings differ.", muted=True)]
-            if not found.differences:
+            if not compared.differences:
                 return [said("The settings are the same but for seed and fold.", muted=True)]
-            fields = [(row.field, list(map(written, row.values))) for row in found.differences]
-            return _across("changed-settings", "Settings in which the groups differ", found.groups, fields)
+            fields = [(row.field, list(map(written, row.values))) for row in compared.differences]
+            return _across("changed-settings", "Settings in which the groups differ", compared.groups, fields)
         case "all-settings":
-            names = dict.fromkeys(name for group in found.groups for name in group.settings)
-            fields = [(name, [written(group.settings.get(name)) for group in found.groups]) for name in names]
-            return _across("all-settings", "Every setting", found.groups, fields)
+            names = dict.fromkeys(name for group in compared.groups for name in group.settings)
+            fields = [(name, [written(group.settings.get(name)) for group in compared.groups]) for name in names]
+            return _across("all-settings", "Every setting", compared.groups, fields)
         case "runs":
             return _runs(content)
         case "provenance":
             return _provenance(content.runs)
-    if not found.metrics:
+    if not compared.metrics:
         return [said(UNMEASURED, muted=True)]
     match section:
         case "groups":
@@ -60,27 +61,28 @@ def _where(content: GroupContent) -> str:
 
 
 def _groups(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
-    found = content.found
+    compared = content.found
     head = ("Group", "Mean", "SD", "95% over seeds", "n", "Seconds", "MB")
     rows = tuple(
         (
-            each.group.title, words.number(each.interval.mean, found.metric), words.number(each.spread, found.metric),
-            words.over_seeds(each.interval, found.metric), str(each.interval.n), *words.cost(each),
+            summary.group.title, words.number(summary.interval.mean, compared.metric),
+            words.number(summary.spread, compared.metric),
+            words.over_seeds(summary.interval, compared.metric), str(summary.interval.n), *words.cost(summary),
         )
-        for each in found.summaries
+        for summary in compared.summaries
     )  # fmt: skip
-    told = (
+    legend = (
         "n counts seeds; SD is the standard deviation over them; the interval is Student's t, from "
         f"{FEWEST_SEEDS} seeds on. Seconds of work are a mean over runs, MB the most that one took."
     )
     blocks: list[Block] = [
         Table("groups", f"{_where(content)}.", head, rows, frozenset(range(1, len(head)))),
-        said(told, muted=True),
+        said(legend, muted=True),
     ]
     if "group-means" in drawn:
         caption = f"{_where(content)}: mean with 95% interval over seeds (from {FEWEST_SEEDS} on); dots are seeds."
         blocks.append(Plot("group-means", caption))
-        shown = sum(bool(each.values) for each in found.summaries)
+        shown = sum(bool(summary.values) for summary in compared.summaries)
         if shown > MOST_MEANS:
             blocks.append(said(f"Drawn are the first {MOST_MEANS} of {shown:,} groups.", muted=True))
     return blocks
@@ -93,7 +95,7 @@ def _curves(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
         f"{words.metric_title(content.found.metric)}: each run (thin), mean (bold), 95% interval over seeds (band)."
     )
     blocks: list[Block] = [Plot("group-curves", caption)]
-    shown = sum(bool(each.runs) for each in content.found.curves)
+    shown = sum(bool(curve.runs) for curve in content.found.curves)
     if shown > MOST_CURVES:
         blocks.append(
             said(f"Drawn are the first {MOST_CURVES} of {shown:,} groups; group-curves.csv has them.", muted=True)
@@ -123,13 +125,13 @@ def _pair(pair: Comparison, number: int) -> list[Block]:
     head = ("Seed", "Runs", "First", "Second", "Difference", "95%", "n")
     rows = [
         (
-            f"{each.seed}, fold {each.fold}" if each.fold else str(each.seed), f"{each.first_run}, {each.second_run}",
-            words.number(each.first, metric), words.number(each.second, metric),
-            words.number(each.over_queries.mean, metric, signed=True),
-            words.limits(each.over_queries, metric, signed=True),
-            f"{each.over_queries.n:,} queries" if each.over_queries.n else NO_VALUE,
+            f"{seed.seed}, fold {seed.fold}" if seed.fold else str(seed.seed), f"{seed.first_run}, {seed.second_run}",
+            words.number(seed.first, metric), words.number(seed.second, metric),
+            words.number(seed.over_queries.mean, metric, signed=True),
+            words.limits(seed.over_queries, metric, signed=True),
+            f"{seed.over_queries.n:,} queries" if seed.over_queries.n else NO_VALUE,
         )
-        for each in pair.seeds
+        for seed in pair.seeds
     ]  # fmt: skip
     total = pair.over_seeds
     seeds = f"{total.n} {'seed' if total.n == 1 else 'seeds'}"
@@ -138,11 +140,11 @@ def _pair(pair: Comparison, number: int) -> list[Block]:
     caption = (
         f"{words.metric_title(metric)}: {title}; within a seed over queries (bootstrap), in the last row over seeds."
     )
-    told = [pair.verdict, *pair.notes, words.queries_told(pair)]
+    sentences = [pair.verdict, *pair.notes, words.queries_told(pair)]
     return [
         heading(title),
         Table(f"difference-{number}", caption, head, (*rows, last), frozenset(range(2, 7)), frozenset({len(rows)})),
-        *(said(sentence) for sentence in told if sentence),
+        *(said(sentence) for sentence in sentences if sentence),
     ]
 
 
@@ -165,54 +167,40 @@ def _published(content: GroupContent) -> list[Block]:
     if not content.published:
         return [said("None of the papers' tables has these data sets under these protocols.", muted=True)]
     blocks: list[Block] = []
-    for number, each in enumerate(content.published, start=1):
-        table = each.table
-        head = ("Method", "Backbone", "d", *(f"{name} %" for name in table.metrics))
-        papers = [
-            (row.method, row.backbone or NO_VALUE, str(row.dim or NO_VALUE), *map(points, row.values))
-            for row in table.rows
-        ]
-        ours = [
+    for number, paper in enumerate(content.published, start=1):
+        own = [
             (f"{row.group.title} (here, n = {row.seeds})", row.group.runs[0].backbone,
              str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(points, row.values))
-            for row in each.rows
+            for row in paper.rows
         ]  # fmt: skip
-        ours += [
-            (f"{row.title} (here, n = {row.n})", row.backbone, str(row.dim or NO_VALUE), *map(points, row.values))
-            for row in each.experiments
-        ]
-        caption = f"{table.title} ({table.paper}, {table.source}) beside means over seeds of the groups."
-        strong = frozenset(range(len(papers), len(papers) + len(ours)))
-        blocks += [
-            heading(table.title),
-            said(f"{table.paper}, {table.source}", muted=True),
-            Table(f"group-published-{number}", caption, head, (*papers, *ours), frozenset(range(2, len(head))), strong),
-            *(said(sentence, muted=True) for sentence in each.differences),
-        ]
+        blocks += published_blocks(
+            f"group-published-{number}", paper.table, "means over seeds of the groups", own, paper.experiments,
+            paper.differences,
+        )  # fmt: skip
     return blocks
 
 
 def _runs(content: GroupContent) -> list[Block]:
-    found = content.found
+    compared = content.found
     rows = tuple(
         (
             str(run.id), group.title, str(run.seed), run.status, f"{run.epoch} of {run.epochs}",
-            str(at.epoch) if (at := found.measured[run.id].at(found.at)) is not None else NO_VALUE,
-            words.number(found.measured[run.id].value(found.metric, found.at), found.metric),
+            str(at.epoch) if (at := compared.measured[run.id].at(compared.at)) is not None else NO_VALUE,
+            words.number(compared.measured[run.id].value(compared.metric, compared.at), compared.metric),
         )
-        for group in found.groups
+        for group in compared.groups
         for run in group.runs
     )  # fmt: skip
-    head = ("Run", "Group", "Seed", "Status", "Epochs", "Taken at", words.metric_title(found.metric))
+    head = ("Run", "Group", "Seed", "Status", "Epochs", "Taken at", words.metric_title(compared.metric))
     return [Table("runs", f"The runs; {_where(content)}.", head, rows, frozenset({0, 2, 4, 5, 6}))]
 
 
 def _provenance(runs: Sequence[Run]) -> list[Block]:
     """Facts that all runs share once, the others run by run, and the commands."""
     facts = {run.id: facts_of(run) for run in runs}
-    names = list(dict.fromkeys(name for each in facts.values() for name in each))
-    values = {name: {each.get(name, NO_VALUE) for each in facts.values()} for name in names}
-    shared = tuple((name, next(iter(found))) for name, found in values.items() if len(found) == 1)
+    names = list(dict.fromkeys(name for run_facts in facts.values() for name in run_facts))
+    values = {name: {run_facts.get(name, NO_VALUE) for run_facts in facts.values()} for name in names}
+    shared = tuple((name, next(iter(shown))) for name, shown in values.items() if len(shown) == 1)
     blocks: list[Block] = []
     if shared:
         blocks.append(Table("shared-facts", "What all runs share.", ("Fact", "Value"), shared))

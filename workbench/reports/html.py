@@ -43,13 +43,13 @@ def page(document: Document) -> str:
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     """The templates, read once."""
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(resources() / "templates"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    made.filters["percent"] = percent
-    made.tests["kind"] = lambda block, name: type(block).__name__ == name
-    return made
+    environment.filters["percent"] = percent
+    environment.tests["kind"] = lambda block, name: type(block).__name__ == name
+    return environment
 
 
 def _drawing(drawn: Drawing) -> str:

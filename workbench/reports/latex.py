@@ -98,9 +98,9 @@ def fragment(document: Document, files: dict[str, str]) -> str:
 
 
 def spans(parts: Sequence[Span]) -> str:
-    """A line with its styles; a link's address stands behind it."""
-    found = []
-    for place, span in enumerate(parts):
+    """A line with its styles; a link's address follows it in brackets."""
+    pieces = []
+    for index, span in enumerate(parts):
         words = escaped(span.text)
         match span.style:
             case "strong":
@@ -109,11 +109,11 @@ def spans(parts: Sequence[Span]) -> str:
                 words = rf"\emph{{{words}}}"
             case "code":
                 words = rf"\texttt{{{_breakable(span.text)}}}"
-        last = place + 1 == len(parts) or parts[place + 1].link != span.link
+        last = index + 1 == len(parts) or parts[index + 1].link != span.link
         if span.link and last and span.link != span.text:
             words += rf" (\texttt{{{_breakable(span.link)}}})"
-        found.append(words)
-    return "".join(found)
+        pieces.append(words)
+    return "".join(pieces)
 
 
 class _Writer:
@@ -167,7 +167,7 @@ class _Writer:
 def _table(table: Table) -> list[str]:
     natural = [LETTER * max(map(len, column)) + 0.02 for column in zip(table.head, *table.rows, strict=True)]
     widths = fitted(natural, FULL - GAP * len(natural))
-    cut = [width < each for each, width in zip(natural, widths, strict=True)]
+    cut = [width < wanted for wanted, width in zip(natural, widths, strict=True)]
     form = "".join(_column(at in table.numbers, cut[at], width) for at, width in enumerate(widths))
     head = " & ".join(_cell(cell, cut[at]) for at, cell in enumerate(table.head)) + r" \\"
     rows = []
@@ -201,11 +201,11 @@ def _cell(text: str, cut: bool) -> str:
 def _breakable(text: str) -> str:
     """Text whose long words may end a line anywhere, without a hyphen."""
     parts, end = [], 0
-    for found in LONG_WORD.finditer(text):
-        parts.append(escaped(text[end : found.start()]))
-        pieces = [found[0][at : at + 6] for at in range(0, len(found[0]), 6)]
+    for match in LONG_WORD.finditer(text):
+        parts.append(escaped(text[end : match.start()]))
+        pieces = [match[0][at : at + 6] for at in range(0, len(match[0]), 6)]
         parts.append(r"\allowbreak{}".join(map(escaped, pieces)))
-        end = found.end()
+        end = match.end()
     return "".join(parts) + escaped(text[end:])
 
 

@@ -20,8 +20,8 @@ def blocks_of(text: str) -> tuple[Block, ...]:
 def safe_link(address: str) -> str:
     """The address when it is http, https, mailto or relative, else nothing."""
     bare = re.sub(r"[\x00-\x20\x7f]", "", address)  # a browser reads "java\nscript:" as one word
-    found = SCHEME.match(bare)
-    if bare.startswith(("//", "\\")) or (found and found[1].lower() not in SAFE):
+    scheme = SCHEME.match(bare)
+    if bare.startswith(("//", "\\")) or (scheme and scheme[1].lower() not in SAFE):
         return ""
     return bare
 
@@ -41,24 +41,24 @@ class _Reader:
 
     def blocks(self, end: str) -> tuple[Block, ...]:
         """Blocks up to the token of that type, or to the end of the text."""
-        found: list[Block] = []
+        blocks: list[Block] = []
         while self._at < len(self._tokens):
             token = self._next()
             match token.type:
                 case "heading_open":
-                    found.append(Heading(min(int(token.tag[1:]), 3), spans_of(self._next())))
+                    blocks.append(Heading(min(int(token.tag[1:]), 3), spans_of(self._next())))
                 case "paragraph_open":
-                    found.append(Paragraph(spans_of(self._next())))
+                    blocks.append(Paragraph(spans_of(self._next())))
                 case "bullet_list_open" | "ordered_list_open":
                     ordered = token.type.startswith("ordered")
-                    found.append(Bullets(self._items(), ordered, int(token.attrGet("start") or 1) if ordered else 1))
+                    blocks.append(Bullets(self._items(), ordered, int(token.attrGet("start") or 1) if ordered else 1))
                 case "fence" | "code_block":
-                    found.append(Code(token.content.rstrip("\n")))
+                    blocks.append(Code(token.content.rstrip("\n")))
                 case "table_open":
-                    found.append(self._table())
+                    blocks.append(self._table())
                 case kind if kind == end:
                     break
-        return tuple(found)
+        return tuple(blocks)
 
     def _items(self) -> tuple[tuple[Block, ...], ...]:
         items = []
@@ -83,19 +83,19 @@ class _Reader:
 
 def spans_of(inline: Token) -> tuple[Span, ...]:
     """The pieces of one line of text."""
-    found: list[Span] = []
+    spans: list[Span] = []
     styles: list[Style] = [""]
     link = ""
     for token in inline.children or []:
         match token.type:
             case "text" | "html_inline":
-                found.append(Span(token.content, styles[-1], link))
+                spans.append(Span(token.content, styles[-1], link))
             case "softbreak" | "hardbreak":
-                found.append(Span(" ", styles[-1], link))
+                spans.append(Span(" ", styles[-1], link))
             case "code_inline":
-                found.append(Span(token.content, "code", link))
+                spans.append(Span(token.content, "code", link))
             case "image":
-                found.append(Span(token.content, styles[-1], link))
+                spans.append(Span(token.content, styles[-1], link))
             case "strong_open":
                 styles.append("strong")
             case "em_open":
@@ -106,4 +106,4 @@ def spans_of(inline: Token) -> tuple[Span, ...]:
                 link = safe_link(str(token.attrGet("href") or ""))
             case "link_close":
                 link = ""
-    return tuple(span for span in found if span.text)
+    return tuple(span for span in spans if span.text)

@@ -15,7 +15,7 @@ WIDTH, HEIGHT = 8.27, 11.69  # inches, A4
 LEFT, TOP, BOTTOM = 0.75, 0.75, 0.75
 INSIDE = WIDTH - 2 * LEFT
 LEADING = 1.36  # line height by letter height
-GAP, BETWEEN = 0.14, 0.2  # inches between columns, and between what stands side by side
+GAP, BETWEEN = 0.14, 0.2  # inches between columns, and between drawings side by side
 CAPTION = 7.5  # points
 NARROWEST = 0.45  # inches of a column of text
 MUTED, LINK = "#5A6372", "#0B62C4"
@@ -65,18 +65,18 @@ def lines_of(spans: Sequence[Span], size: float, width: float) -> list[list[Span
 
 def _pieces(text: str, size: float, style: str, width: float) -> list[str]:
     """Words with the blank behind them; those wider than a line in parts."""
-    found = []
+    pieces = []
     for word in text.replace("\n", " ").replace("\t", " ").split(" "):
         while width_of(word, size, style) > width and len(word) > 1:
             fits = max(1, int(len(word) * width / width_of(word, size, style)))
             while fits > 1 and width_of(word[:fits], size, style) > width:
                 fits -= 1
-            found.append(word[:fits])
+            pieces.append(word[:fits])
             word = word[fits:]
-        found.append(f"{word} ")
-    if found:
-        found[-1] = found[-1][:-1]
-    return [piece for piece in found if piece]
+        pieces.append(f"{word} ")
+    if pieces:
+        pieces[-1] = pieces[-1][:-1]
+    return [piece for piece in pieces if piece]
 
 
 class Pages:
@@ -137,20 +137,22 @@ class Pages:
         """A drawing with its caption, or two of them side by side, as lines and letters."""
         room = (INSIDE - BETWEEN * (len(drawn) - 1)) / len(drawn)
         sizes = []
-        for each, _ in drawn:
-            width = min(each.width * (1 if each.wide else 1.35), room, each.width / each.height * (HEIGHT - 3))
-            sizes.append((width, each.height * width / each.width))
+        for drawing, _ in drawn:
+            width = min(
+                drawing.width * (1 if drawing.wide else 1.35), room, drawing.width / drawing.height * (HEIGHT - 3)
+            )
+            sizes.append((width, drawing.height * width / drawing.width))
         highest = max(height for _, height in sizes)
         captions = [lines_of([Span(words)], CAPTION, room) for _, words in drawn]
         lines = max(map(len, captions))
         self._need(min(highest + lines * CAPTION * LEADING / 72 + 0.2, HEIGHT - TOP - BOTTOM))
         assert self._page is not None
         top = self._y
-        for place, ((each, _), (width, height), told) in enumerate(zip(drawn, sizes, captions, strict=True)):
-            left = LEFT + place * (room + BETWEEN)
-            each.place(self._page, left, top, width)
+        for index, ((drawing, _), (width, height), caption) in enumerate(zip(drawn, sizes, captions, strict=True)):
+            left = LEFT + index * (room + BETWEEN)
+            drawing.place(self._page, left, top, width)
             self._y = top + height + 0.04
-            for line in told:
+            for line in caption:
                 self._line(line, left, CAPTION, MUTED)
                 self._y += CAPTION * LEADING / 72
         self._y = top + highest + 0.04 + lines * CAPTION * LEADING / 72 + 0.12
@@ -174,12 +176,12 @@ class Pages:
         head()
         for row in range(table.half):
             pair = [row] if row + table.half >= len(table.rows) else [row, row + table.half]
-            told = [cells(table.rows[each], "strong" if each in table.strong else "") for each in pair]
-            heights = [_height(each, size) for each in told]
+            halves = [cells(table.rows[number], "strong" if number in table.strong else "") for number in pair]
+            heights = [_height(half, size) for half in halves]
             if self._need(max(heights)):
                 head()
-            for each, left, height in zip(told, (LEFT, right), heights, strict=False):
-                self._row(each, widths, table, size, left)
+            for half, left, height in zip(halves, (LEFT, right), heights, strict=False):
+                self._row(half, widths, table, size, left)
                 self._y -= height
             self._y += max(heights)
         self._y += 0.06
@@ -189,8 +191,8 @@ class Pages:
     ) -> None:
         top = self._y
         for column, (lines, width) in enumerate(zip(cells, widths, strict=True)):
-            for place, line in enumerate(lines):
-                self._y = top + place * size * LEADING / 72
+            for number, line in enumerate(lines):
+                self._y = top + number * size * LEADING / 72
                 taken = sum(width_of(span.text, size, span.style) for span in line)
                 self._line(line, left + (width - taken if column in table.numbers else 0), size, "black")
             left += width + GAP
@@ -247,8 +249,8 @@ def fitted(natural: Sequence[float], room: float) -> list[float]:
     low, high = 0.0, max(natural)
     for _ in range(40):  # the width over which columns are cut
         most = (low + high) / 2
-        low, high = (most, high) if sum(min(each, most) for each in natural) <= room else (low, most)
-    return [min(each, low) for each in natural]
+        low, high = (most, high) if sum(min(width, most) for width in natural) <= room else (low, most)
+    return [min(width, low) for width in natural]
 
 
 def _height(cells: list[list[list[Span]]], size: float) -> float:

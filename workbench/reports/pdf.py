@@ -27,8 +27,8 @@ def lay_out(document: Document) -> list[Figure]:
             pages.heading([Span(section.title)], keep=_kept(section.blocks, document))
             for part in _beside(section.blocks, document):
                 if isinstance(part[0], Plot):
-                    plots = [each for each in part if isinstance(each, Plot)]
-                    pages.drawings([(document.drawings[each.name], each.caption) for each in plots])
+                    plots = [plot for plot in part if isinstance(plot, Plot)]
+                    pages.drawings([(document.drawings[plot.name], plot.caption) for plot in plots])
                 else:
                     _set(pages, part[0], document)
         return pages.done
@@ -49,15 +49,15 @@ def encode(document: Document) -> bytes:
 
 def preview(document: Document, dpi: int) -> tuple[list[bytes], int]:
     """The first pages as PNG, and how many there are in all."""
-    found = []
+    pictures = []
     with styled():
         pages = lay_out(document)
         for page in pages[:MOST_SHOWN]:
             FigureCanvasAgg(page)
             out = BytesIO()
             page.savefig(out, format="png", dpi=dpi)
-            found.append(out.getvalue())
-    return found, len(pages)
+            pictures.append(out.getvalue())
+    return pictures, len(pages)
 
 
 def _set(pages: Pages, block: Block, document: Document, indent: float = 0.0) -> None:
@@ -102,7 +102,7 @@ def _narrow(block: Block, document: Document) -> bool:
 
 
 def _kept(blocks: tuple[Block, ...], document: Document) -> float:
-    """Inches that stand on one page with the heading of a section."""
+    """Inches that stay on one page with the heading of a section."""
     first = blocks[0]
     return _height(first.name, document) + 0.5 if isinstance(first, Plot | Cards) else 0.8
 

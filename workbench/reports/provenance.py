@@ -43,7 +43,7 @@ def command_of(run: Run) -> str:
     """The command line that repeats the run from its config in a bundle; for embeddings, that imports them again."""
     config = RunConfig.recorded(run.config)
     if config.imported:
-        given = config.dataset.params
-        options = [f"--{name} {shlex.quote(str(given[name]))}" for name in ("labels", "images") if given.get(name)]
-        return " ".join(["workbench import", shlex.quote(str(given.get("embeddings", ""))), *options])
+        params = config.dataset.params
+        options = [f"--{name} {shlex.quote(str(params[name]))}" for name in ("labels", "images") if params.get(name)]
+        return " ".join(["workbench import", shlex.quote(str(params.get("embeddings", ""))), *options])
     return f"workbench run {config_name(run)} --workspace DIR"

@@ -1,7 +1,8 @@
 """What the sections of one run say, as blocks."""
 
-from workbench.reports.blocks import NO_VALUE, Block, Cards, Plot, Table, heading, said
+from workbench.reports.blocks import NO_VALUE, Block, Cards, Plot, Table, said
 from workbench.reports.content import ClassRow, Content, percent, points
+from workbench.reports.published_blocks import published_blocks
 
 UNMEASURED = "There is no evaluation yet."
 EXTREMES = 10  # classes at either end
@@ -47,8 +48,8 @@ def _drawn(name: str, content: Content) -> bool:
 
 
 def _settings(content: Content) -> list[Block]:
-    rows = tuple((each.section, each.name.replace("_", " "), each.value) for each in content.settings)
-    changed = frozenset(row for row, each in enumerate(content.settings) if each.changed)
+    rows = tuple((setting.section, setting.name.replace("_", " "), setting.value) for setting in content.settings)
+    changed = frozenset(row for row, setting in enumerate(content.settings) if setting.changed)
     caption = "Settings of the run; in bold those that differ from their default."
     return [Table("settings", caption, ("Part", "Field", "Value"), rows, strong=changed)]
 
@@ -64,13 +65,13 @@ def _metrics(content: Content) -> list[Block]:
         for row in content.metrics
     )  # fmt: skip
     queries, left_out = best.metrics.get("queries", 0), best.metrics.get("queries/left_out", 0)
-    told = (
+    counts = (
         f"{queries:,.0f} queries, {left_out:,.0f} left out because their class has one image; "
         f"distance: {best.distance}. The intervals are over queries of one run, not over seeds."
     )
     return [
         Table("metrics", f"{content.title}: retrieval on the test half.", head, rows, frozenset({1, 2, 3})),
-        said(told, muted=True),
+        said(counts, muted=True),
     ]
 
 
@@ -94,40 +95,23 @@ def _class_table(key: str, title: str, rows: list[ClassRow]) -> Table:
 def _published(content: Content) -> list[Block]:
     if not content.published:
         return [said("None of the papers' tables has this data set under this protocol.", muted=True)]
-    found: list[Block] = []
-    for number, each in enumerate(content.published, start=1):
-        table = each.table
-        rows = [
-            (row.method, row.backbone or NO_VALUE, str(row.dim or NO_VALUE), *map(points, row.values))
-            for row in table.rows
-        ]
+    blocks: list[Block] = []
+    for number, paper in enumerate(content.published, start=1):
         dim = str(content.config.embedding.dim or NO_VALUE)
-        own = (f"This run ({content.run.loss})", content.run.backbone, dim, *map(points, each.own))
-        together = [
-            (f"{row.title} (here, n = {row.n})", row.backbone, str(row.dim or NO_VALUE), *map(points, row.values))
-            for row in each.experiment
-        ]
-        head = ("Method", "Backbone", "d", *(f"{name} %" for name in table.metrics))
-        found += [
-            heading(table.title),
-            said(f"{table.paper}, {table.source}", muted=True),
-            Table(
-                f"published-{number}", f"{table.title} ({table.paper}, {table.source}) beside this run.", head,
-                (*rows, own, *together), frozenset(range(2, len(head))),
-                frozenset(range(len(rows), len(rows) + 1 + len(together))),
-            ),
-            *(said(sentence, muted=True) for sentence in each.differences),
-        ]  # fmt: skip
-    return found
+        own = (f"This run ({content.run.loss})", content.run.backbone, dim, *map(points, paper.own))
+        blocks += published_blocks(
+            f"published-{number}", paper.table, "this run", [own], paper.experiment, paper.differences
+        )
+    return blocks
 
 
 def _environment(content: Content) -> list[Block]:
-    found: list[Block] = [
+    blocks: list[Block] = [
         Table("environment", "Where the run was made.", ("Fact", "Value"), tuple(content.environment)),
         said(f"To repeat: {content.command} (the config is in the bundle of a report, and in the run's folder)"),
     ]
     if content.left_out:
         named = "; ".join(f"{path} {reason}" for path, reason in content.left_out[:LEFT_OUT])
         rest = len(content.left_out) - LEFT_OUT
-        found.append(said(f"Images left out: {named}{f'; and {rest} more' if rest > 0 else ''}.", muted=True))
-    return found
+        blocks.append(said(f"Images left out: {named}{f'; and {rest} more' if rest > 0 else ''}.", muted=True))
+    return blocks

@@ -1,4 +1,4 @@
-"""The process that draws reports: `python -m workbench.reports.server`; jobs/serving.py tells how it speaks.
+"""The process that draws reports: `python -m workbench.reports.server`; jobs/serving.py describes its protocol.
 
 Drawing holds the interpreter for hundreds of milliseconds at a time, which a window of the same process would feel.
 Ops: preview, write. Both take: workspace, runs, sections, title, notes, metric, at.

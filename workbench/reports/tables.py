@@ -10,9 +10,9 @@ from workbench.workspace import Workspace, evaluations
 
 def csv_tables(made: Made, workspace: Workspace) -> dict[str, str]:
     """CSV texts by name: metrics, scalars, classes, settings and queries of the first run, groups of several."""
-    found = {} if made.content.sections == () and made.groups is not None else _of_run(made.content, workspace)
+    tables = {} if made.content.sections == () and made.groups is not None else _of_run(made.content, workspace)
     behind = {f"figures/{name}.csv": csv_text(*drawn.table) for name, drawn in made.document.drawings.items()}
-    return found | behind | _of_groups(made)
+    return tables | behind | _of_groups(made)
 
 
 def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
@@ -23,7 +23,10 @@ def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
         for step, value in zip(*(column.tolist() for column in workspace.scalars(run_id, name)), strict=True)
     ]
     metrics = [[row.name, row.best, row.low, row.high, row.last] for row in content.metrics]
-    settings = [[each.section, each.name, each.value, "yes" if each.changed else "no"] for each in content.settings]
+    settings = [
+        [setting.section, setting.name, setting.value, "yes" if setting.changed else "no"]
+        for setting in content.settings
+    ]
     return {
         "metrics.csv": csv_text(["metric", "best", "best_low_95", "best_high_95", "last"], metrics),
         "scalars.csv": csv_text(["name", "step", "value"], scalars),
@@ -42,19 +45,20 @@ def _of_groups(made: Made) -> dict[str, str]:
     """groups.csv and group-runs.csv: full precision, all metrics at the place asked for."""
     if made.groups is None:
         return {}
-    found = made.groups.found
+    compared = made.groups.found
     groups: list[list[Any]] = []
     runs: list[list[Any]] = []
-    for each in found.summaries:
-        over = each.interval
+    for summary in compared.summaries:
+        over = summary.interval
         low, high = (over.low, over.high) if over.known else (None, None)
         mean = over.mean if over.n else None
-        groups.append([each.group.title, found.metric, over.n, mean, each.spread, low, high, each.seconds, each.memory])
-        for run in each.group.runs:
-            at = found.measured[run.id].at(found.at)
+        figures = [over.n, mean, summary.spread, low, high, summary.seconds, summary.memory]
+        groups.append([summary.group.title, compared.metric, *figures])
+        for run in summary.group.runs:
+            at = compared.measured[run.id].at(compared.at)
             metrics = {} if at is None else at.metrics
             epoch = None if at is None else at.epoch
-            known = [run.id, each.group.title, run.seed, run.status, epoch]
+            known = [run.id, summary.group.title, run.seed, run.status, epoch]
             runs += [[*known, name, value] for name, value in metrics.items()] or [[*known, "", ""]]
     head = ["group", "metric", "seeds", "mean", "standard_deviation", "low_95", "high_95", "seconds", "memory_bytes"]
     return {

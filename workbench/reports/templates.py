@@ -33,7 +33,7 @@ class Template:
         return tuple(key for key in self.order if key in self.ticked)
 
     def arranged(self, stored: Mapping[str, Any]) -> "Template":
-        """As it was stored by `arrangement`; sections that were unknown then stand at the end, as they are offered."""
+        """As it was stored by `arrangement`; sections that were unknown then come last, as shipped."""
         order = [str(key) for key in _listed(stored, "order") if key in self.order]
         rest = [key for key in self.order if key not in order]
         ticked = {str(key) for key in _listed(stored, "ticked")} & set(order) | self.ticked & set(rest)
@@ -42,8 +42,8 @@ class Template:
 
     def arrangement(self) -> dict[str, Any]:
         """What `arranged` takes, as JSON knows it."""
-        told = {"order": list(self.order), "ticked": sorted(self.ticked), "text": self.text}
-        return {**told, "title": self.title, "base": self.base} if self.base else told
+        arrangement = {"order": list(self.order), "ticked": sorted(self.ticked), "text": self.text}
+        return {**arrangement, "title": self.title, "base": self.base} if self.base else arrangement
 
     def copied(self, title: str, others: Iterable["Template"]) -> "Template":
         """A new one of a person's own under that name, arranged as this one. Raises Problem as `free_title`."""
@@ -54,7 +54,7 @@ class Template:
 
     def renamed(self, title: str, others: Iterable["Template"]) -> "Template":
         """One of a person's own under another name. Raises Problem as `free_title`."""
-        return replace(self, title=free_title(title, [each for each in others if each.key != self.key]))
+        return replace(self, title=free_title(title, [other for other in others if other.key != self.key]))
 
 
 def free_title(title: str, taken: Iterable[Template]) -> str:
@@ -68,15 +68,15 @@ def free_title(title: str, taken: Iterable[Template]) -> str:
         raise Problem("A template needs a name.")
     if len(title) > MOST_LETTERS:
         raise Problem(f"The name of a template has at most {MOST_LETTERS} letters.")
-    if title.casefold() in {name.casefold() for each in taken for name in (each.key, each.title)}:
+    if title.casefold() in {name.casefold() for other in taken for name in (other.key, other.title)}:
         raise Problem(f"There is a template named “{title}” already.", todo="Choose another name.")
     return title
 
 
 def _listed(stored: Mapping[str, Any], key: str) -> list[Any]:
     """What is stored under the key; nothing where a hand has put something else there."""
-    found = stored.get(key)
-    return found if isinstance(found, list) else []
+    value = stored.get(key)
+    return value if isinstance(value, list) else []
 
 
 def _own_help(base: Template) -> str:
@@ -89,13 +89,13 @@ def _unread(stored: Mapping[str, Any]) -> str:
 
 def templates() -> dict[str, Template]:
     """All that Workbench brings, by key."""
-    given = tomllib.loads((resources() / "templates" / "reports.toml").read_text("utf-8"))
+    shipped = tomllib.loads((resources() / "templates" / "reports.toml").read_text("utf-8"))
     return {
         key: Template(
-            key, each["title"], each["help"], each["runs"] == "many", (*each["sections"], *each["off"]),
-            frozenset(each["sections"]),
+            key, facts["title"], facts["help"], facts["runs"] == "many", (*facts["sections"], *facts["off"]),
+            frozenset(facts["sections"]),
         )
-        for key, each in given.items()
+        for key, facts in shipped.items()
     }  # fmt: skip
 
 
@@ -106,21 +106,22 @@ def offered(stored: Mapping[str, Mapping[str, Any]]) -> dict[str, Template]:
         stored: arrangements by key, as `workspace.report_templates.arrangements` reads them.
     """
     shipped, own = templates(), []
-    stored = {key: each for key, each in stored.items() if isinstance(each, Mapping)}
-    for key, each in stored.items():
-        base = shipped.get(str(each.get("base", "")))
-        if UNREAD in each and key not in shipped:
+    stored = {key: arrangement for key, arrangement in stored.items() if isinstance(arrangement, Mapping)}
+    for key, arrangement in stored.items():
+        base = shipped.get(str(arrangement.get("base", "")))
+        if UNREAD in arrangement and key not in shipped:
             first = next(iter(shipped.values()))
             title = f"{key} (could not be read)"
-            own.append(replace(first, key=key, title=title, base=first.key, help=_unread(each)))
+            own.append(replace(first, key=key, title=title, base=first.key, help=_unread(arrangement)))
             continue
         if key not in shipped and base is not None:
-            title = str(each.get("title", key))
-            own.append(replace(base.arranged(each), key=key, title=title, base=base.key, help=_own_help(base)))
-    found = {key: each.arranged(stored[key]) if key in stored else each for key, each in shipped.items()}
-    for key in found.keys() & {key for key, each in stored.items() if UNREAD in each}:
-        found[key] = replace(shipped[key], help=f"{shipped[key].help} {_unread(stored[key])}")
-    return found | {each.key: each for each in sorted(own, key=lambda one: one.title.casefold())}
+            title = str(arrangement.get("title", key))
+            own.append(replace(base.arranged(arrangement), key=key, title=title, base=base.key, help=_own_help(base)))
+    arranged = {key: brought.arranged(stored[key]) if key in stored else brought for key, brought in shipped.items()}
+    for key in arranged.keys() & {key for key, arrangement in stored.items() if UNREAD in arrangement}:
+        arranged[key] = replace(shipped[key], help=f"{shipped[key].help} {_unread(stored[key])}")
+    own.sort(key=lambda named: named.title.casefold())
+    return arranged | {named.key: named for named in own}
 
 
 def template(name: str, stored: Mapping[str, Mapping[str, Any]] | None = None) -> Template:
@@ -135,16 +136,16 @@ def template(name: str, stored: Mapping[str, Mapping[str, Any]] | None = None) -
     known = templates()
     if name in known:
         return known[name]
-    own = [each for each in offered(stored or {}).values() if each.base]
-    for each in own:
-        if each.title.casefold() == name.casefold():
-            return each
-    every = ", ".join((*known, *(each.title for each in own)))
+    own = [own_template for own_template in offered(stored or {}).values() if own_template.base]
+    for own_template in own:
+        if own_template.title.casefold() == name.casefold():
+            return own_template
+    every = ", ".join((*known, *(own_template.title for own_template in own)))
     raise Problem(f"There is no report template {name!r}.", todo=f"Known: {every}.")
 
 
 def check_sections(sections: tuple[str, ...]) -> None:
     """Raises Problem when a section is not known."""
-    unknown = [each for each in sections if each not in SECTIONS]
+    unknown = [section for section in sections if section not in SECTIONS]
     if unknown:
         raise Problem(f"There is no section {unknown[0]!r} of a report.", todo=f"Known: {', '.join(SECTIONS)}.")

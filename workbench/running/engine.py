@@ -43,8 +43,8 @@ class Engine:
         config: what to run; already checked.
         folder: of the run, for checkpoints.
         control: asked between steps.
-        emit: told everything.
-        before_save: called before each checkpoint: what was told must stand before it. May raise Problem.
+        emit: called with every event.
+        before_save: called before each checkpoint: what was emitted must be stored before it. May raise Problem.
     """
 
     def __init__(

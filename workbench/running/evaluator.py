@@ -34,7 +34,7 @@ class Evaluator:
         feed: the training half.
         sampler: says which of its images are drawn.
         augmentation: its deterministic twin prepares every image.
-        emit: told all that is measured.
+        emit: called with all that is measured.
         stand_back: called between parts of a search; waits where the person asked for it.
     """
 
@@ -93,10 +93,10 @@ class Evaluator:
         """MAP@R, never of the test half: of held-out classes, else of some training images put through `compared`."""
         if self._data.split.validation is not None:
             return self._validated(self._data.split.validation)
-        some = np.sort(np.random.default_rng([self._config.seed, 1]).permutation(len(self._feed))[:VALIDATED])
-        labels = self._feed.labels.cpu().numpy()[some]
-        embeddings = compared(torch.from_numpy(self._embed(self._feed, some))).numpy()
-        return retrieve(embeddings, labels, some, k=1, distance=distance, device=self._device).metrics["MAP@R"]
+        rows = np.sort(np.random.default_rng([self._config.seed, 1]).permutation(len(self._feed))[:VALIDATED])
+        labels = self._feed.labels.cpu().numpy()[rows]
+        embeddings = compared(torch.from_numpy(self._embed(self._feed, rows))).numpy()
+        return retrieve(embeddings, labels, rows, k=1, distance=distance, device=self._device).metrics["MAP@R"]
 
     def _beside(self, epoch: int, embeddings: np.ndarray, retrieval: Retrieval) -> Iterator[dict[str, float]]:
         """What is measured beside retrieval by the run's own distance, where the config asks for it."""
@@ -133,7 +133,7 @@ class Evaluator:
     def _embed(
         self, feed: Feed, index: np.ndarray | None = None, by: Callable[[Tensor], Tensor] | None = None
     ) -> np.ndarray:
-        """Embeddings [n, d] of a half, or of some of its images; stands still where the person asked for it."""
+        """Embeddings [n, d] of a half, or of some of its images; pauses when the person asked for it."""
         return embed(self._parts.model, feed, self._augmentation, index, by, self._stand_back).cpu().numpy()
 
     def _search(self, embeddings: np.ndarray, k: int, distance: Literal["cosine", "l2"]) -> Retrieval:
@@ -174,11 +174,11 @@ class Evaluator:
         loss, labels, right, logits = self._parts.loss, self._test_labels, 0, None
         training = loss.training
         loss.eval()
-        for some in np.array_split(np.arange(len(labels)), -(-len(labels) // CLASSIFIED)):
-            logits = loss.logits(torch.from_numpy(embeddings[some]).to(self._parts.device))
+        for rows in np.array_split(np.arange(len(labels)), -(-len(labels) // CLASSIFIED)):
+            logits = loss.logits(torch.from_numpy(embeddings[rows]).to(self._parts.device))
             if logits is None:
                 break
-            right += int((self._classes[logits.argmax(1).cpu().numpy()] == labels[some]).sum())
+            right += int((self._classes[logits.argmax(1).cpu().numpy()] == labels[rows]).sum())
         loss.train(training)
         return {} if logits is None else {"classifier/top-1": right / len(labels)}
 

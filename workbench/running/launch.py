@@ -79,7 +79,7 @@ def run(
 
 
 def _go_on(workspace: Workspace, run_id: int, engine: "Engine", recorder: Recorder, emit: Emit) -> None:
-    """Put the engine where the last whole checkpoint stands, else at the start; later points are forgotten.
+    """Set the engine to the state of the last whole checkpoint, else to the start; later points are forgotten.
 
     Raises:
         Problem: there are checkpoints, and none is whole.

@@ -51,9 +51,9 @@ def time_steps(engine: Engine, steps: int, cancelled: Callable[[], bool]) -> Ste
     fed, taken, lost = list[float](), list[float](), list[float]()
     parts = engine.parts
     drawn: list[tuple[Tensor, Tensor]] = []
-    with closing(batches(1, 0)) as made:
+    with closing(batches(1, 0)) as pairs:
         since = perf_counter()
-        for images, labels in made:
+        for images, labels in pairs:
             images.sum().item()  # a GPU has it then
             fed.append(perf_counter() - since)
             drawn.append((images, labels))
@@ -94,15 +94,15 @@ def _time_loss(engine: Engine, images: Tensor, labels: Tensor) -> float:
 def time_probe(engine: Engine, cancelled: Callable[[], bool]) -> float:
     """Seconds of one look at the probe, from embedding a part of it; 0 where there is none."""
     index, parts = engine.probe.index, engine.parts
-    some = index[: max(TIMED, batch_on(parts.device))]
+    rows = index[: max(TIMED, batch_on(parts.device))]
     taken = 0.0
     for _ in range(2):  # the first warms up
-        if not len(some) or cancelled():
+        if not len(rows) or cancelled():
             break
         since = perf_counter()
-        embed(parts.model, engine.feed, engine.augmentation, some).sum().item()  # a GPU has finished then
+        embed(parts.model, engine.feed, engine.augmentation, rows).sum().item()  # a GPU has finished then
         taken = perf_counter() - since
-    return taken * len(index) / max(1, len(some))
+    return taken * len(index) / max(1, len(rows))
 
 
 def weight_notes(engine: Engine) -> list[tuple[str, str]]:

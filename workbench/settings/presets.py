@@ -1,4 +1,4 @@
-"""Ready runs from resources/presets. What a file shares with others stands once, in a file below presets/shared.
+"""Ready runs from resources/presets. What a file shares with others is stored once, in a file below presets/shared.
 
 `base = "ccp"` takes shared/ccp.toml and lays the file's own fields over it. A part that names another entry replaces
 the base's part whole. A field that is set anew keeps nothing of the base's source: the file says its own.
