@@ -149,14 +149,14 @@ def killed_sweep(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         return home.start("sweep", "run", 1, "--quiet", "-w", space, **how)
 
     for _ in range(MOST):
-        begun = (space / "workspace.db").exists() and bool(_trials(space))
+        begun = short_run.begun(space) and bool(_trials(space))
         look = lambda: last.update(short_run.held(space))  # noqa: E731
         ended = killed(rng, go_on if begun else begin, look, 0.8 * short_run.whole().seconds, 50, folder)
         if not ended.killed:
             break
         yield after_kill(ended, space, last, "sweep worker")
     else:
-        begun = (space / "workspace.db").exists() and bool(_trials(space))
+        begun = short_run.begun(space) and bool(_trials(space))
         ended = (go_on if begun else begin)().end()
     through = ended.status == 0 or "Sweep 1 is done." in ended.said  # killed when all was done but its end
     broken = [f"status {ended.status}"] * (not through) + short_run.faults(space)

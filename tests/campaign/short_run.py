@@ -120,7 +120,7 @@ def differences(found: Held, whole: Held) -> list[str]:
 
 def faults(space: Path) -> list[str]:
     """What is wrong with a workspace at a start: its database, checkpoints and arrays. Opening it repairs nothing."""
-    if not _begun(space):
+    if not begun(space):
         return []
     try:
         with Workspace(space) as workspace:
@@ -130,7 +130,7 @@ def faults(space: Path) -> list[str]:
     return wrong
 
 
-def _begun(space: Path) -> bool:
+def begun(space: Path) -> bool:
     """Whether there is a database with anything in it, or with runs beside it."""
     database = space / "workspace.db"
     return database.exists() and (database.stat().st_size > 0 or any((space / "runs").glob("*")))
