@@ -31,6 +31,7 @@ from workbench.workspace.connection import Busy, Connection, Gone, InPlace
 from workbench.workspace.dataset_copy import keep_dataset
 from workbench.workspace.journal import Journal
 from workbench.workspace.numbers import metrics_json
+from workbench.workspace.runs import complete_folder
 from workbench.workspace.times import now
 from workbench.workspace.uncommitted import Uncommitted
 from workbench.workspace.workspace import Workspace
@@ -68,13 +69,15 @@ class Recorder:
         self._folder = workspace.folder(run_id)
         with workspace.reading() as db:
             self._token = ownership.hold(db, run_id)
+        run = workspace.run(run_id)
+        complete_folder(workspace, run_id, run.config, run.experiment_id)
         parts.remove_dead(self._folder)  # of a program that was killed before the run had an owner
         self._journal, self._in_place = Journal(self._folder), InPlace(workspace.database)
         self._new = Uncommitted(run_id)
         self._rows: dict[int, int] = {}
         self._committed = monotonic()
         self._active_since: float | None = None
-        self._seconds = workspace.run(run_id).seconds
+        self._seconds = run.seconds
 
     def __call__(self, event: Event) -> None:
         match event:

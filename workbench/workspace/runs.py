@@ -77,13 +77,23 @@ def create_run(workspace: "Workspace", config: "RunConfig", experiment: int | No
             (run_id, *values, config.training.epochs, experiment),
         )
         ownership.own(db, "runs", run_id)
-    workspace.folder(run_id).mkdir(parents=True, exist_ok=True)
-    with files.atomic_write(workspace.file(run_id, "config.toml")) as file:
-        file.write(text.encode())
-    if experiment is not None:
+    complete_folder(workspace, run_id, text, experiment)
+    return run_id
+
+
+def complete_folder(workspace: "Workspace", run_id: int, config: str, experiment: int | None) -> None:
+    """Make a run's folder with its config and experiment, or what of it a killed program left out.
+
+    Raises:
+        Problem: the disk is full, or the folder cannot be written.
+    """
+    files.make_folder(workspace.folder(run_id))
+    if config and not workspace.has_file(run_id, "config.toml"):  # empty where its row cannot be read
+        with files.atomic_write(workspace.file(run_id, "config.toml")) as file:
+            file.write(config.encode())
+    if experiment is not None and not workspace.has_file(run_id, "experiment.json"):
         with workspace.reading() as db:
             keep_experiment(db, experiment, workspace.folder(run_id))
-    return run_id
 
 
 def set_column(db: Connection, run_id: int, column: str, value: object) -> None:

@@ -222,3 +222,14 @@ def test_the_owner_of_a_run_removes_what_a_killed_program_left_unfinished_in_its
     recorder = Recorder(workspace, run_id)
     assert not left.exists()
     recorder(Ended("done"))
+
+
+def test_a_run_whose_folder_was_never_made_gets_it_with_its_config(workspace):
+    run_id = workspace.create_run(RunConfig(name="killed early"))
+    folder = workspace.folder(run_id)
+    (folder / "config.toml").unlink()
+    folder.rmdir()  # as a program leaves it that is killed between the row and the folder
+    recorder = Recorder(workspace, run_id)
+    recorder(Ended("done"))
+    assert RunConfig.from_toml(folder / "config.toml").name == "killed early"
+    assert (folder / "journal.jsonl").exists()
