@@ -1,6 +1,6 @@
 """The one place that starts threads and processes."""
 
-from workbench.jobs.processes import AnalysisProcess, Answer, start_detached
+from workbench.jobs.processes import AnalysisProcess, Answer, printed_by, start_detached
 from workbench.jobs.threads import Job, Work, cores, in_threads, meanwhile, repeating, start_daemon
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "cores",
     "in_threads",
     "meanwhile",
+    "printed_by",
     "repeating",
     "start_daemon",
     "start_detached",

@@ -42,6 +42,24 @@ def start_detached(words: list[str], log: Path) -> None:
     start_daemon("end of a worker", lambda: _wait(process))  # who does not wait for a child leaves a zombie
 
 
+def printed_by(module: str, path: Path, seconds: float) -> str:
+    """What `python -m module path` prints: for libraries that a damaged file can crash, which then ends that process.
+
+    Raises:
+        ValueError: why there is no answer, in a few words.
+    """
+    words = [sys.executable, "-m", module, str(path)]
+    try:
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        raise ValueError(f"reading it took over {seconds:.0f} s") from None
+    if done.returncode < 0 or done.returncode > 1:
+        raise ValueError("its reader crashed")
+    if done.returncode:
+        raise ValueError(done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2])
+    return done.stdout.decode("utf-8")
+
+
 def _wait(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 

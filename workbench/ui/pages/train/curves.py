@@ -38,7 +38,7 @@ class Curves(QWidget):
         )
         self.batch = CurvePlot("Loss of each batch", [Series("batch/loss", "Loss", BLUE)])
         self.rate = CurvePlot(
-            "Learning rate (left), training accuracy, % (right)",
+            "Learning rate (left), accuracy, % (right)",
             [
                 Series("batch/lr", "Learning rate", GREEN, exact=True),
                 Series("train/accuracy", "Accuracy", ORANGE, axis="right", dashed=True),
