@@ -57,15 +57,15 @@ def omniglot(params: OmniglotParams, *, progress: Progress) -> ImageSet:
     return _from_folder(open_place(params.place, "Omniglot", progress), path, params.image_size, progress)
 
 
-def _from_folder(place: Path, chosen: Path, size: int, progress: Progress) -> ImageSet:
-    """The images below `place`, which is the chosen folder or what a chosen archive holds."""
+def _from_folder(folder: Path, chosen: Path, size: int, progress: Progress) -> ImageSet:
+    """The images below `folder`, which is the chosen folder or what a chosen archive holds."""
     problems: Problems = []
-    image_paths = find_images(place, problems, progress)
+    image_paths = find_images(folder, problems, progress)
     above = {PurePosixPath(path).parts[:-DEPTH] for path in image_paths if path.count("/") >= DEPTH - 1}
-    root = place.joinpath(*above.pop()) if len(above) == 1 else place  # one part: the same numbers as from its zip
-    inside = "" if root == place else root.relative_to(place).as_posix() + "/"
+    root = folder.joinpath(*above.pop()) if len(above) == 1 else folder  # one part: the same numbers as from its zip
+    inside = "" if root == folder else root.relative_to(folder).as_posix() + "/"
     paths = [path.removeprefix(inside) for path in image_paths if path.count("/") >= DEPTH - 1]
-    part = archives.stem(chosen) if root == place else root.name
+    part = archives.stem(chosen) if root == folder else root.name
     return _image_set(
         paths, chosen, part, root=root, image_size=size, read=lambda row: load(on_disk(root, paths[row]), 1),
         problems=problems,

@@ -217,14 +217,14 @@ def errors(model: type[Params], values: dict[str, Any]) -> dict[str, str]:
     """One sentence for each bad value, by field name."""
     try:
         model.model_validate(values)
-    except ValidationError as found:
-        return sentences(found)
+    except ValidationError as error:
+        return sentences(error)
     return {}
 
 
-def sentences(found: ValidationError) -> dict[str, str]:
-    """pydantic's findings by dotted field, in the words of the form."""
-    return {".".join(str(part) for part in error["loc"]): _sentence(dict(error)) for error in found.errors()}
+def sentences(invalid: ValidationError) -> dict[str, str]:
+    """pydantic's errors by dotted field, in the words of the form."""
+    return {".".join(str(part) for part in error["loc"]): _sentence(dict(error)) for error in invalid.errors()}
 
 
 def _sentence(error: dict[str, Any]) -> str:

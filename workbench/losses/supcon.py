@@ -25,7 +25,7 @@ class SupConParams(Params):
     "loss", "supcon", title="Supervised contrastive (SupCon)", params=SupConParams,
     needs_pairs=True, source="Khosla et al. 2020, Eq. 2 (L_out); prototype softmax cross entropy, Eq. 1 (SCL)",
     batch="two views, or classes × images", defaults={"cifar10": TWO_VIEWS, "cifar100": TWO_VIEWS},
-    defaults_source=f"{PSCE_PAPER}; τ stands in a supplement that is not at hand",
+    defaults_source=f"{PSCE_PAPER}; τ is in a supplement that is not at hand",
     search=NETWORK_RATE | {"temperature": between(0.02, 0.5, AROUND, log=True)},
 )  # fmt: skip
 class SupCon(BatchLoss[SupConParams]):

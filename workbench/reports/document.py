@@ -75,7 +75,7 @@ def make(workspace: Workspace, wish: Wish, progress: Progress) -> Made:
     groups = None
     if of_groups:
         groups = gather_groups(workspace, runs, of_groups, wish.metric, wish.at, progress)
-        drawn |= group_figures.draw(groups.found, of_groups)
+        drawn |= group_figures.draw(groups.overview, of_groups)
     notes = (wish.notes or (runs[0].note if len(runs) == 1 else "")) if "notes" in wish.sections else ""
     sections = []
     for key in wish.sections:

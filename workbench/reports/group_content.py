@@ -21,7 +21,7 @@ MOST_PAIRS = 12  # groups set against the first: each takes a bootstrap over all
 class GroupContent:
     """Everything that a report says of groups of runs."""
 
-    found: Overview
+    overview: Overview
     pairs: tuple[Comparison | tuple[Group, str], ...]  # against the first group; or why there is none
     unpaired: int  # groups that were not set against the first
     published: tuple[GroupsBeside, ...]
@@ -29,7 +29,7 @@ class GroupContent:
     @property
     def runs(self) -> list[Run]:
         """All runs, group by group."""
-        return [run for group in self.found.groups for run in group.runs]
+        return [run for group in self.overview.groups for run in group.runs]
 
 
 def gather_groups(

@@ -160,11 +160,11 @@ class Busy(Problem):
 
 
 class Damaged(Problem):
-    """The database is not whole; the runs' folders still are. `found` names what is not as it was written."""
+    """The database is not whole; the runs' folders still are. `detail` names what is not as it was written."""
 
-    def __init__(self, path: Path, found: str = "", how: str = "is damaged") -> None:
+    def __init__(self, path: Path, detail: str = "", how: str = "is damaged") -> None:
         super().__init__(
-            f"The database of the workspace {path.parent} {how}" + (f" ({found})." if found else "."),
+            f"The database of the workspace {path.parent} {how}" + (f" ({detail})." if detail else "."),
             kept="The runs' folders beside it hold every curve, evaluation and checkpoint.",
             todo="Run `workbench doctor --repair` on it to rebuild the database from them.",
         )

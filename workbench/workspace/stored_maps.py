@@ -82,12 +82,12 @@ def kept_neighbours(workspace: Workspace, projection_id: int) -> np.ndarray | No
     return check_count(path, read_array(path, row[2]), row[3], "shares")
 
 
-def start_epoch(workspace: Workspace, made: Projection) -> int | None:
+def start_epoch(workspace: Workspace, projection: Projection) -> int | None:
     """The epoch of the map that this one started from, or None."""
     with workspace.reading() as db:
         row = db.execute(
             "select e.epoch from projections p join evaluations e on e.id = p.evaluation_id where p.id = ?",
-            (made.start_id,),
+            (projection.start_id,),
         ).fetchone()
     return None if row is None else int(row[0])
 
