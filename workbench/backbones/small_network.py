@@ -34,7 +34,7 @@ class SmallNetwork(nn.Module):
         return features
 
     def start_convolutions(self, mode: Literal["fan_in", "fan_out"]) -> None:
-        """Draw the weights of all convolutions anew, as He et al. 2015 do for ReLU."""
+        """Initialise the weights of all convolutions as He et al. 2015 do for ReLU."""
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode=mode, nonlinearity="relu")

@@ -117,7 +117,7 @@ def lines(overview: Overview) -> Lines:
 
 
 def _told(overview: Overview) -> list[Any]:
-    """Differences without those that say no more than another, as the parameters of a loss beside its name."""
+    """Differences without redundant ones, such as the parameters of a loss where its name differs too."""
     seen: set[tuple[str, ...]] = set()
     kept = []
     for row in overview.differences:

@@ -109,7 +109,7 @@ def deciding(known: Catalog, loss: str, dataset: str) -> set[str]:
 
 
 def measured_fields(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
-    """What this loss was run with here on this data set beside its defaults (docs/results.md), by dotted field."""
+    """The settings, by dotted field, with which this loss was measured here on this data set (docs/results.md)."""
     return _dotted(_by_data(known, loss, "measured").get(dataset, {}))
 
 

@@ -154,7 +154,7 @@ def _store(
 
 
 def _take_back(workspace: Workspace, recorder: Recorder, run_id: int) -> None:
-    """Leave no half run behind, as far as the disk allows it."""
+    """Remove the incomplete run, as far as the disk allows it."""
     with contextlib.suppress(Problem):
         recorder(Ended("failed"))
     with contextlib.suppress(Problem):

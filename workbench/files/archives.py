@@ -86,7 +86,7 @@ def unpack(path: Path, folder: Path, progress: Progress) -> None:
 
 
 class _Sparing:
-    """A file of which no reader takes more than `left` bytes before it is asked again; `left` is set anew from outside.
+    """A file of which a reader may take `left` bytes at most; the owner sets `left` again for each entry.
 
     zipfile and tarfile read lists and headers whole, however long the archive says they are.
     """
@@ -210,7 +210,7 @@ def _is_from_macos(name: str) -> bool:
 
 
 def _magic(file: IO[bytes]) -> bytes:
-    """How the file begins, of what the packings begin with."""
+    """The first bytes of the file, if they are the signature of a known compression."""
     begin = file.read(6)
     file.seek(0)
     return next((magic for magic in PACKINGS if begin.startswith(magic)), b"")

@@ -27,7 +27,7 @@ class KCLParams(Params):
     search=NETWORK_RATE | {"temperature": between(0.02, 0.5, AROUND, log=True)},
 )  # fmt: skip
 class KCL(BatchLoss[KCLParams]):
-    """SupCon with at most k + 1 positives for each anchor, drawn anew in every training step.
+    """SupCon with at most k + 1 positives for each anchor, drawn again in every training step.
 
     In evaluation all positives count, which is the expectation. Anchors without a positive are left out; with none
     left the value is 0.

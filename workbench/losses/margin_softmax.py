@@ -85,7 +85,7 @@ class MarginSoftmax(BatchLoss[OwnParams]):
         return value
 
     def linear_logits(self) -> LinearLogits | None:
-        """With one proxy for each class; of several the nearest is picked anew for every image."""
+        """Only with one proxy for each class; of several the nearest is chosen for every image."""
         if self.centres > 1:
             return None
         return LinearLogits(self.softmax.W.T, unit_embeddings=True, unit_weight=True, scale=self.params.scale)

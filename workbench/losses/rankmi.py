@@ -1,4 +1,4 @@
-"""RankMI: a statistics network tells positive from negative distances, and the embeddings make that easy."""
+"""RankMI: a statistics network distinguishes positive from negative distances; the embeddings learn to help it."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -207,7 +207,7 @@ class RankMI(BatchLoss[RankMIParams]):
         ]
 
     def get_extra_state(self) -> dict[str, object]:
-        """What a checkpoint stores beside the tensors: the steps, the bounds and whether the boundary was found."""
+        """What a checkpoint stores besides the tensors: the steps, the bounds and whether the boundary was found."""
         return {"steps": self.steps, "bounds": [list(bound) for bound in self.bounds], "found": self.boundary_found}
 
     def set_extra_state(self, state: dict[str, object]) -> None:

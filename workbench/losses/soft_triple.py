@@ -91,7 +91,7 @@ class SoftTriple(BatchLoss[SoftTripleParams]):
         return (2 - 2 * alike).clamp_min(1e-5).sqrt().mean() / 2  # a root of 0 has no gradient
 
     def linear_logits(self) -> LinearLogits | None:
-        """With one centre for each class; of several the softmax picks anew for every image."""
+        """Only with one centre for each class; of several the softmax chooses for every image."""
         if self.centres.shape[1] > 1:
             return None
         return LinearLogits(self.centres[:, 0], unit_embeddings=True, unit_weight=True, scale=self.params.scale)

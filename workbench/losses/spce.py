@@ -28,7 +28,7 @@ from workbench.registry import register
     },
 )  # fmt: skip
 class SPCE(Loss):
-    """Pairwise loss that cross-entropy comes to resemble; it has no parameters of its own.
+    """Pairwise loss that behaves like cross-entropy; it has no parameters.
 
     Its logits hold each image's product with itself, |z|^2 / n: long embeddings saturate the softmax, unit length
     leaves it flat. Batch-norm on the embedding (|z|^2 is then about d) with n from d / 4 on lies between.

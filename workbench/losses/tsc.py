@@ -85,7 +85,7 @@ class TSC(BatchLoss[TSCParams]):
         return self.targets[self.assigned], torch.arange(len(self.targets))
 
     def get_extra_state(self) -> dict[str, int]:
-        """What a checkpoint stores beside the tensors: the steps taken."""
+        """What a checkpoint stores besides the tensors: the steps taken."""
         return {"steps": self.steps}
 
     def set_extra_state(self, state: dict[str, int]) -> None:

@@ -117,7 +117,7 @@ class XBM(BatchLoss[XBMParams]):
         return value
 
     def get_extra_state(self) -> dict[str, int]:
-        """What a checkpoint stores beside the tensors: the steps taken."""
+        """What a checkpoint stores besides the tensors: the steps taken."""
         return {"steps": self.steps}
 
     def set_extra_state(self, state: dict[str, int]) -> None:

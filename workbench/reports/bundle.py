@@ -41,7 +41,7 @@ def write(path: Path, report: Made, wish: Wish, contents: Mapping[str, bytes]) -
 
 
 def manifest(report: Made, wish: Wish, contents: Mapping[str, bytes]) -> dict[str, Any]:
-    """What is in the bundle and how each run is made again, as JSON knows it; own text is named, not repeated."""
+    """The contents of the bundle and how to repeat each run, as JSON values; the user's text is named, not repeated."""
     wished = asdict(wish)
     del wished["notes"]
     wished["text"] = TEXT if wish.notes else None

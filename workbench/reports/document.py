@@ -1,4 +1,4 @@
-"""From a wish to a document: reads the runs and says every section, in order."""
+"""Builds a document from a request: reads the runs and writes every section, in order."""
 
 from dataclasses import dataclass
 
@@ -60,7 +60,7 @@ class Made:
 
 
 def make(workspace: Workspace, wish: Wish, progress: Progress) -> Made:
-    """Read and say it all. Takes seconds: not on the window's thread.
+    """Read the runs and write the document. Takes seconds: not on the window's thread.
 
     Raises:
         Problem: an unknown section, a run that is not there, or a metric or epoch that no run has.

@@ -1,4 +1,4 @@
-"""What the sections of several runs say, as blocks, in the words of the Compare page."""
+"""The sections of a report about several runs, as blocks, in the words of the Compare page."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ MOST_SET = 24  # groups whose settings are listed
 
 
 def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
-    """The blocks of one of GROUP_SECTIONS; a sentence where there is nothing to say."""
+    """The blocks of one of GROUP_SECTIONS; a sentence where it would be empty."""
     compared = content.overview
     match section:
         case "guards":

@@ -1,4 +1,4 @@
-"""Tables behind a report: CSV that a spreadsheet cannot run."""
+"""The tables of a report as CSV, without cells that a spreadsheet would run as formulas."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A sweep before it begins: what is varied, how, how often and by which figure; and the papers' sweeps as presets."""
+"""A sweep before its first run: what is varied, how, how often and by which metric; the papers' sweeps as presets."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
