@@ -1,4 +1,4 @@
-"""The training loop, on one screen. It knows no Qt, no SQLite and no config file."""
+"""The training loop, on one screen. It uses no Qt, no SQLite and no config file."""
 
 from collections.abc import Callable, Generator
 from contextlib import closing

@@ -207,7 +207,7 @@ class InPlace:
             raise Gone(self._path)
 
     def _found(self, otherwise: tuple[int, int] | None) -> tuple[int, int] | None:
-        """Which file has the name, None for none; `otherwise` where the drive does not say."""
+        """The file of that name, None if there is none; `otherwise` where the drive cannot tell."""
         try:
             facts = self._path.stat()
         except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""What is new in a workspace since the last look, whoever wrote it; read on a connection of its own."""
+"""Changes in a workspace since the last look, by any process; read on a separate connection."""
 
 import threading
 from contextlib import suppress
@@ -19,7 +19,7 @@ Extent = tuple[int, int | None]  # how many rows there are, and the highest of t
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What the window knows of the run that it shows."""
+    """The window's data about the run that it shows."""
 
     run_id: int | None = None
     evaluations: tuple[Evaluation, ...] = ()  # by epoch
@@ -43,7 +43,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """One look: what was read, and where the next one goes on."""
+    """One look: what was read, and where the next one starts."""
 
     before: Place
     after: Place

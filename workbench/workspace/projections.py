@@ -32,7 +32,7 @@ def read_projections(db: Connection, where: str, values: tuple[Any, ...]) -> lis
 
 
 def _projection(row: list[Any]) -> Projection:
-    """One map; one whose settings cannot be read is named so, and is nobody's start or continuation."""
+    """One map; if its settings cannot be read its method says so, and no chain of maps uses it."""
     method, params, versions, doubts = row[2], {}, {}, ()
     try:
         params, versions, doubts = parsed(row[3], dict), parsed(row[6], dict), tuple(parsed(row[12], list))

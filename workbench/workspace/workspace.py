@@ -51,7 +51,7 @@ class Workspace(Store):
         return runs.create_run(self, config, experiment)
 
     def take_over(self, run_id: int) -> None:
-        """Make a run that nobody works on this process's own, queued to be resumed. Raises Problem naming the owner."""
+        """Take over a run without an owner, queued to be resumed. Raises Problem naming the owner if there is one."""
         with self.writing() as db:
             ownership.take_run(db, run_id)
 
