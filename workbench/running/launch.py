@@ -45,7 +45,7 @@ def make_job(
 def run(
     workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False
 ) -> None:
-    """Do a prepared run on this thread. With `resume` it continues from its last whole checkpoint, else it starts at the first epoch.
+    """Do a prepared run on this thread; with `resume` from its last whole checkpoint, else from the first epoch.
 
     Raises:
         Problem: data, device, disk or numbers; says what is kept.

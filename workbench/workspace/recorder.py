@@ -127,7 +127,7 @@ class Recorder:
             keep_dataset(db, dataset_id, self._folder)
 
     def environment(self, facts: dict[str, Any]) -> None:
-        """Versions, device and parameters of this run, as JSON beside it; entries that a repair could not restore stay."""
+        """Versions, device and parameters of this run, as JSON beside it; entries from before a repair stay."""
         before = self._workspace.run(self.run_id).environment
         facts = facts | {name: before[name] for name in (REPAIRED,) if name in before}
         with self._writing() as db:

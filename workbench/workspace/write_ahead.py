@@ -20,7 +20,7 @@ LOOKS, PAUSE = 3, 0.1  # another program may be writing: look again, seconds bet
 
 
 def set_aside(database: Path) -> Path | None:
-    """A copy of the log, when it holds changes that SQLite would leave out; None when all is read, or once it was reported.
+    """A copy of the log, when it holds changes that SQLite would leave out; None when all is read or it was reported.
 
     The log itself is not touched: another program may have it open. Raises Problem when the copy cannot be written.
     """
