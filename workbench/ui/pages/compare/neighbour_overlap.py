@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
 
@@ -14,9 +14,9 @@ from workbench.progress import Progress
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.newest import Newest
 from workbench.ui.pages.compare.model import Named
-from workbench.ui.pages.compare.shown_queries import THUMBNAIL, ShownQueries
 from workbench.ui.pages.compare.tables import fit_columns, table_view
 from workbench.ui.session import Session
+from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
@@ -24,13 +24,15 @@ from workbench.ui.words import percent
 
 USUAL, MOST = 10, 100  # neighbours
 MOVERS = 500  # queries listed: the largest movers
-AHEAD = 20  # rows around a visible one whose pictures are loaded with it
+THUMBNAIL, AHEAD = 36, 20  # px; rows around a visible one whose pictures are loaded with it
 TITLES = ("Query", "Class", "Same %", "Hit, baseline", "Hit, other", "Pairs n")
 PLACE = "movers"
 
 
-class NeighbourPanel(ShownQueries):
+class NeighbourPanel(QWidget):
     """Reads rankings on a thread when it becomes visible. `opened` (run, sample id) asks to show the query there."""
+
+    opened = Signal(int, object)
 
     def __init__(self, session: Session, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,16 +46,21 @@ class NeighbourPanel(ShownQueries):
         self.k.setKeyboardTracking(False)
         self.told = label("", wrap=True)
         self.model = SortedRows(TITLES, self._cells, _written, self, picture=self._picture)
-        head = QHBoxLayout()
-        head.addWidget(caption("Nearest neighbours", self.k))
-        head.addWidget(self.k)
-        head.addStretch(1)
-        self._set_up_table(table_view(self.model, "Queries whose neighbours changed most"), head)
+        self.table = table_view(self.model, "Queries whose neighbours changed most")
+        self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
+        self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         self.table.horizontalHeader().setSortIndicator(2, Qt.SortOrder.AscendingOrder)
         self.table.setSortingEnabled(True)
         self.table.setToolTip(
             "Hit: rank of the first true neighbour. Double-click shows the query in the run of the other group"
         )
+        self.buttons = [button("Show in the baseline", kind="quiet"), button("Show in the other", kind="quiet")]
+        head = QHBoxLayout()
+        head.addWidget(caption("Nearest neighbours", self.k))
+        head.addWidget(self.k)
+        head.addStretch(1)
+        for show_button in self.buttons:
+            head.addWidget(show_button)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)
         column.addLayout(head)
@@ -63,6 +70,9 @@ class NeighbourPanel(ShownQueries):
         loader.ready.connect(self.model.pictures_came)
         self.k.valueChanged.connect(self.read)
         self.table.activated.connect(self._open_second)
+        self.buttons[0].clicked.connect(self._open_first)
+        self.buttons[1].clicked.connect(self._open_second)
+        self.table.selectionModel().currentChanged.connect(self._check)
         self.say("")
 
     def show_pairs(self, paired: Sequence[PairOfRuns], named: Named) -> None:
@@ -125,6 +135,16 @@ class NeighbourPanel(ShownQueries):
             near = self.model.rows[max(0, at - AHEAD) : at + AHEAD]
             self._loader.request(PLACE, [int(self.found.sample_ids[query]) for query in near], THUMBNAIL)
         return picture
+
+    def _check(self) -> None:
+        for show_button in self.buttons:
+            show_button.setEnabled(self.table.currentIndex().isValid() and not self.table.isHidden())
+
+    def _open_first(self) -> None:
+        self._open(0)
+
+    def _open_second(self) -> None:
+        self._open(1)
 
     def _open(self, side: int) -> None:
         row = self.model.row(self.table.currentIndex().row())

@@ -3,20 +3,20 @@
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.comparing.comparison_text import number, queries_told
 from workbench.comparing.pairing import Comparison
 from workbench.ui.pages.compare.model import Named
-from workbench.ui.pages.compare.shown_queries import THUMBNAIL, ShownQueries
 from workbench.ui.pages.compare.tables import LEFT, RIGHT, fit_columns, table_view
+from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
 
 Index = QModelIndex | QPersistentModelIndex
-AHEAD = 40  # rows below a visible one whose pictures are loaded with it
+THUMBNAIL, AHEAD = 36, 40  # px; rows below a visible one whose pictures are loaded with it
 PLACE = "compared queries"
 ALL, BETTER, WORSE = "All queries", "Better than the baseline", "Worse than the baseline"
 
@@ -114,8 +114,10 @@ class QueryDifferenceTable(QAbstractTableModel):
         return str(queries.runs[at])
 
 
-class QueryDifferences(ShownQueries):
+class QueryDifferences(QWidget):
     """The Queries tab. `opened` (run, sample id) asks to show the query in that run."""
+
+    opened = Signal(int, object)
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -125,12 +127,18 @@ class QueryDifferences(ShownQueries):
         self.kind.addItems([ALL, BETTER, WORSE])
         self.kind.setAccessibleName("Which queries are listed")
         self.count = label("", "muted", wrap=True)
+        self.table = table_view(self.model, "Queries with their difference")
+        self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
+        self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
+        self.table.setToolTip("Double-click shows the query in a run of the other group")
+        self.hint = label("", "muted", wrap=True)
+        self.buttons = [button("Show in the baseline", kind="quiet"), button("Show in the other", kind="quiet")]
         head = QHBoxLayout()
         head.addWidget(self.kind)
         head.addStretch(1)
-        self._set_up_table(table_view(self.model, "Queries with their difference"), head)
-        self.table.setToolTip("Double-click shows the query in a run of the other group")
-        self.hint = label("", "muted", wrap=True)
+        for show_button in self.buttons:
+            show_button.setToolTip("Open the chosen query on the Retrieval page, in a run of that group")
+            head.addWidget(show_button)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)
         column.addLayout(head)
@@ -139,6 +147,9 @@ class QueryDifferences(ShownQueries):
         column.addWidget(self.table, 1)
         self.kind.currentTextChanged.connect(self._filter)
         self.table.doubleClicked.connect(self._open_second)
+        self.buttons[0].clicked.connect(self._open_first)
+        self.buttons[1].clicked.connect(self._open_second)
+        self.table.selectionModel().currentChanged.connect(self._check)
         self.show_comparison(None, {}, "")
 
     def show_comparison(self, found: Comparison | None, named: Named, hint: str) -> None:
@@ -161,6 +172,16 @@ class QueryDifferences(ShownQueries):
     def _filter(self) -> None:
         self.model.show(self.model.comparison, self._named, self.kind.currentText())
         self._check()
+
+    def _check(self) -> None:
+        for show_button in self.buttons:
+            show_button.setEnabled(self.table.currentIndex().isValid() and not self.table.isHidden())
+
+    def _open_first(self) -> None:
+        self._open(0)
+
+    def _open_second(self) -> None:
+        self._open(1)
 
     def _open(self, side: int) -> None:
         index, comparison = self.table.currentIndex(), self.model.comparison
