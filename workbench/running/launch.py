@@ -45,7 +45,7 @@ def make_job(
 def run(
     workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False
 ) -> None:
-    """Do a prepared run on this thread; with `resume` from its last whole checkpoint, else from the first epoch.
+    """Do a prepared run on this thread. With `resume` it goes on from its last whole checkpoint, else begins anew.
 
     Raises:
         Problem: data, device, disk or numbers; says what is kept.

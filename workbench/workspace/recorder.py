@@ -127,7 +127,7 @@ class Recorder:
             keep_dataset(db, dataset_id, self._folder)
 
     def environment(self, facts: dict[str, Any]) -> None:
-        """Versions, device and parameters of this run, as JSON beside it; entries from before a repair stay."""
+        """Versions, device and parameters of this run, as JSON beside it; what a repair could not bring back stays."""
         before = self._workspace.run(self.run_id).environment
         facts = facts | {name: before[name] for name in (REPAIRED,) if name in before}
         with self._writing() as db:
@@ -167,7 +167,7 @@ class Recorder:
         return points
 
     def close(self) -> None:
-        """Close the journal of a recorder that gets no Ended event."""
+        """Close the journal of a recorder that hears no Ended."""
         self._journal.close()
 
     def _begin(self) -> None:
@@ -283,7 +283,7 @@ class Recorder:
             raise _unwritten(error) from None
 
     def _meet(self, problem: Problem) -> None:
-        """A disk that cannot be written now: wait for the user, or end the run where there is none."""
+        """A disk that cannot be written now: wait with the person, or end where nobody looks."""
         if self._control is None or not self._control.attended or isinstance(problem, RunTaken):
             raise problem
         self._control.reason = str(problem)
