@@ -73,7 +73,7 @@ def remove(folder: Path) -> None:
     _write([trusted for trusted in before if trusted != gone])
 
 
-def found() -> list[Plugin]:
+def all_plugins() -> list[Plugin]:
     """All plug-ins, none of them loaded. The `load` of one that cannot be read says why."""
     return [*_in_folders(), *(_installed(entry_point) for group in GROUPS for entry_point in entry_points(group=group))]
 

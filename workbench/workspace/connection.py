@@ -110,8 +110,8 @@ def writing(connection: Connection) -> Iterator[Connection]:
 
 
 @contextlib.contextmanager
-def told(connection: Connection) -> Iterator[Connection]:
-    """Turns errors of SQLite while it reads into a Problem: locked, damaged or cut short, or gone."""
+def explained_errors(connection: Connection) -> Iterator[Connection]:
+    """Turn errors of SQLite inside the block into a Problem: locked, damaged or cut short, or gone."""
     try:
         yield connection
     except sqlite3.DatabaseError as error:

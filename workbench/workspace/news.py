@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.events import CHECKPOINTS
 from workbench.problem import Problem
 from workbench.workspace import curves, evaluations, experiments, runs, samples
-from workbench.workspace.connection import InPlace, told
+from workbench.workspace.connection import InPlace, explained_errors
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
 from workbench.workspace.workspace import Workspace
 
@@ -91,7 +91,7 @@ class Watch:
             if self._closed:
                 return None
             self._in_place.check()
-            with told(self._db):
+            with explained_errors(self._db):
                 return self._look(reached)
 
     def _look(self, reached: Place) -> News | None:
