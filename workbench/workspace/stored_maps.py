@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from workbench.files import parts
 from workbench.workspace import projections
 from workbench.workspace.arrays import check_count, read_array
 from workbench.workspace.rows import Evaluation, Projection
+from workbench.workspace.times import stamp
 from workbench.workspace.workspace import Workspace
 
 
@@ -59,8 +59,7 @@ def store_map(
     run_id = workspace.evaluation(evaluation_id).run_id
     parts.remove_dead(workspace.folder(run_id))  # maps have names of their own: none is written in another's place
     if measured.kept is not None:
-        stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
-        path = workspace.file(run_id, f"kept-{evaluation_id}-{method}-{stamp}.npy")
+        path = workspace.file(run_id, f"kept-{evaluation_id}-{method}-{stamp()}.npy")
         with files.atomic_write(path) as file:
             np.save(file, measured.kept.astype(np.float32), allow_pickle=False)
         columns["kept_id"] = workspace.add_artefact(run_id, "projection", path)
