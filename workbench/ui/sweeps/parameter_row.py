@@ -53,11 +53,6 @@ class ParameterRow(QWidget):
         """ "FIELD=VALUES" as `workbench sweep start --param` takes it."""
         return f"{self.field.value()}={self.values.text().strip()}"
 
-    @property
-    def empty(self) -> bool:
-        """Whether no values are entered."""
-        return not self.values.text().strip()
-
     def show_problem(self, sentence: str) -> None:
         """Show what is wrong with it; empty when nothing is."""
         self.problem.setText(sentence)
