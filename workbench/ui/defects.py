@@ -72,7 +72,7 @@ class Defects(QObject):
     def install(self) -> None:
         """Receive uncaught exceptions of all threads, and write Qt's messages to the log."""
         sys.excepthook = self.caught
-        threading.excepthook = self._caught_in_thread
+        threading.excepthook = self.caught_in_thread
         qInstallMessageHandler(_to_log)
 
     def remove(self) -> None:
@@ -93,7 +93,8 @@ class Defects(QObject):
         problem = error if isinstance(error, Problem) else _as_problem(kind)
         self.told.emit(problem, text)
 
-    def _caught_in_thread(self, args: threading.ExceptHookArgs) -> None:
+    def caught_in_thread(self, args: threading.ExceptHookArgs) -> None:
+        """The exception hook of the other threads, which does the same."""
         self.caught(args.exc_type, args.exc_value, args.exc_traceback)
 
     def _is_news(self, key: str) -> bool:

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from tests.processes import analysis_processes
 from tests.waits import HANG
 from workbench import jobs
 from workbench.control import Cancelled, Control
@@ -159,12 +160,12 @@ def test_cancel_ends_the_work_and_the_next_request_gets_a_new_process(analysis):
 
 def test_no_process_outlives_close(analysis):
     process, answers = analysis
+    before = analysis_processes()
     process.request("warm")
     answers.get(timeout=HANG)
-    child = process._process
+    (child,) = analysis_processes() - before
     process.close()
-    assert child is not None
-    assert child.poll() is not None
+    assert not child.is_running()
     assert not [thread for thread in threading.enumerate() if not thread.daemon and "analysis" in thread.name]
 
 
