@@ -78,7 +78,7 @@ def run_window(folder: Path | None, *, measure: bool = False) -> int:
     session = Session(workspace)
     session.theme.apply()
     window = MainWindow(session)
-    defects.told.connect(window.show_defect)
+    defects.noticed.connect(window.show_defect)
     if measure:
         window.painted.connect(_tell_start)
         window.painted.connect(app.quit)

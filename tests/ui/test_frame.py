@@ -79,7 +79,7 @@ def test_an_empty_workspace_opens_with_cards_docks_and_an_empty_list(window, ses
     assert not window.inspector.isVisible(), "nothing is selected"
     assert window.activity.isVisible()
     assert "No runs yet" in [each.text() for each in window.runs.findChildren(QLabel)]
-    assert window.status.place.text() == str(session.workspace.path)
+    assert window.status.folder.text() == str(session.workspace.path)
     assert window.pages.currentWidget().accessibleName() == "setup"
 
 
@@ -396,7 +396,7 @@ def raise_at_one_place(error):
 @pytest.fixture
 def defects(window):
     made = Defects()
-    made.told.connect(window.show_defect)
+    made.noticed.connect(window.show_defect)
     return made
 
 
@@ -411,7 +411,7 @@ def test_the_same_defect_is_told_once_a_minute(window, defects, monkeypatch):
     clock = [0.0]
     monkeypatch.setattr("workbench.ui.defects.monotonic", lambda: clock[0])
     told = []
-    defects.told.connect(lambda problem, trace: told.append(problem))
+    defects.noticed.connect(lambda problem, trace: told.append(problem))
     for seconds in (0.0, 1.0, 59.0, 61.0):
         clock[0] = seconds
         tell(defects, ValueError("broken"))

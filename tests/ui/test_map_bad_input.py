@@ -150,7 +150,7 @@ def test_a_writer_that_holds_the_database_stops_neither_map_nor_retrieval(qtbot,
 def uncaught():
     """What nobody catches in the window, as Defects hands it to the message bar."""
     defects, found = Defects(), []
-    defects.told.connect(lambda problem, trace: found.append(problem))
+    defects.noticed.connect(lambda problem, trace: found.append(problem))
     defects.install()
     yield found
     defects.remove()

@@ -7,6 +7,7 @@ from workbench.ui.question import WORDS_WIDTH, Question
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
+from workbench.ui.words import STOP, STOP_NOW
 
 
 class WaitDialog(QDialog):
@@ -22,7 +23,7 @@ class WaitDialog(QDialog):
         bar = QProgressBar(textVisible=False)
         bar.setRange(0, 0)
         bar.setAccessibleName("Waiting for the run to end")
-        self.now = button("Stop now, keep finished epochs", "stop")
+        self.now = button(STOP_NOW, "stop")
         self.now.setVisible(can_hurry)
         self.now.clicked.connect(self.now_chosen)
         column = QVBoxLayout(self)
@@ -70,7 +71,7 @@ class Closing(QObject):
             {
                 "keep": button("Keep the window open"),
                 "now": button("Stop now", "x-circle"),
-                "stop": button("Stop after this epoch", "stop", "primary"),
+                "stop": button(STOP, "stop", "primary"),
             },
             self._window,
         )

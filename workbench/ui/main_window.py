@@ -30,8 +30,8 @@ from workbench.ui.shortcuts_dialog import ShortcutsDialog
 from workbench.ui.status_bar import StatusBar
 from workbench.ui.tab_order import order_regions
 from workbench.ui.undo import UndoCommands
-from workbench.ui.welcome import Welcome, dropped_path
-from workbench.ui.words import ARCHIVES
+from workbench.ui.welcome import ONE_FOLDER_PER_CLASS, Welcome, dropped_path
+from workbench.ui.words import ARCHIVES, CONFIGS
 from workbench.workspace.news import Watch, watched
 
 FIRST_SIZE = (1440, 900)  # px
@@ -265,12 +265,12 @@ class MainWindow(QMainWindow):
         self.session.show_page("setup")
 
     def _open_config(self) -> None:
-        chosen, _ = QFileDialog.getOpenFileName(self, "Open a config", "", "Config (*.toml)")
+        chosen, _ = QFileDialog.getOpenFileName(self, "Open a config", "", CONFIGS)
         if chosen:
             self.offer(Path(chosen))
 
     def _open_images(self) -> None:
-        chosen = QFileDialog.getExistingDirectory(self, "A folder with one folder per class")
+        chosen = QFileDialog.getExistingDirectory(self, ONE_FOLDER_PER_CLASS)
         if chosen:
             self.offer(Path(chosen))
 

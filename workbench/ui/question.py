@@ -28,7 +28,7 @@ class Question(QDialog):
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.answers = answers
-        self._given = next(iter(answers))
+        self._answer = next(iter(answers))
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 24, 24, 16)
         column.setSpacing(8)
@@ -44,12 +44,12 @@ class Question(QDialog):
         column.addSpacing(8)
         column.addLayout(row)
         column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
-        answers[self._given].setDefault(True)
+        answers[self._answer].setDefault(True)
         self.finished.connect(self._say)
 
     def _give(self, key: str, _checked: bool = False) -> None:
-        self._given = key
+        self._answer = key
         self.accept()
 
     def _say(self) -> None:
-        self.answered.emit(self._given)
+        self.answered.emit(self._answer)

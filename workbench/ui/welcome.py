@@ -10,6 +10,7 @@ from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import IconLabel, label, restyle
 
 TOP = Qt.AlignmentFlag.AlignTop
+ONE_FOLDER_PER_CLASS = "A folder with one folder per class"
 
 
 class StartCard(QFrame):
@@ -126,7 +127,7 @@ class Welcome(QFrame):
             self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
 
     def _choose_images(self) -> None:
-        chosen = QFileDialog.getExistingDirectory(self, "A folder with one folder per class")
+        chosen = QFileDialog.getExistingDirectory(self, ONE_FOLDER_PER_CLASS)
         if chosen:
             self.images_offered.emit(Path(chosen))
 

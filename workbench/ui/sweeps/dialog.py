@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.config import RunConfig
 from workbench.problem import Problem
@@ -19,6 +19,7 @@ from workbench.ui.sweeps.draft import Checked, Entered, SweepDraft
 from workbench.ui.sweeps.fixed_line import FixedLine
 from workbench.ui.sweeps.panel import show_sweeps
 from workbench.ui.sweeps.parameter_row import ParameterRow
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.editors import ChoiceEditor, LineEditor
@@ -79,24 +80,19 @@ class SweepDialog(QDialog):
         self.warning = label(objective.FLATTERS, "warning", wrap=True)
         self.problem = label("", "error", wrap=True)
         self.cancel, self.start = button("Cancel"), button(START, "play", "primary")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(8)
-        column.addWidget(ElidedLabel(f"Vary “{self.draft.config.name}”", "section"))
-        column.addLayout(self._choices())
-        column.addWidget(self.about)
-        column.addWidget(self.fixed)
-        column.addWidget(
-            label("Parameters: values with commas, or LOW..HIGH, then :log and points for a grid", "caption")
+        in_column(
+            ElidedLabel(f"Vary “{self.draft.config.name}”", "section"),
+            self._choices(),
+            self.about,
+            self.fixed,
+            label("Parameters: values with commas, or LOW..HIGH, then :log and points for a grid", "caption"),
+            (self._parameters(), 1),
+            *(self.summary, self.warning, self.problem),
+            in_row(1, self.cancel, self.start),
+            on=self,
+            margins=16,
+            spacing=8,
         )
-        column.addWidget(self._parameters(), 1)
-        for widget in (self.summary, self.warning, self.problem):
-            column.addWidget(widget)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.cancel)
-        foot.addWidget(self.start)
-        column.addLayout(foot)
 
     def _choices(self) -> QGridLayout:
         grid = QGridLayout()

@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QMessageBox, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QMessageBox, QSplitter, QStackedWidget, QWidget
 
 from workbench.comparing.measures import BEST
 from workbench.ui.newest import Newest
@@ -12,6 +12,7 @@ from workbench.ui.report_offer import offer_report
 from workbench.ui.session import Session
 from workbench.ui.sweeps.numbered_table import NumberedTable
 from workbench.ui.sweeps.panel_model import HEAD, Change, Look, SweepsModel, look
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
@@ -49,39 +50,24 @@ class SweepsPanel(QDialog):
         self.show_run = button("Show the run")
         self.up, self.down = button("Move up", "arrow-up"), button("Move down", "arrow-down")
         below = QWidget()
-        column = QVBoxLayout(below)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.words)
-        column.addWidget(self.trials, 1)
+        in_column(self.words, (self.trials, 1), on=below, margins=(0, 8, 0, 0), spacing=8)
         split = QSplitter(Qt.Orientation.Vertical)
         split.addWidget(self.sweeps)
         split.addWidget(below)
         split.setStretchFactor(0, 2)
         split.setStretchFactor(1, 5)
         split.setChildrenCollapsible(False)
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        for widget in (self.pause, self.retry, self.cancel):
-            foot.addWidget(widget)
-        foot.addStretch(1)
-        for widget in (self.up, self.down, self.show_run, self.report, self.compare):
-            foot.addWidget(widget)
+        of_run = (self.up, self.down, self.show_run)
+        foot = in_row(self.pause, self.retry, self.cancel, 1, *of_run, self.report, self.compare, spacing=8)
         whole = QWidget()
-        inside = QVBoxLayout(whole)
-        inside.setContentsMargins(16, 16, 16, 16)
-        inside.setSpacing(12)
-        inside.addWidget(split, 1)
-        inside.addLayout(foot)
+        in_column((split, 1), foot, on=whole, margins=16, spacing=12)
         self.stack = QStackedWidget()
         self.hint = EmptyHint(
             "No sweeps yet", "“Sweep…” beside Start on the Set up page varies a run over many settings.", "Go to Set up"
         )
         self.stack.addWidget(self.hint)
         self.stack.addWidget(whole)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self.stack)
+        in_column(self.stack, on=self)
 
     def _connect(self) -> None:
         self._timer.timeout.connect(self.refresh)
@@ -183,7 +169,7 @@ class SweepsPanel(QDialog):
 
     def _cancel(self) -> None:
         shown, cancel = self.model.shown, self.model.cancel()
-        if shown is None:
+        if shown is None or cancel is None:
             return
         box = QMessageBox(QMessageBox.Icon.NoIcon, CANCEL, f"Cancel sweep {shown.sweep.id}?", parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)

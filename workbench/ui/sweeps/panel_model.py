@@ -124,7 +124,7 @@ class SweepsModel:
     def can_move(self, by: int) -> bool:
         """Whether the chosen run has not begun and has another such run `by` places after it in the line."""
         movable = [trial.id for trial in self._trials if trial.state == "queued" and trial.run_id is None]
-        return self._trial_id in movable and 0 <= movable.index(self._trial_id) + by < len(movable)
+        return (number := self._trial_id) in movable and 0 <= movable.index(number) + by < len(movable)
 
     def pause_or_resume(self) -> Change | None:
         """Pause a sweep that works; give any other one a worker."""

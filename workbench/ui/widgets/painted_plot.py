@@ -77,7 +77,7 @@ class PaintedPlot(QFrame):
         column.addWidget(self.picture, 1)
         self.retitle(title)
 
-    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw the whole plot into the rectangle `place` (px), in the colours of a theme."""
         raise NotImplementedError
 

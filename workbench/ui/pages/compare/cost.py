@@ -34,11 +34,11 @@ class CostPanel(QWidget):
         words = "Small: each run. Great, with an edge: mean of a group. Times of different devices are no fair match."
         column.addWidget(label(words, "muted", wrap=True))
 
-    def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
+    def show_overview(self, overview: Overview, shown_as: Sequence[Look]) -> None:
         """Show other groups with their looks, in the same order."""
-        title = metric_title(found.metric)
-        unit = 100 if is_share(found.metric) else 1
-        pairs = list(zip(found.summaries, shown_as, strict=True))
+        title = metric_title(overview.metric)
+        unit = 100 if is_share(overview.metric) else 1
+        pairs = list(zip(overview.summaries, shown_as, strict=True))
         self.legend.clear()
         for summary, look in pairs[:MOST_NAMED]:
             self.legend.addWidget(LegendEntry(summary.group.title, look))

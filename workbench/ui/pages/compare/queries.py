@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QPixmap, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.comparing.comparison_text import number, queries_told
 from workbench.comparing.pairing import Comparison
 from workbench.ui.pages.compare.model import Named
+from workbench.ui.pages.compare.open_buttons import OpenButtons
 from workbench.ui.pages.compare.tables import LEFT, RIGHT, fit_columns, table_view
-from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
 
@@ -74,7 +75,7 @@ class QueryDifferenceTable(QAbstractTableModel):
             return plain_tip((self.comparison.first if section == 2 else self.comparison.second).title)
         return ("Query", "Class", "Baseline % ↑", "Other % ↑", "Difference", "Pairs n")[section]
 
-    def place(self, row: int) -> int:
+    def position(self, row: int) -> int:
         """The row of the comparison's columns behind a row of the table."""
         return int(self._rows[row])
 
@@ -132,38 +133,25 @@ class QueryDifferences(QWidget):
         self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         self.table.setToolTip("Double-click shows the query in a run of the other group")
         self.hint = label("", "muted", wrap=True)
-        self.buttons = [button("Show in the baseline", kind="quiet"), button("Show in the other", kind="quiet")]
-        head = QHBoxLayout()
-        head.addWidget(self.kind)
-        head.addStretch(1)
-        for show_button in self.buttons:
-            show_button.setToolTip("Open the chosen query on the Retrieval page, in a run of that group")
-            head.addWidget(show_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.addLayout(head)
-        column.addWidget(self.count)
-        column.addWidget(self.hint)
-        column.addWidget(self.table, 1)
+        self.openers = OpenButtons(self.table)
+        head = in_row(self.kind, 1, self.openers)
+        in_column(head, self.count, self.hint, (self.table, 1), on=self, margins=8)
         self.kind.currentTextChanged.connect(self._filter)
-        self.table.doubleClicked.connect(self._open_second)
-        self.buttons[0].clicked.connect(self._open_first)
-        self.buttons[1].clicked.connect(self._open_second)
-        self.table.selectionModel().currentChanged.connect(self._check)
+        self.openers.asked.connect(self._open)
         self.show_comparison(None, {}, "")
 
-    def show_comparison(self, found: Comparison | None, named: Named, hint: str) -> None:
+    def show_comparison(self, comparison: Comparison | None, named: Named, hint: str) -> None:
         """Show other queries, or `hint` where there are none."""
         self._named = named
-        self.model.show(found, named, self.kind.currentText())
-        self.count.setVisible(found is not None)
-        self.count.setText("" if found is None else queries_told(found))
+        self.model.show(comparison, named, self.kind.currentText())
+        self.count.setVisible(comparison is not None)
+        self.count.setText("" if comparison is None else queries_told(comparison))
         self.hint.setText(hint)
         self.hint.setVisible(bool(hint))
         self.table.setVisible(not hint)
         self.kind.setEnabled(not hint)
         fit_columns(self.table)
-        self._check()
+        self.openers.check()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -171,22 +159,12 @@ class QueryDifferences(QWidget):
 
     def _filter(self) -> None:
         self.model.show(self.model.comparison, self._named, self.kind.currentText())
-        self._check()
-
-    def _check(self) -> None:
-        for show_button in self.buttons:
-            show_button.setEnabled(self.table.currentIndex().isValid() and not self.table.isHidden())
-
-    def _open_first(self) -> None:
-        self._open(0)
-
-    def _open_second(self) -> None:
-        self._open(1)
+        self.openers.check()
 
     def _open(self, side: int) -> None:
         index, comparison = self.table.currentIndex(), self.model.comparison
         if not index.isValid() or comparison is None or comparison.queries is None:
             return
-        at = self.model.place(index.row())
+        at = self.model.position(index.row())
         pair = comparison.queries.paired[int(comparison.queries.seen[at])]
         self.opened.emit(pair[side], int(comparison.queries.sample_ids[at]))

@@ -22,6 +22,7 @@ from workbench.reports.templates import Template
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
+from workbench.ui.words import WHICH_EVALUATION
 
 FORMAT_WORDS = {
     "html": ("HTML", "One file with everything inside; opens anywhere, needs no network"),
@@ -164,7 +165,7 @@ class NumberChoices(QWidget):
         column.addWidget(label("Numbers", "section"))
         for words, box, name in (
             ("Metric", self.metric_box, "Metric of the comparison"),
-            ("At", self.at_box, "Which evaluation of each run"),
+            ("At", self.at_box, WHICH_EVALUATION),
         ):
             box.setAccessibleName(name)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QListWidget, QLis
 
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import state_word
+from workbench.ui.words import SEARCH_RUNS, state_word
 from workbench.workspace.rows import Run
 
 ID_ROLE = Qt.ItemDataRole.UserRole
@@ -22,7 +22,7 @@ class RunDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Runs of the report")
         self.setMinimumSize(WIDTH, HEIGHT)
-        self.search = QLineEdit(placeholderText="Search name, loss, data, state", clearButtonEnabled=True)
+        self.search = QLineEdit(placeholderText=SEARCH_RUNS, clearButtonEnabled=True)
         self.search.setAccessibleName("Search runs")
         self.list = QListWidget()
         self.list.setAccessibleName("Runs of the report; tick to include")

@@ -12,10 +12,10 @@ from workbench.workspace.rows import Neighbour
 class CardRow(QWidget):
     """A title and a CardGrid; hidden until something is shown. Args: as CardGrid."""
 
-    def __init__(self, loader: PictureLoader, place: str, ahead: int, parent: QWidget | None = None) -> None:
+    def __init__(self, loader: PictureLoader, asker: str, ahead: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.title = label("", "section", wrap=True)
-        self.grid = CardGrid(loader, place, ahead)
+        self.grid = CardGrid(loader, asker, ahead)
         self.stop, self.chosen = self.grid.stop, self.grid.chosen
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(0, 0, 0, 0)

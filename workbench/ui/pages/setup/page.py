@@ -156,8 +156,8 @@ class SetupPage(QWidget):
         self.card.data_asked.connect(self.look_at_data)
         self.runner.waits.connect(partial(self.card.show_working, "Waiting for the last change"))
         self.runner.began.connect(self.card.show_working)
-        self.runner.told.connect(self.card.show_working)
-        self.runner.found.connect(self._take_preflight)
+        self.runner.doing.connect(self.card.show_working)
+        self.runner.done.connect(self._take_preflight)
         self.runner.failed.connect(self._preflight_failed)
         self.runner.counted.connect(self._keep_classes)
         self.runner.held.connect(self._preflight_held)
@@ -224,7 +224,7 @@ class SetupPage(QWidget):
 
         known = self._looked_at if self._looked_at is not None and self._looked_at[0] == self.config else None
         self.sweep_dialog = SweepDialog(self.session, self.config, known[1] if known else None, self)
-        self.runner.found.connect(self.sweep_dialog.take_preflight)
+        self.runner.done.connect(self.sweep_dialog.take_preflight)
         self.sweep_dialog.open()
 
     def look_at_data(self) -> None:

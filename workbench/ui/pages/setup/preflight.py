@@ -35,8 +35,8 @@ class PreflightRunner(QObject):
 
     waits = Signal()  # for the config to settle
     began = Signal()
-    told = Signal(str)  # what is being done
-    found = Signal(object)  # Preflight
+    doing = Signal(str)  # what is being done
+    done = Signal(object)  # Preflight
     failed = Signal(object)  # Problem
     counted = Signal(object, int)  # RunConfig, its training classes: as soon as they are known
     held = Signal()  # a run is working: the check waits until it is asked for; classes that decide are counted
@@ -131,7 +131,7 @@ class PreflightRunner(QObject):
 
             return preflight.preflight(config, tell, cancelled, partial(self._counted.emit, number))
 
-        self._start("Preflight", work, self.found.emit)
+        self._start("Preflight", work, self.done.emit)
 
     def _start(self, title: str, work: Callable[[Progress], Any], then: Callable[[Any], None]) -> None:
         """Do the check on a thread, as the newest; its result is dropped when another has begun by then."""
@@ -155,7 +155,7 @@ class PreflightRunner(QObject):
 
     def _hear(self, number: int, text: str) -> None:
         if number == self._number and self._task is not None:
-            self.told.emit(text)
+            self.doing.emit(text)
 
 
 class PreflightCard(Card):
