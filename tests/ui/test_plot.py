@@ -14,7 +14,7 @@ from workbench.ui import theme
 from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.curve import Curve, thinned
 from workbench.ui.widgets.plot import CurvePlot, Series
-from workbench.ui.widgets.plot_canvas import Shade
+from workbench.ui.widgets.plot_items import Shade
 
 CE, SPCE = Series("probe/ce", "CE", "#0072B2"), Series("probe/spce", "SPCE", "#D55E00", dashed=True)
 NAN, INF = float("nan"), float("inf")

@@ -97,9 +97,8 @@ class Shown(Work):
         self._chosen = None
         self.run_id = run_id
         self.follower.follow(run_id)
-        self._announced = (
-            run_id is None or self.run() is not None
-        )  # a run that was just made is announced when it is read
+        # A run that was just made is announced when it is read.
+        self._announced = run_id is None or self.run() is not None
         before, self.evaluation_id = self.evaluation_id, None
         if self._announced:
             self.run_changed.emit(run_id)

@@ -28,8 +28,9 @@ from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.plot_canvas import PlotCanvas, Series
+from workbench.ui.widgets.plot_canvas import PlotCanvas
 from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_or_report, save_png, save_svg
+from workbench.ui.widgets.plot_items import Series
 from workbench.ui.widgets.plot_table import CurveTable, TableDialog
 from workbench.ui.widgets.smoothing_slider import SmoothingSlider
 

@@ -19,7 +19,7 @@ from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.looks import Look, short_title
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
-from workbench.ui.widgets.plot_canvas import blended
+from workbench.ui.widgets.plot_items import blended
 
 MOST_DRAWN = 12  # groups: more are not distinguishable, and their legend is not readable
 TURN_MS = 4  # between two groups, for what else waits

@@ -19,7 +19,8 @@ from workbench.ui.pages.setup.data_finder import DataFinder
 from workbench.ui.pages.setup.draft import GROUPS, Draft
 from workbench.ui.pages.setup.groups import FormGroups
 from workbench.ui.pages.setup.plugins import PluginNotice
-from workbench.ui.pages.setup.preflight import PreflightCard, PreflightRunner
+from workbench.ui.pages.setup.preflight import PreflightRunner
+from workbench.ui.pages.setup.preflight_card import PreflightCard
 from workbench.ui.pages.setup.preset_chooser import PresetChooser
 from workbench.ui.session import Session
 from workbench.ui.tab_order import order_regions
