@@ -649,7 +649,7 @@ def test_an_archive_is_chosen_from_the_menu(window, session, tmp_path, monkeypat
         asked.append(words[-1])
         return str(archive), ""
 
-    monkeypatch.setattr("workbench.ui.main_window.QFileDialog.getOpenFileName", choose)
+    monkeypatch.setattr("workbench.ui.opening.QFileDialog.getOpenFileName", choose)
     window.commands["file.open-archive"].trigger()
     assert "*.zip" in asked[0]
     assert "*.tar.gz" in asked[0]
