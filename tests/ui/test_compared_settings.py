@@ -162,7 +162,7 @@ def test_the_largest_movers_are_listed_with_pictures_and_opened(moved, session, 
     panel.table.setCurrentIndex(index)
     asked = []
     session.page_asked.connect(asked.append)
-    panel.buttons[1].click()
+    panel.openers.sides[1].click()
     assert (session.run_id, session.query, asked) == (2, int(found.sample_ids[0]), ["retrieval"])
     assert session.evaluation_id == runs[1].evaluations[0]
     panel.k.setValue(3)

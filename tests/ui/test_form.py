@@ -7,8 +7,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QLineEdit, QToolTip
 
 from workbench.params import Params, param
+from workbench.ui.field_words import help_lines, range_of, tooltip
 from workbench.ui.widgets.editors import PathEditor
-from workbench.ui.widgets.form import ParamsForm, help_lines, range_of, tooltip
+from workbench.ui.widgets.form import ParamsForm
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 

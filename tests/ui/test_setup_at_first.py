@@ -9,7 +9,7 @@ from tests.ui.test_setup import CATALOG, choose, looked, page, row, typed  # noq
 from workbench.problem import Problem
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
-from workbench.ui.pages.setup.draft import GROUPS
+from workbench.ui.pages.setup.fields import GROUPS
 from workbench.ui.widgets.card import Card
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show

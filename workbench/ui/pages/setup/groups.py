@@ -7,11 +7,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.entries.catalog import listed
+from workbench.ui.field_words import help_lines, title_of
 from workbench.ui.icons import icon
-from workbench.ui.pages.setup.draft import GROUPS, Draft, Field
+from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.fields import GROUPS, Field
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
-from workbench.ui.widgets.form import FieldRow, Fix, ParamsForm, help_lines, title_of
+from workbench.ui.widgets.form import FieldRow, Fix, ParamsForm
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.words import counted
 

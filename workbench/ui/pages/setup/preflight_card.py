@@ -19,6 +19,7 @@ from workbench.ui.words import NO_VALUE, THIN, counted, duration, memory, short_
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
 
+LOOK, LOOKING = "Look at the data…", "Looking at the data"
 SAMPLES, SAMPLE_SIDE = 5, 48  # images; px
 LISTED = 500
 UNLIKE, NOTES = "Differs from the published counts:", "Worth knowing; nothing is left out for it:"
@@ -38,7 +39,7 @@ class PreflightCard(Card):
         self.problem = label("", "error", wrap=True)
         self.check = button("Check now")
         self.check.clicked.connect(self.check_asked)
-        self.look = button("Look at the data…", "image", kind="quiet")
+        self.look = button(LOOK, "image", kind="quiet")
         self.look.setToolTip("Images, classes, sizes, files left out, copies")
         self.look.clicked.connect(self.data_asked)
         self.samples = [QLabel() for _ in range(SAMPLES)]
@@ -93,7 +94,7 @@ class PreflightCard(Card):
         self.note.setVisible(False)
         self.look.setVisible(False)
 
-    def show_working(self, text: str = "Looking at the data") -> None:
+    def show_working(self, text: str = LOOKING) -> None:
         """A check is under way; the numbers of the last one stay until it is done."""
         self._say(f"{text}…", "", False)
 
