@@ -7,7 +7,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPainter, QPixmap
-from PySide6.QtWidgets import QGraphicsItem, QWidget
+from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
@@ -231,3 +231,23 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self.pointed.emit(float(self.item.vb.mapSceneToView(position).x()))
         else:
             self.pointed.emit(None)
+
+
+class ReadOut(QLabel):
+    """Words at the top of a canvas, on the side where the pointer is not."""
+
+    def __init__(self, canvas: PlotCanvas) -> None:
+        super().__init__(canvas)
+        self._canvas = canvas
+        self.setProperty("role", "readOut")
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def show_at(self, step: float, words: str) -> None:
+        """Show the words of this step of the bottom axis."""
+        self.setText(words)
+        self.adjustSize()
+        on_left = self._canvas.fraction_of(step) > 0.5
+        self.move(48 if on_left else max(48, self._canvas.width() - self.width() - 8), 4)
+        self.show()
