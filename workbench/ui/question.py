@@ -3,8 +3,9 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QPushButton, QWidget
 
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 
 WORDS_WIDTH = 400  # px
@@ -29,10 +30,7 @@ class Question(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.answers = answers
         self._answer = next(iter(answers))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 24, 24, 16)
-        column.setSpacing(8)
-        column.addWidget(label(question, "section", wrap=True))
+        column = in_column(label(question, "section", wrap=True), on=self, margins=(24, 24, 24, 16), spacing=8)
         self.words = label(words, wrap=True)
         self.words.setMinimumWidth(WORDS_WIDTH)
         column.addWidget(self.words)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import IconLabel, label, restyle
 
@@ -34,10 +35,7 @@ class StartCard(QFrame):
         row.addWidget(self.button)
         row.addStretch(1)
         words.addLayout(row)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(12, 12, 12, 12)
-        line.setSpacing(12)
-        line.addWidget(picture)
+        line = in_row(picture, on=self, margins=12, spacing=12)
         line.setAlignment(picture, TOP)
         line.addLayout(words, 1)
 

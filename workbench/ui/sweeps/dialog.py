@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QWidget
 
 from workbench.config import RunConfig
 from workbench.problem import Problem
@@ -114,10 +114,7 @@ class SweepDialog(QDialog):
 
     def _parameters(self) -> QScrollArea:
         inside = QWidget()
-        self._lines = QVBoxLayout(inside)
-        self._lines.setContentsMargins(0, 0, 4, 0)
-        self._lines.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
-        self._lines.addStretch(1)
+        self._lines = in_column((self.add, Qt.AlignmentFlag.AlignLeft), 1, on=inside, margins=(0, 0, 4, 0))
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)

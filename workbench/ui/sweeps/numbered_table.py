@@ -8,14 +8,13 @@ from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
 from workbench.ui.widgets.row_table import select_rows
 
-NUMBER_ROLE = Qt.ItemDataRole.UserRole + 1
-
 
 class NumberedTable(QTableWidget):
     """One row can be chosen; `name` is what a screen reader says."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
+        self._numbers: list[int] = []  # of the rows
         select_rows(self, name)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         header = self.horizontalHeader()
@@ -27,7 +26,7 @@ class NumberedTable(QTableWidget):
     def chosen(self) -> int | None:
         """The number of the chosen row."""
         items = self.selectedItems()
-        return int(items[0].data(NUMBER_ROLE)) if items else None
+        return self._numbers[items[0].row()] if items else None
 
     def show_rows(self, head: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], chosen: int | None) -> None:
         """Show these rows (number, cells) with that number chosen, without `itemSelectionChanged`."""
@@ -36,21 +35,23 @@ class NumberedTable(QTableWidget):
             self.setColumnCount(len(head))
             self.setRowCount(len(rows))
             self.setHorizontalHeaderLabels(list(head))
-            for row, (number, cells) in enumerate(rows):
+            self._numbers = [number for number, _ in rows]
+            for row, (_, cells) in enumerate(rows):
                 for column, text in enumerate(cells):
-                    wider = self._write(row, column, number, text) or wider
+                    wider = self._write(row, column, text) or wider
             if wider:
                 self._fit_columns()
-            if chosen != self.chosen:
-                self._choose(chosen)
+            if chosen not in self._numbers:
+                self.clearSelection()
+            elif chosen != self.chosen:
+                self.selectRow(self._numbers.index(chosen))
 
-    def _write(self, row: int, column: int, number: int, text: str) -> bool:
+    def _write(self, row: int, column: int, text: str) -> bool:
         """Whether the text is longer than the one before."""
         item = self.item(row, column)
         if item is None:
             item = QTableWidgetItem()
             self.setItem(row, column, item)
-        item.setData(NUMBER_ROLE, number)
         before = item.text()
         if before != text:
             item.setText(text)
@@ -61,11 +62,3 @@ class NumberedTable(QTableWidget):
         self.resizeColumnsToContents()
         self.horizontalHeader().setStretchLastSection(False)  # fitted to its words, it would stay so
         self.horizontalHeader().setStretchLastSection(True)
-
-    def _choose(self, number: int | None) -> None:
-        rows = (row for row in range(self.rowCount()) if self.item(row, 0).data(NUMBER_ROLE) == number)
-        row = next(rows, None)
-        if row is None:
-            self.clearSelection()
-        else:
-            self.selectRow(row)

@@ -10,13 +10,13 @@ from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
     QFileDialog,
-    QHBoxLayout,
     QLineEdit,
     QMenu,
     QPushButton,
     QWidget,
 )
 
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.words import ARCHIVES
 
 Field = dict[str, Any]  # one property of a JSON Schema, as in the catalog
@@ -154,11 +154,7 @@ class PathEditor(QWidget):
         else:
             self.browse.clicked.connect(self._browse_folder if kind == "folder" else self._browse_file)
         self.browse.setAccessibleName(f"Browse for a {words}")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self._paths, 1)
-        layout.addWidget(self.browse)
+        in_row((self._paths, 1), self.browse, on=self, spacing=4)
         self._line().setPlaceholderText(f"Drop a {words} here, or type its place")
         self._line().setAcceptDrops(False)  # its own drop would leave "file:///..."; ours is below
         self.setAcceptDrops(True)

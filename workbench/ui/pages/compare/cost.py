@@ -9,6 +9,7 @@ from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.ui.pages.compare.looks import Look, short_title
 from workbench.ui.pages.compare.plots import CostPlot, symbol
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 from workbench.workspace.rows import Run
@@ -55,11 +56,7 @@ class LegendEntry(QWidget):
         super().__init__(parent)
         picture = QLabel()
         picture.setPixmap(symbol(look))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(picture)
-        row.addWidget(label(short_title(title)))
+        in_row(picture, label(short_title(title)), on=self, spacing=4)
 
 
 def seconds(run: Run) -> float:

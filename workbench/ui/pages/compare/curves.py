@@ -7,7 +7,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.comparison_text import metric_title, scalar_title
 from workbench.comparing.in_common import runs_named
@@ -17,6 +17,7 @@ from workbench.comparing.training_curves import TrainingCurves
 from workbench.ui import theme
 from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.looks import Look, short_title
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.plot_items import blended
@@ -37,10 +38,7 @@ class SeedCurves(QWidget):
         self.plot = CurvePlot("Curves", [], x_title="epoch")
         self.plot.failed.connect(self.failed)
         self.note = label("", "muted", wrap=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.addWidget(self.plot, 1)
-        column.addWidget(self.note)
+        in_column((self.plot, 1), self.note, on=self, margins=8)
         self.behind: dict[str, list[pg.GraphicsObject]] = {}  # runs and band of each curve, by its series
         self._waiting: list[tuple[Curve, Look]] = []
         self._last: list[Callable[[], None]] = []  # what is to be done after the last of them

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from math import isfinite
 
 from PySide6.QtGui import QIcon, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from workbench.comparing.comparison_text import NO_VALUE, at_title
 from workbench.comparing.overview import Overview
 from workbench.comparing.papers import GroupsBeside
 from workbench.ui.pages.compare.looks import Look, swatch
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.labels import label
 
@@ -40,13 +41,7 @@ class PapersPanel(QWidget):
         self.notes.said.setAccessibleName("What differs from the paper")
         head = QHBoxLayout()
         head.addWidget(self.box, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.addWidget(self.hint)
-        column.addLayout(head)
-        column.addWidget(self.view, 1)
-        column.addWidget(self.notes)
-        column.addStretch(0)
+        in_column(self.hint, head, (self.view, 1), self.notes, 0, on=self, margins=8)
 
     def show_overview(self, overview: Overview, shown_as: Sequence[Look]) -> None:
         """Show other groups with their looks, in the same order."""

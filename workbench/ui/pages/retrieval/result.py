@@ -94,11 +94,7 @@ class Result(QWidget):
         self.to_missed.setToolTip("Others of its class that are not among these neighbours, with their ranks")
         self.to_missed.hide()
         self.to_missed.clicked.connect(self._go_to_missed)
-        row = QHBoxLayout()
-        row.addWidget(label("Nearest neighbours", "section"), 1)
-        row.addWidget(self.to_missed)
-        row.addWidget(self.copy)
-        return row
+        return in_row((label("Nearest neighbours", "section"), 1), self.to_missed, self.copy)
 
     def _go_to_missed(self) -> None:
         self.area.verticalScrollBar().setValue(self.missed.y())
