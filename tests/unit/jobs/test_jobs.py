@@ -5,9 +5,9 @@ import queue
 import sys
 import threading
 
+import psutil
 import pytest
 
-from tests.processes import analysis_processes
 from tests.waits import HANG
 from workbench import jobs
 from workbench.control import Cancelled, Control
@@ -160,10 +160,10 @@ def test_cancel_ends_the_work_and_the_next_request_gets_a_new_process(analysis):
 
 def test_no_process_outlives_close(analysis):
     process, answers = analysis
-    before = analysis_processes()
+    before = set(psutil.Process().children())
     process.request("warm")
     answers.get(timeout=HANG)
-    (child,) = analysis_processes() - before
+    (child,) = set(psutil.Process().children()) - before
     process.close()
     assert not child.is_running()
     assert not [thread for thread in threading.enumerate() if not thread.daemon and "analysis" in thread.name]
