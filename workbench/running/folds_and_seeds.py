@@ -100,7 +100,7 @@ def conclude(workspace: Workspace, experiment_id: int) -> dict[str, Any] | None:
     for run, evaluation in zip(runs, best, strict=True):
         by_seed.setdefault(run.seed, []).append(evaluation)
     if any(len(folds) > 1 for folds in by_seed.values()):
-        result["concatenated"] = [_concatenated(workspace, folds) for folds in by_seed.values()]
+        result["concatenated"] = [concatenated(workspace, folds) for folds in by_seed.values()]
     stored.set_result(workspace, experiment_id, result)
     return result
 
@@ -128,7 +128,8 @@ def markdown(experiment: Experiment) -> str:
     return "\n".join(lines)
 
 
-def _concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[str, float]:
+def concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[str, float]:
+    """REPORTED of the folds' embeddings side by side, each unit length for cosine. Raises Problem for other images."""
     from workbench.evaluation import retrieval_metrics
     from workbench.results.stored import searched
 
