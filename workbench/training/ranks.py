@@ -93,7 +93,7 @@ class Ranks(OneRank):
             raise Problem("This build of torch cannot train on several devices.", todo="Use one device.")
         if dist.is_initialized():
             raise Problem("Another run of this program trains on several devices.", todo="Wait for its end.")
-        self.rank, self.count, self.device, self._shared_norm = rank, count, device, shared_norm
+        self.rank, self.count, self.device, self.shared_norm = rank, count, device, shared_norm
         wait = timedelta(seconds=patience()) if self.first else FOREVER
         stay_on_this_machine()
         with losing():
@@ -104,7 +104,7 @@ class Ranks(OneRank):
 
     def embed(self, model: nn.Module, images: Tensor, n: int, step: int) -> Tensor:
         features = getattr(model, "features", None)
-        norm = SharedNorm(self._of_each) if self._shared_norm else contextlib.nullcontext()
+        norm = SharedNorm(self._of_each) if self.shared_norm else contextlib.nullcontext()
         with self._own_randomness(step), norm:
             own = features(images) if features is not None else model(images)
         gathered: Tensor = _Gather.apply(own, self, n)
@@ -148,7 +148,7 @@ class Ranks(OneRank):
             torch.cuda.set_rng_state(self.same(torch.cuda.get_rng_state(device)), device)
 
     def same_statistics(self, model: nn.Module) -> None:
-        if self._shared_norm:
+        if self.shared_norm:
             return  # they are the same already
         for buffer in model.buffers():
             with losing():
