@@ -22,6 +22,7 @@ from workbench.events import Scalar
 from workbench.jobs import RankProcesses, serve_rank
 from workbench.losses import build_loss
 from workbench.losses.contract import Surroundings
+from workbench.problem import Problem
 from workbench.training.feed import Feed
 from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.ranks import OneRank, Ranks
@@ -44,7 +45,7 @@ class Wanted:
     shared_norm: bool = True
     precision: str = "float64"
     optimiser: str = "adam"
-    params: tuple[tuple[str, Any], ...] = ()
+    apart: float = 0.0  # what the weights of other ranks are changed by when they are compared
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,7 @@ def trained(wanted: Wanted, ranks: OneRank) -> Trained:
     feed = Feed(pixels, np.arange(72), labels, CPU)
     torch.manual_seed(0)
     model = Net(getattr(torch, wanted.precision))
-    params = SHORT.get(wanted.loss, {}) | dict(wanted.params)
-    loss = build_loss(wanted.loss, num_classes=CLASSES, embedding_dim=DIM, **params).to(model.dtype)
+    loss = build_loss(wanted.loss, num_classes=CLASSES, embedding_dim=DIM, **SHORT.get(wanted.loss, {})).to(model.dtype)
     settings = TrainingParams(optimiser=wanted.optimiser, lr=1e-3)
     optimiser = build_optimiser(settings, model, loss)
     parts = Parts(model, loss, optimiser, build_schedule(settings, optimiser, STEPS), CPU, "float32", ranks=ranks)
@@ -143,7 +143,9 @@ def train_beside(order: dict[str, Any]) -> None:
     ranks = Ranks(Path(order["folder"]) / "meeting", order["rank"], order["count"], CPU)
     while (wanted := ranks.same(None)) is not None:
         ranks.shared_norm = wanted.shared_norm
-        trained(wanted, ranks)
+        weights = trained(wanted, ranks).weights
+        with contextlib.suppress(Problem):
+            ranks.check_alike([weight + wanted.apart for weight in weights])
 
 
 if __name__ == "__main__":
