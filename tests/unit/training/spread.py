@@ -63,7 +63,12 @@ class Net(nn.Module):
 
     def __init__(self, dtype: torch.dtype) -> None:
         super().__init__()
-        convolutions = [nn.Conv2d(1, 6, 3, padding=1, bias=False), nn.BatchNorm2d(6), nn.ReLU(), nn.Conv2d(6, 8, 3, bias=False)]
+        convolutions = [
+            nn.Conv2d(1, 6, 3, padding=1, bias=False),
+            nn.BatchNorm2d(6),
+            nn.ReLU(),
+            nn.Conv2d(6, 8, 3, bias=False),
+        ]
         self.backbone = nn.Sequential(*convolutions, nn.BatchNorm2d(8), nn.ReLU(), nn.AvgPool2d(3), nn.Flatten())
         self.head = nn.Sequential(nn.Linear(32, DIM, bias=False), nn.Dropout(0.2), nn.BatchNorm1d(DIM, affine=False))
         self.dtype = dtype
