@@ -124,5 +124,5 @@ def test_devices_are_named_by_number(text, names):
 
 @pytest.mark.parametrize("text", ["", "0,0", "cpu,0", "gpu", "1,", "cuda:"])
 def test_devices_that_cannot_train_together_are_refused(text):
-    with pytest.raises(Problem, match="cannot be used: .* Nothing was started"):
+    with pytest.raises(Problem, match=r"cannot be used: .* Nothing was started"):
         parse_devices(text)

@@ -191,7 +191,8 @@ class RankProcesses:
     """
 
     def __init__(self, module: str, orders: Sequence[Answer]) -> None:
-        self._said = [tempfile.TemporaryFile() for _ in orders]
+        self._files = contextlib.ExitStack()
+        self._said = [self._files.enter_context(tempfile.TemporaryFile()) for _ in orders]  # noqa: SIM115
         self._processes: list[subprocess.Popen[bytes]] = []
         for rank, (order, said) in enumerate(zip(orders, self._said, strict=True), start=1):
             place = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(len(orders) + 1)}
@@ -204,11 +205,6 @@ class RankProcesses:
             with contextlib.suppress(BrokenPipeError):  # it died: `wait_until_ready` says so
                 process.stdin.write(json.dumps(order).encode() + b"\n")
                 process.stdin.flush()
-
-    @property
-    def numbers(self) -> list[int]:
-        """The system's numbers of the processes, from rank 1 on."""
-        return [process.pid for process in self._processes]
 
     def wait_until_ready(self) -> None:
         """Wait for the line of each. Raises Problem where one ended instead."""
@@ -229,14 +225,14 @@ class RankProcesses:
 
     def close(self) -> None:
         """End all of them at once."""
-        for process, said in zip(self._processes, self._said, strict=True):
+        for process in self._processes:
             process.kill()
             process.wait()
             for pipe in (process.stdin, process.stdout):
                 assert pipe is not None
                 with contextlib.suppress(OSError):
                     pipe.close()
-            said.close()
+        self._files.close()
 
     def _why(self, rank: int, status: int) -> str:
         said = self._said[rank - 1]

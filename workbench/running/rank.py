@@ -34,7 +34,7 @@ def train(answer: Answer) -> None:
         fingerprint = ranks.same("")  # when rank 0 has decoded the images
         data = load_data(config, _untold)
         if data.images.fingerprint != fingerprint:
-            raise Problem("Two ranks of this run read different data.", todo="Leave the data set alone while it trains.")
+            raise Problem("Two ranks of this run read different data.", todo="Leave the data set alone in a run.")
         Engine(config, data, Path(order.folder), Following(), _unheard, ranks=ranks).run()
 
 

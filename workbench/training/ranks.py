@@ -44,18 +44,26 @@ class OneRank:
         return self.shares(n)[self.rank]
 
     def embed(self, model: nn.Module, images: Tensor, n: int, step: int) -> Tensor:
-        """Embeddings [n, d] of a whole batch, with gradients, of this rank's part of its images.
-
-        `step` is the number of steps done; random parts of a network are drawn by it and by the rank.
-        """
+        """Embeddings [n, d] of a whole batch, with gradients, of this rank's share of its images."""
         embeddings: Tensor = model(images)
         return embeddings
+
+    def gather(self, own: Tensor, n: int) -> Tensor:
+        """All n rows of a batch from this rank's share of them, with the gradient that `average` needs."""
+        return own
+
+    def drawing_apart(self, step: int) -> contextlib.AbstractContextManager[object]:
+        """While it is entered, random draws differ from rank to rank; afterwards the random state is as before.
+
+        For the parts of a network that see this rank's images alone; `step` is the number of steps done.
+        """
+        return contextlib.nullcontext()
 
     def average(self, weights: Sequence[Tensor]) -> None:
         """After the backward pass: give every rank the whole batch's gradients."""
 
     def same(self, value: Value) -> Value:
-        """Rank 0's value, on every rank: a plain one, such as a number, a path, or a flag, which is one on every rank."""
+        """Rank 0's value, on every rank: a plain one, such as a number or a path; or a flag, of which each has one."""
         return value
 
     def whole(self, own: Tensor, sizes: Sequence[int]) -> Tensor:
@@ -105,10 +113,25 @@ class Ranks(OneRank):
     def embed(self, model: nn.Module, images: Tensor, n: int, step: int) -> Tensor:
         features = getattr(model, "features", None)
         norm = SharedNorm(self._of_each) if self.shared_norm else contextlib.nullcontext()
-        with self._own_randomness(step), norm:
+        with self.drawing_apart(step), norm:
             own = features(images) if features is not None else model(images)
-        gathered: Tensor = _Gather.apply(own, self, n)
+        gathered = self.gather(own, n)
         return cast(Tensor, model.head(gathered)) if features is not None else gathered
+
+    def gather(self, own: Tensor, n: int) -> Tensor:
+        gathered: Tensor = _Gather.apply(own, self, n)
+        return gathered
+
+    @contextlib.contextmanager
+    def drawing_apart(self, step: int) -> Iterator[None]:
+        seed = hash((torch.initial_seed(), step, self.rank)) & 0x7FFF_FFFF_FFFF_FFFF
+        on_gpu = [self.device] if self.device.type == "cuda" else []
+        with torch.random.fork_rng(on_gpu):
+            torch.default_generator.manual_seed(seed)
+            for device in on_gpu:
+                with torch.cuda.device(device):
+                    torch.cuda.manual_seed(seed)
+            yield
 
     def average(self, weights: Sequence[Tensor]) -> None:
         gradients = [weight.grad for weight in weights if weight.grad is not None]
@@ -124,7 +147,7 @@ class Ranks(OneRank):
 
     def same(self, value: Value) -> Value:
         with losing():
-            if isinstance(value, bool):  # asked in every step: four times as fast as what follows
+            if isinstance(value, bool):  # asked in every step: nothing is pickled
                 flag = torch.tensor([value])
                 dist.broadcast(flag, src=0)
                 return cast(Value, bool(flag.item()))
@@ -180,18 +203,6 @@ class Ranks(OneRank):
         with losing():
             dist.all_gather(parts, own, group=self._data)
         return torch.stack(parts)
-
-    @contextlib.contextmanager
-    def _own_randomness(self, step: int) -> Iterator[None]:
-        """Draws in the block differ from rank to rank; afterwards the random state is that of one rank's run."""
-        seed = hash((torch.initial_seed(), step, self.rank)) & 0x7FFF_FFFF_FFFF_FFFF
-        on_gpu = [self.device] if self.device.type == "cuda" else []
-        with torch.random.fork_rng(on_gpu):
-            torch.default_generator.manual_seed(seed)
-            for device in on_gpu:
-                with torch.cuda.device(device):
-                    torch.cuda.manual_seed(seed)
-            yield
 
 
 class _Gather(torch.autograd.Function):
