@@ -77,6 +77,12 @@ def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterato
             f"A batch of {config.training.batch_size} images cannot be spread over {len(devices)} devices.",
             kept="Nothing was started.", todo="Choose a larger batch.", field="training.batch_size",
         )  # fmt: skip
+    if config.training.compile_backbone and not config.training.local_batch_norm:
+        raise Problem(
+            "A compiled backbone cannot have batch-norm by the whole batch on several devices.",
+            kept="Nothing was started.", todo='Turn "Compile backbone" off or "Local batch-norm" on.',
+            field="training.compile_backbone",
+        )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="workbench-ranks-", ignore_cleanup_errors=True) as meeting:
         orders = [
             Order(f"{meeting}/meeting", rank, tuple(devices), config.to_toml(), str(folder))
@@ -129,7 +135,8 @@ def meet(order: Order, device: "torch.device", config: RunConfig) -> Iterator["O
     """This rank, when all ranks have met; it leaves at the end of the block. Raises Lost."""
     from workbench.training.ranks import Ranks
 
-    ranks = Ranks(Path(order.meeting), order.rank, len(order.devices), device)
+    shared_norm = not config.training.local_batch_norm
+    ranks = Ranks(Path(order.meeting), order.rank, len(order.devices), device, shared_norm=shared_norm)
     try:
         yield ranks
     finally:

@@ -101,29 +101,32 @@ class Ranks(OneRank):
             raise Problem("This build of torch cannot train on several devices.", todo="Use one device.")
         if dist.is_initialized():
             raise Problem("Another run of this program trains on several devices.", todo="Wait for its end.")
-        self.rank, self.count, self.device, self.shared_norm = rank, count, device, shared_norm
+        self.rank, self.count, self.shared_norm = rank, count, shared_norm
+        self.device: torch.device = device
         wait = timedelta(seconds=patience()) if self.first else FOREVER
         stay_on_this_machine()
         with losing():
-            store = dist.FileStore(str(meeting), count)
-            store.set_timeout(timedelta(seconds=patience()))
-            dist.init_process_group("gloo", store=store, rank=rank, world_size=count, timeout=wait)
-            self._data = dist.new_group(backend="nccl", timeout=wait) if device.type == "cuda" else dist.group.WORLD
+            where = meeting.as_uri() if os.name == "nt" else f"file://{meeting}"  # torch decodes it on Windows alone
+            dist.init_process_group("gloo", init_method=where, rank=rank, world_size=count, timeout=wait)
+            self._data: Any = dist.new_group(backend="nccl", timeout=wait) if device.type == "cuda" else None
 
     def embed(self, model: nn.Module, images: Tensor, n: int, step: int) -> Tensor:
-        features = getattr(model, "features", None)
+        """Embeddings [n, d] of the whole batch: features of each rank's share, and the head on all of them."""
+        halves = cast(Any, model) if hasattr(model, "features") else None
         norm = SharedNorm(self._of_each) if self.shared_norm else contextlib.nullcontext()
         with self.drawing_apart(step), norm:
-            own = features(images) if features is not None else model(images)
+            own = model(images) if halves is None else halves.features(images)
         gathered = self.gather(own, n)
-        return cast(Tensor, model.head(gathered)) if features is not None else gathered
+        return gathered if halves is None else cast(Tensor, halves.head(gathered))
 
     def gather(self, own: Tensor, n: int) -> Tensor:
+        """All n rows from this rank's share; with its gradient times the number of ranks, which `average` undoes."""
         gathered: Tensor = _Gather.apply(own, self, n)
         return gathered
 
     @contextlib.contextmanager
     def drawing_apart(self, step: int) -> Iterator[None]:
+        """Draws by the step and the rank; afterwards the random state is as before."""
         seed = hash((torch.initial_seed(), step, self.rank)) & 0x7FFF_FFFF_FFFF_FFFF
         on_gpu = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(on_gpu):
@@ -134,6 +137,7 @@ class Ranks(OneRank):
             yield
 
     def average(self, weights: Sequence[Tensor]) -> None:
+        """Give every weight the mean of the ranks' gradients."""
         gradients = [weight.grad for weight in weights if weight.grad is not None]
         for dtype in dict.fromkeys(gradient.dtype for gradient in gradients):
             alike = [gradient for gradient in gradients if gradient.dtype == dtype]
@@ -146,6 +150,7 @@ class Ranks(OneRank):
                 gradient.copy_(part.view(gradient.shape))
 
     def same(self, value: Value) -> Value:
+        """Rank 0's value; Lost where rank 0 does not hear the others."""
         with losing():
             if isinstance(value, bool):  # asked in every step: nothing is pickled
                 flag = torch.tensor([value])
@@ -157,6 +162,7 @@ class Ranks(OneRank):
 
     @torch.no_grad()
     def whole(self, own: Tensor, sizes: Sequence[int]) -> Tensor:
+        """The rows of all ranks, whose numbers of rows are `sizes`."""
         most = max(sizes)
         padded = own.new_zeros(most, *own.shape[1:])
         padded[: len(own)] = own
@@ -166,19 +172,22 @@ class Ranks(OneRank):
         return torch.cat([part[:size] for part, size in zip(parts, sizes, strict=True)])
 
     def start_alike(self, device: torch.device) -> None:
+        """Give every rank the random state of rank 0, of the CPU and of its own GPU."""
         torch.set_rng_state(self.same(torch.get_rng_state()))
         if device.type == "cuda":
             torch.cuda.set_rng_state(self.same(torch.cuda.get_rng_state(device)), device)
 
     def same_statistics(self, model: nn.Module) -> None:
+        """Give every rank rank 0's buffers where batch-norm is local; else they are the same already."""
         if self.shared_norm:
-            return  # they are the same already
+            return
         for buffer in model.buffers():
             with losing():
                 dist.broadcast(buffer, src=0, group=self._data)
 
     @torch.no_grad()
     def check_alike(self, weights: Sequence[Tensor]) -> None:
+        """Compare sums of all weights. Raises Problem on every rank where one differs."""
         sums = [torch.stack([weight.double().sum(), weight.double().square().sum()]).cpu() for weight in weights]
         own = torch.cat(sums)
         first = self.same(own)
