@@ -1,5 +1,6 @@
 """The door to the engine: prepare and start a run. Light to import; torch is loaded inside the functions."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.config import RunConfig
@@ -10,6 +11,7 @@ from workbench.jobs import Job, repeating
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running.environment import changed_since, environment
+from workbench.running.together import together
 from workbench.running.trained_network import checkpoints
 from workbench.workspace import Workspace
 from workbench.workspace.ownership import BEAT
@@ -17,6 +19,7 @@ from workbench.workspace.recorder import Recorder
 
 if TYPE_CHECKING:
     from workbench.running.engine import Engine
+    from workbench.training.ranks import OneRank
 
 
 def prepare_run(config: RunConfig, workspace: Workspace) -> int:
@@ -25,9 +28,13 @@ def prepare_run(config: RunConfig, workspace: Workspace) -> int:
 
 
 def make_job(
-    workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False
-) -> Job:
-    """The job that trains a prepared run; `start` it. Its thread records every event, then gives it to `listen`."""
+    workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False,
+    devices: Sequence[str] = (),
+) -> Job:  # fmt: skip
+    """The job that trains a prepared run; `start` it. Its thread records every event, then gives it to `listen`.
+
+    With several `devices`, such as "cuda:0" and "cuda:1", they train together; else the config's device trains.
+    """
     recorder = Recorder(workspace, run_id, control)
 
     def emit(event: Event) -> None:
@@ -37,32 +44,45 @@ def make_job(
 
     def work(control: Control, emit: Emit) -> None:
         with repeating("sign of life", BEAT, workspace.beat):
-            run(workspace, run_id, control, emit, recorder, resume=resume)
+            run(workspace, run_id, control, emit, recorder, resume=resume, devices=devices)
 
     return Job(f"run {run_id}", work, emit, control, behind_window=control.attended)
 
 
 def run(
-    workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False
-) -> None:
+    workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False,
+    devices: Sequence[str] = (),
+) -> None:  # fmt: skip
     """Do a prepared run on this thread. With `resume` it goes on from its last whole checkpoint, else begins anew.
+
+    With several `devices` a process is started for each but the first, and they train together.
 
     Raises:
         Problem: data, device, disk or numbers; says what is kept.
         Cancelled: the person discarded it.
     """
     emit(Status("Loading the engine"))
+    config = RunConfig.from_toml_text(workspace.run(run_id).config)
+    with together(devices, config, workspace.folder(run_id)) as ranks:
+        _run(workspace, run_id, config, control, emit, recorder, ranks, resume=resume)
+
+
+def _run(
+    workspace: Workspace, run_id: int, config: RunConfig, control: Control, emit: Emit, recorder: Recorder,
+    ranks: "OneRank", *, resume: bool,
+) -> None:  # fmt: skip
+    """Do a run as the first of its ranks."""
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
 
-    config = RunConfig.from_toml_text(workspace.run(run_id).config)
     progress = _progress(control, emit)
     data = load_data(config, progress)
+    ranks.same(data.images.fingerprint)  # the others wait for the decoded images
     recorder.dataset(workspace.register_dataset(data.images, data.cache))
     if not resume:
         for field, sentence in config.warnings(catalogs.current(), len(training_classes(data))).items():
             emit(Noted(f"{field}: {sentence}"))
-    engine = Engine(config, data, workspace.folder(run_id), control, emit, recorder.flush)
+    engine = Engine(config, data, workspace.folder(run_id), control, emit, recorder.flush, ranks)
     facts = environment(engine, data, progress)
     before = workspace.run(run_id).environment.get("data", {}).get("fingerprint")
     if resume and before not in (None, data.images.fingerprint):

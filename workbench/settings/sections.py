@@ -90,6 +90,10 @@ class TrainingParams(Params):
         help="pixels: centre squares in a memory map; encoded: whole images as JPEG; auto: pixels up to 32 GiB, "
         "unless crops are taken of whole images.",
     )
+    local_batch_norm: bool = param(
+        False, label="Local batch-norm",
+        help="On several devices, batch-norm by each device's part of a batch: faster, and not what one device gives.",
+    )  # fmt: skip
     deterministic: bool = param(False, help="Ask torch for the same result on every run of a GPU; slower.")
 
 
