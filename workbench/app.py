@@ -6,10 +6,12 @@ import os
 import signal
 import sys
 import time
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.files.resources import resources
 from workbench.problem import Problem
 from workbench.progress import Progress
 
@@ -37,24 +39,27 @@ def reason_not_to_start() -> str | None:
 def parse(argv: list[str]) -> argparse.Namespace:
     """The few options of the window; everything else is the command line's."""
     parser = argparse.ArgumentParser(prog="workbench", description="Open the window.", allow_abbrev=False)
+    parser.add_argument("config", type=Path, nargs="?", help="a config file (.toml) that Set up shows")
     parser.add_argument("--workspace", "-w", type=Path, help="folder of runs; made when it is missing")
     parser.add_argument("--measure-start", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(argv)
 
 
-def main(argv: list[str]) -> int:
-    """Open the window and stay until it closes; returns the exit status."""
-    options = parse(argv)
+def main(argv: list[str] | None = None) -> int:
+    """Open the window and stay until it closes; returns the exit status. Without `argv` the process's own arguments."""
+    options = parse(sys.argv[1:] if argv is None else argv)
     reason = reason_not_to_start()
     if reason is not None:
-        sys.stderr.write(f"{reason}\n")
+        if sys.stderr is not None:  # Windows gives a program without a console none
+            sys.stderr.write(f"{reason}\n")
         return 2
-    return run_window(options.workspace, measure=options.measure_start)
+    return run_window(options.workspace, options.config, measure=options.measure_start)
 
 
-def run_window(folder: Path | None, *, measure: bool = False) -> int:
-    """The window on a workspace; Qt is loaded here, after the checks."""
+def run_window(folder: Path | None, config: Path | None = None, *, measure: bool = False) -> int:
+    """The window on a workspace, with a config on its Set up page; Qt is loaded here, after the checks."""
     from PySide6.QtCore import QEvent, QTimer
+    from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QApplication
 
     from workbench.ui.defects import Defects, log_folder, start_fault_log, start_log
@@ -67,6 +72,8 @@ def run_window(folder: Path | None, *, measure: bool = False) -> int:
     app = QApplication(sys.argv[:1])
     garbage = Garbage(app)
     app.setApplicationName("Workbench")
+    app.setDesktopFileName("metric-workbench")
+    app.setWindowIcon(QIcon(str(resources() / "desktop" / "metric-workbench.svg")))
     app.setStyle("Fusion")
     start_log(log_folder())
     workspace = open_workspace(folder)
@@ -79,6 +86,8 @@ def run_window(folder: Path | None, *, measure: bool = False) -> int:
     session.theme.apply()
     window = MainWindow(session)
     defects.noticed.connect(window.show_defect)
+    if config is not None:
+        window.painted.connect(partial(window.opening.offer, config))
     if measure:
         window.painted.connect(_tell_start)
         window.painted.connect(app.quit)
@@ -148,3 +157,7 @@ def seconds_since_start() -> float:
     import psutil
 
     return time.time() - psutil.Process().create_time()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

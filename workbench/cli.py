@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from workbench import __version__
-from workbench.commands import compare, exchange, fair, plugins, report, search, sweep
+from workbench.commands import compare, desktop, exchange, fair, plugins, report, search, sweep
 from workbench.commands.run import percent, run_here
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
@@ -173,6 +173,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
 for commands in (exchange, compare, search, sweep, report):
     commands.add_to(cli, workspace_option, default_workspace)
 plugins.add_to(cli)
+desktop.add_to(cli)
 fair.add_to(benchmark, workspace_option, default_workspace)
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from tests.waits import HANG
 from workbench import app
+from workbench.config import RunConfig
 from workbench.ui.icons import icon
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,3 +85,31 @@ def test_icons_take_the_colours_of_the_theme(session):
         pixels = [picture.pixelColor(x, y) for x in range(16) for y in range(16)]
         colours.append(max(pixels, key=lambda pixel: pixel.alpha()).name())
     assert colours[0] != colours[1]
+
+
+def test_a_config_of_the_file_manager_is_shown_by_set_up(tmp_path, monkeypatch):
+    """The whole start, as the desktop's menu entry does it; the window closes when it has shown the config."""
+    config = tmp_path / "mine.workbench.toml"
+    RunConfig(name="From the file manager").to_toml(config)
+    shown = (
+        "import sys; from workbench import app; from workbench.ui.session import Session\n"
+        "offered = Session.show_page\n"
+        "def told(session, name):\n"
+        "    print('page', name, flush=True); offered(session, name)\n"
+        "Session.show_page = told\n"
+        "made = Session.__init__\n"
+        "def watched(session, *words):\n"
+        "    made(session, *words); session.config_offered.connect(lambda config: print('config', config.name))\n"
+        "Session.__init__ = watched\n"
+        "sys.exit(app.main(sys.argv[1:]))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", shown, str(config), "--workspace", str(tmp_path / "w"), "--measure-start"],
+        capture_output=True, text=True, timeout=HANG, check=False,
+        env={
+            **os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen",
+            "WORKBENCH_SETTINGS": str(tmp_path / "window.ini"), "XDG_STATE_HOME": str(tmp_path / "state"),
+        },
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    assert {"config From the file manager", "page setup"} <= set(ended.stdout.splitlines()), ended.stderr

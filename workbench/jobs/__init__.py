@@ -1,6 +1,14 @@
 """The one place that starts threads and processes."""
 
-from workbench.jobs.processes import AnalysisProcess, Answer, RankProcesses, printed_by, serve_rank, start_detached
+from workbench.jobs.processes import (
+    AnalysisProcess,
+    Answer,
+    RankProcesses,
+    call_tool,
+    printed_by,
+    serve_rank,
+    start_detached,
+)
 from workbench.jobs.threads import Job, Work, cores, in_threads, meanwhile, repeating, start_daemon
 
 __all__ = [
@@ -9,6 +17,7 @@ __all__ = [
     "Job",
     "RankProcesses",
     "Work",
+    "call_tool",
     "cores",
     "in_threads",
     "meanwhile",
