@@ -21,7 +21,8 @@ class ConfigFiles:
 
     def save(self, config: RunConfig) -> None:
         """Ask for a place and write the config there."""
-        file_name, _ = QFileDialog.getSaveFileName(self._parent, "Save config", f"{slug(config.name)}.workbench.toml", CONFIGS)
+        suggested = f"{slug(config.name)}.workbench.toml"
+        file_name, _ = QFileDialog.getSaveFileName(self._parent, "Save config", suggested, CONFIGS)
         if file_name:
             self._write(config, Path(file_name))
 
