@@ -1,7 +1,6 @@
 """The window's start: checks before Qt, then the window, then the engine behind it."""
 
 import argparse
-import faulthandler
 import os
 import signal
 import sys
@@ -16,6 +15,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 
 if TYPE_CHECKING:
+    from workbench.ui.crashes import CrashReport
     from workbench.workspace import Workspace
 
 TORN = "6.12.0"  # loses references to True and None on Python before 3.12: the process dies after some hundred signals
@@ -53,16 +53,24 @@ def main(argv: list[str] | None = None) -> int:
         if sys.stderr is not None:  # Windows gives a program without a console none
             sys.stderr.write(f"{reason}\n")
         return 2
-    return run_window(options.workspace, options.config, measure=options.measure_start)
+    from workbench.ui import crashes
+    from workbench.ui.defects import log_file, log_folder, start_log
+
+    kept = log_folder() / "crashes"
+    reports = crashes.collect(kept, log_file())
+    start_log(log_file())
+    with crashes.watched(kept):
+        return run_window(options.workspace, options.config, reports, measure=options.measure_start)
 
 
-def run_window(folder: Path | None, config: Path | None = None, *, measure: bool = False) -> int:
-    """The window on a workspace, with a config on its Set up page; Qt is loaded here, after the checks."""
+def run_window(folder: Path | None, config: Path | None, reports: "list[CrashReport]", *, measure: bool = False) -> int:
+    """The window on a workspace, with a config on its Set up page; it offers reports of crashes before this start."""
     from PySide6.QtCore import QEvent, QTimer
     from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QApplication
 
-    from workbench.ui.defects import Defects, log_folder, start_fault_log, start_log
+    from workbench.ui.crashes import as_problem
+    from workbench.ui.defects import Defects
     from workbench.ui.garbage import Garbage
     from workbench.ui.main_window import MainWindow
     from workbench.ui.session import Session
@@ -75,17 +83,17 @@ def run_window(folder: Path | None, config: Path | None = None, *, measure: bool
     app.setDesktopFileName("metric-workbench")
     app.setWindowIcon(QIcon(str(resources() / "desktop" / "metric-workbench.svg")))
     app.setStyle("Fusion")
-    start_log(log_folder())
     workspace = open_workspace(folder)
     if workspace is None:
         return 1
     defects = Defects()
     defects.install()
-    faults = start_fault_log(workspace.path)
     session = Session(workspace)
     session.theme.apply()
     window = MainWindow(session)
     defects.noticed.connect(window.show_defect)
+    if reports:
+        window.painted.connect(partial(window.show_defect, as_problem(reports), reports[-1].text))
     if config is not None:
         window.painted.connect(partial(window.opening.offer, config))
     if measure:
@@ -101,9 +109,6 @@ def run_window(folder: Path | None, config: Path | None = None, *, measure: bool
     window.deleteLater()
     app.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)  # widgets must not outlive the application
     garbage.end()
-    if faults is not None:
-        faulthandler.disable()
-        faults.close()
     return status
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
+from tests.ui.window_process import run_window
 from tests.waits import HANG
 from workbench import app
 from workbench.config import RunConfig
@@ -87,29 +88,18 @@ def test_icons_take_the_colours_of_the_theme(session):
     assert colours[0] != colours[1]
 
 
-def test_a_config_of_the_file_manager_is_shown_by_set_up(tmp_path, monkeypatch):
-    """The whole start, as the desktop's menu entry does it; the window closes when it has shown the config."""
+def test_a_config_of_the_file_manager_is_shown_by_set_up(tmp_path):
+    """The whole start, as the desktop's menu entry does it."""
     config = tmp_path / "mine.workbench.toml"
     RunConfig(name="From the file manager").to_toml(config)
-    shown = (
-        "import sys; from workbench import app; from workbench.ui.session import Session\n"
-        "offered = Session.show_page\n"
-        "def told(session, name):\n"
-        "    print('page', name, flush=True); offered(session, name)\n"
-        "Session.show_page = told\n"
-        "made = Session.__init__\n"
-        "def watched(session, *words):\n"
-        "    made(session, *words); session.config_offered.connect(lambda config: print('config', config.name))\n"
-        "Session.__init__ = watched\n"
-        "sys.exit(app.main(sys.argv[1:]))"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", shown, str(config), "--workspace", str(tmp_path / "w"), "--measure-start"],
-        capture_output=True, text=True, timeout=HANG, check=False,
-        env={
-            **os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen",
-            "WORKBENCH_SETTINGS": str(tmp_path / "window.ini"), "XDG_STATE_HOME": str(tmp_path / "state"),
-        },
-    )  # fmt: skip
+    code = """
+from workbench.ui.session import Session
+made = Session.__init__
+def watched(session, *words):
+    made(session, *words)
+    session.config_offered.connect(lambda config: print("config", config.name))
+    session.page_asked.connect(lambda name: print("page", name))
+Session.__init__ = watched"""
+    ended = run_window(code, tmp_path, str(config))
     assert ended.returncode == 0, ended.stderr
     assert {"config From the file manager", "page setup"} <= set(ended.stdout.splitlines()), ended.stderr

@@ -1,6 +1,5 @@
 """Uncaught exceptions: shown at most once a minute in the message bar and always logged; the program goes on."""
 
-import faulthandler
 import logging
 import sys
 import threading
@@ -9,7 +8,6 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import IO
 
 from platformdirs import user_log_path
 from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInstallMessageHandler
@@ -32,31 +30,25 @@ def log_folder() -> Path:
     return user_log_path("workbench", appauthor=False)
 
 
-def start_log(folder: Path) -> None:
+def log_file() -> Path:
+    """The file of the window's log; older ones have numbers behind the name."""
+    return log_folder() / "window.log"
+
+
+def start_log(path: Path) -> None:
     """Write the log to a file of at most 1 MB, with three older ones; to none when the folder cannot be written."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(folder / "window.log", maxBytes=1 << 20, backupCount=3, encoding="utf-8")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = RotatingFileHandler(path, maxBytes=1 << 20, backupCount=3, encoding="utf-8")
     except OSError as error:
-        log.warning("no log in %s: %s", folder, error)
+        log.warning("no log in %s: %s", path.parent, error)
         return
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s"))
+    handler.setFormatter(
+        logging.Formatter("%(asctime)s %(levelname)s %(process)d %(threadName)s %(name)s: %(message)s")
+    )
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(logging.INFO)
-
-
-def start_fault_log(workspace: Path) -> IO[str] | None:
-    """Write the trace of a native crash to a file, which the caller keeps open; None when it cannot be written."""
-    folder = workspace / "logs"
-    try:
-        folder.mkdir(exist_ok=True)
-        file = (folder / "faults.log").open("a", encoding="utf-8")
-    except OSError as error:
-        log.warning("no fault log in %s: %s", folder, error)
-        return None
-    faulthandler.enable(file)
-    return file
 
 
 class Defects(QObject):
