@@ -152,12 +152,18 @@ def list_entries(what: str, folder: Path | None) -> None:
 @cli.command()
 @workspace_option
 @click.option("--repair", is_flag=True, help="Rebuild a damaged workspace's database from its runs' folders.")
+@click.option("--go-back", is_flag=True, help="Put back the workspace's database from before its last upgrade.")
 @click.option("--quiet", is_flag=True, help="Print problems only.")
-def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
+def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool) -> None:
     """Check versions, device, Qt and, with --workspace, a workspace."""
-    from workbench.commands.doctor import Finding, look
+    from workbench.commands.doctor import look
+    from workbench.commands.machine import Finding
+    from workbench.workspace import going_back
     from workbench.workspace.repair import repair as repair_workspace
 
+    if go_back:
+        click.echo(going_back.go_back(folder or default_workspace()))
+        return
     if repair:
         said, lost = repair_workspace(folder or default_workspace())
         click.echo(said)

@@ -1,19 +1,20 @@
 """What is installed, what it can do, and whether a workspace is whole; and its repair."""
 
-import os
 import platform
+import shlex
 import sys
 from collections import Counter
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from workbench import registry
+from workbench.commands.machine import Finding, display_findings, driver_findings
 from workbench.commands.terminal import ProgressLine
 from workbench.config import KINDS
 from workbench.events import Ended, Status
 from workbench.problem import Problem
 from workbench.workspace.connection import sqlite3
+from workbench.workspace.going_back import copies, steps_ahead
 from workbench.workspace.repair import missing
 from workbench.workspace.verification import verify
 from workbench.workspace.workspace import Workspace
@@ -25,20 +26,11 @@ PACKAGES = (
 SAFE_SQLITE = ((3, 51, 3), (3, 50, 7), (3, 44, 6))  # the WAL-reset fault is mended in these
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One check: what was looked at, what is said of it, and whether it is well."""
-
-    what: str
-    said: str
-    good: bool = True
-
-
 def look(workspace: Path | None = None) -> list[Finding]:
     """Run every check; a finding that is bad says what to do."""
     findings = [Finding("Python", platform.python_version(), sys.version_info >= (3, 11))]
     findings += [_package(name) for name in PACKAGES]
-    findings += [_signals(), _sqlite(), _device(), _display(), *plugin_findings()]
+    findings += [_signals(), _sqlite(), _device(), *driver_findings(), *display_findings(), *plugin_findings()]
     if workspace is not None:
         findings += _workspace(workspace)
     return findings
@@ -89,17 +81,11 @@ def plugin_findings() -> list[Finding]:
     return good + [Finding("Plug-in", sentence, good=False) for sentence in registry.broken().values()]
 
 
-def _display() -> Finding:
-    if not sys.platform.startswith("linux") or os.environ.get("QT_QPA_PLATFORM"):
-        return Finding("Display", "left to Qt")
-    named = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
-    return Finding("Display", named or "none: the window cannot open, the command line can")
-
-
 def _workspace(folder: Path) -> list[Finding]:
     """Read and check all of it; on a terminal a line shows the progress."""
     line = ProgressLine(0)
     try:
+        upgrade = _upgrade(folder)
         with Workspace(folder) as workspace:
             count = len(workspace.runs())
             with workspace.reading() as db:
@@ -107,8 +93,33 @@ def _workspace(folder: Path) -> list[Finding]:
             findings = verify(workspace, lambda text, done, total: line(Status(text, done, total)))
             damaged = sum(not finding.good for finding in findings) or "none"
             whole = Finding("Workspace", f"{count} runs; damaged: {damaged}", all(finding.good for finding in findings))
-            return [whole, *lost, *(Finding(finding.what, finding.said, finding.good) for finding in findings)]
+            return [
+                whole,
+                *upgrade,
+                *_copies(folder),
+                *lost,
+                *(Finding(finding.what, finding.said, finding.good) for finding in findings),
+            ]
     except Problem as problem:
         return [Finding("Workspace", str(problem), good=False)]
     finally:
         line(Ended("done"))
+
+
+def _upgrade(folder: Path) -> list[Finding]:
+    """What opening an older workspace changes; asked before it is opened."""
+    steps = steps_ahead(folder)
+    said = f"it was of an older Workbench; steps taken to bring its database to this one: {steps}"
+    return [Finding("Workspace", said)] if steps else []
+
+
+def _copies(folder: Path) -> list[Finding]:
+    kept = copies(folder)
+    if not kept:
+        return []
+    size = sum(path.stat().st_size for path in kept) / 2**20
+    said = (
+        f"databases from before an upgrade: {len(kept)}, {size:.0f} MiB, the newest is {kept[-1].name}; "
+        f"`workbench doctor --workspace {shlex.quote(str(folder))} --go-back` puts it back"
+    )
+    return [Finding("Workspace", said)]

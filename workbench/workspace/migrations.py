@@ -239,7 +239,7 @@ def migrate(connection: Connection, path: Path | None = None) -> None:
     if not migration.pending(db):
         return
     if path is not None and "runs" in db.table_names():
-        stamp = f"{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}"  # two programs may open an old workspace at once
+        stamp = f"{datetime.now():%Y%m%d-%H%M%S-%f}-{os.getpid()}"  # two programs may open an old workspace at once
         try:
             connection.execute("vacuum into ?", (str(path.with_name(f"{path.stem}-before-{stamp}.db")),))
         except DatabaseError as error:

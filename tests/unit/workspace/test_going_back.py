@@ -1,0 +1,81 @@
+"""An upgrade of the workspace keeps a copy of the database, which can be put back."""
+
+from contextlib import closing
+
+import pytest
+from click.testing import CliRunner
+from sqlite_utils import Database
+
+from tests.unit.workspace.older import make_older
+from workbench.cli import cli
+from workbench.config import RunConfig
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.connection import open_reader
+from workbench.workspace.going_back import copies, go_back, steps_ahead
+from workbench.workspace.migrations import migration
+
+LAST = "m012_owned_runs"
+
+
+def pending(database):
+    with closing(open_reader(database)) as db:
+        return [step.name for step in migration.pending(Database(db))]
+
+
+@pytest.fixture
+def older(tmp_path):
+    """The folder of a workspace with one run, from before the last step of the schema."""
+    with Workspace(tmp_path, create=True) as workspace:
+        workspace.create_run(RunConfig(name="of then"))
+        database = workspace.database
+    make_older(database, LAST)
+    return tmp_path
+
+
+def test_the_database_from_before_the_upgrade_comes_back(older):
+    assert steps_ahead(older) == 1
+    assert copies(older) == []
+    with Workspace(older) as workspace:
+        workspace.create_run(RunConfig(name="of now"))
+    assert steps_ahead(older) == 0
+    said = go_back(older)
+    assert "Open it with the older Workbench" in said
+    assert pending(older / "workspace.db") == [LAST]
+    (replaced,) = older.glob("workspace-after-*.db")
+    assert replaced.name in said
+    with closing(open_reader(replaced)) as db:
+        assert [name for (name,) in db.execute("select name from runs order by id")] == ["of then", "of now"]
+    with Workspace(older) as workspace:
+        assert [run.name for run in workspace.runs()] == ["of then"]
+    assert len(copies(older)) == 2, "opened by this Workbench it is upgraded again, with another copy"
+
+
+def test_an_open_workspace_is_not_taken_back(older):
+    with Workspace(older) as workspace:
+        with pytest.raises(Problem, match="open in another program"):
+            go_back(older)
+        assert len(workspace.runs()) == 1
+        workspace.rename(1, "still here")
+    assert not list(older.glob("workspace-after-*.db"))
+
+
+def test_a_damaged_copy_and_none_are_refused(older):
+    with pytest.raises(Problem, match="no copy"):
+        go_back(older)
+    Workspace(older).close()
+    (copy,) = copies(older)
+    copy.write_bytes(copy.read_bytes()[:5000])
+    with pytest.raises(Problem, match="damaged"):
+        go_back(older)
+    assert steps_ahead(older) == 0
+
+
+def test_the_doctor_tells_of_the_upgrade_and_how_to_go_back(older):
+    told = CliRunner().invoke(cli, ["doctor", "--workspace", str(older)]).output
+    assert "of an older Workbench" in told
+    assert copies(older)[0].name in told
+    assert "--go-back" in told
+    ended = CliRunner().invoke(cli, ["doctor", "--workspace", str(older), "--go-back"])
+    assert ended.exit_code == 0, ended.output
+    assert pending(older / "workspace.db") == [LAST]
