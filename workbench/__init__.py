@@ -1,3 +1,3 @@
 """Workbench: train, watch, map, browse and report deep metric learning."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
