@@ -61,6 +61,7 @@ def after_epoch(epoch, then):
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_two_ranks_began_and_three_ended_is_that_of_one(workspace):
     alone, ended = trained(workspace, "")
     assert ended.status == "done"
