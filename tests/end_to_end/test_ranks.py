@@ -127,3 +127,9 @@ def test_devices_are_named_by_number(text, names):
 def test_devices_that_cannot_train_together_are_refused(text):
     with pytest.raises(Problem, match=r"cannot be used: .* Nothing was started"):
         parse_devices(text)
+
+
+def test_a_gpu_that_is_not_there_is_refused_before_a_process_is_started(workspace):
+    _, ended = trained(workspace, "7,98")
+    assert ended.status == "failed"
+    assert "GPUs that it can use" in ended.problem
