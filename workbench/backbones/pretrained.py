@@ -46,6 +46,9 @@ class PretrainedParams(Params):
         label="Freeze batch-norm",
         help="Keep batch-norm as it was loaded: its statistics, its scale and its shift.",
     )
+    gradient_checkpointing: bool = param(
+        False, label="Gradient checkpointing", help="Compute activations twice instead of keeping them: less memory."
+    )
 
 
 def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from workbench.backbones.lora import add_lora
 from workbench.backbones.pooling import GeM, Max, Mean
 from workbench.backbones.pretrained import GreyToColour, freeze_batch_norm, load_into, read_state
+from workbench.backbones.prompts import add_prompts, takes_prompts
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -57,6 +58,13 @@ class TimmParams(Params):
     )  # fmt: skip
     lora_alpha: float = param(
         16.0, gt=0, le=1024, symbol="α", label="LoRA scale", help="The adapters' output is multiplied by α / r."
+    )
+    prompts: int = param(
+        0, ge=0, le=1000, label="Visual prompts", unit="tokens",
+        help="Above 0 the network is frozen, and so many tokens beside the patches are trained; 10: Ren et al. 2024.",
+    )  # fmt: skip
+    prompt_depth: Literal["deep", "shallow"] = param(
+        "deep", help="deep: prompts of its own for every block; shallow: those of the first block go through all."
     )
     drop_path: float = param(
         0.0, ge=0, lt=1, label="Stochastic depth", help="Chance that a block is left out for an image in training."
@@ -137,11 +145,7 @@ def timm_model(params: TimmParams, channels: int) -> TimmBackbone:
         _load(model, path)
     if params.frozen_batch_norm:
         freeze_batch_norm(model)
-    if params.lora_rank and not add_lora(model, params.lora_rank, params.lora_alpha):
-        raise _refused(
-            params.model, "has no attention layers for adapters", "Set the LoRA rank to 0, or take a transformer."
-        )
-    _freeze(model, params)
+    _adapt(model, params)
     if params.pooling == "token" and not getattr(model, "num_prefix_tokens", 0):
         raise _refused(params.model, "has no class token", "Choose another pooling.")
     if params.gradient_checkpointing:
@@ -231,6 +235,23 @@ def before_blocks(model: nn.Module) -> list[nn.Parameter]:
             break
         parameters += child.parameters()
     return parameters
+
+
+def _adapt(model: nn.Module, params: TimmParams) -> None:
+    """Freeze what is not trained, and add what is trained in its place."""
+    if params.prompts and not takes_prompts(model):
+        raise _refused(
+            params.model, "has no sequence of tokens for prompts", "Set the prompts to 0, or take a ViT, DINO or EVA."
+        )
+    if params.prompts:
+        model.requires_grad_(False)
+    if params.lora_rank and not add_lora(model, params.lora_rank, params.lora_alpha):
+        raise _refused(
+            params.model, "has no attention layers for adapters", "Set the LoRA rank to 0, or take a transformer."
+        )
+    _freeze(model, params)
+    if params.prompts:
+        add_prompts(model, params.prompts, params.prompt_depth == "deep")
 
 
 def _freeze(model: nn.Module, params: TimmParams) -> None:

@@ -85,6 +85,9 @@ class LossFacts(Facts):
 
     needs_pairs: bool = False
     """Whether a batch must hold two images of a class."""
+    of_images: bool = False
+    """Whether its labels are the images of a batch, not their classes: views of one image share a label, and K is the
+    number of images in a batch."""
     batch: str = ""
     """Valid shapes of batches, in words."""
     defaults: ByData = field(default_factory=dict)

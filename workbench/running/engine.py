@@ -213,5 +213,5 @@ class Engine:
         return Problem(
             f"A batch of {batch} images does not fit into the memory of {self.parts.device}.",
             kept="The run and its checkpoints are kept.",
-            todo=f"Try a batch of {max(2, batch // 2)}.",
+            todo=f"Try a batch of {max(2, batch // 2)}, or a chunk of {max(1, (self.parts.chunk or batch) // 2)}.",
         )

@@ -76,13 +76,13 @@ def _time_loss(engine: Engine, images: Tensor, labels: Tensor) -> float:
     """Seconds of the loss, forward and backward, on the embeddings of a batch."""
     parts = engine.parts
     with torch.no_grad(), device.autocast(parts.device, parts.precision):
-        embeddings = parts.model(images)
-    embeddings = embeddings.detach().requires_grad_()
+        embeddings = torch.cat([parts.model(chunk) for chunk in images.split(parts.chunk or len(images))])
+    embeddings.requires_grad_()
     embeddings.sum().item()
     state = copy.deepcopy(parts.loss.state_dict())
     since = perf_counter()
     with device.autocast(parts.device, parts.precision):
-        value = parts.loss(embeddings, labels)
+        value = parts.loss(embeddings, parts.targets(labels))
     if value.requires_grad:
         value.backward()
     value.item()
