@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from workbench.backbones.lora import add_lora
 from workbench.backbones.pooling import GeM, Max, Mean
-from workbench.backbones.pretrained import GreyToColour, freeze_batch_norm, load_into, read_state
+from workbench.backbones.pretrained import GreyToColour, freeze_batch_norm, hub_file, load_into, read_state
 from workbench.backbones.prompts import add_prompts, takes_prompts
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -188,28 +188,11 @@ def _weights(params: TimmParams, model: Any) -> Path | None:
                 "No weights file is named.", kept="Nothing was started.", todo="Choose a file, or weights: none."
             )
         return Path(params.weights_file)
-    from huggingface_hub import hf_hub_download, try_to_load_from_cache
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
     repository = model.pretrained_cfg.get("hf_hub_id")
     if not repository:
         raise _refused(params.model, "names no weights on the hub", "Choose a file, or weights: none.")
-    cached = try_to_load_from_cache(repository, WEIGHTS_NAME)
-    if isinstance(cached, str):
-        return Path(cached)
-    if not params.download:
-        raise _refused(
-            params.model,
-            "has no weights in this machine's cache",
-            f'Tick "Allow download" to fetch {repository} from the hub.',
-        )
-    try:
-        return Path(hf_hub_download(repository, WEIGHTS_NAME))
-    except (OSError, HfHubHTTPError, LocalEntryNotFoundError) as error:
-        reason = str(error).partition("\n")[0]
-        raise _refused(
-            params.model, f"could not be fetched ({reason})", "Check the network, or choose a file."
-        ) from None
+    size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    return hub_file(f"timm's model {params.model!r}", repository, WEIGHTS_NAME, size, params.download)
 
 
 def _load(model: Any, path: Path) -> None:

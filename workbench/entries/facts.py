@@ -64,6 +64,9 @@ class BackboneFacts(Facts):
 
     pretrained: bool = False
     """Whether published weights can be loaded."""
+    reads_text: bool = False
+    """Whether its module has `embed_texts(texts) -> Tensor [n, feature_dim]` of length 1, in the space of its features,
+    and parameters `weights` and `frozen`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ def test_conv4_takes_small_images_of_any_size(channels, side):
 
 
 @pytest.mark.parametrize("channels", [1, 3])
-@pytest.mark.parametrize("name", [name for name in list_backbones() if name != "conv4"])
+@pytest.mark.parametrize("name", [name for name in list_backbones() if name not in ("conv4", "clip")])
 def test_every_backbone_gives_its_features_and_trains(name, channels):
     model = build_model(name, {}, EmbeddingParams(dim=0, batch_norm=False), channels)
     embeddings = model(torch.rand(2, channels, 64, 64))

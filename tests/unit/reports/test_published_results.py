@@ -66,7 +66,8 @@ def test_a_table_stands_beside_runs_of_its_protocol_only():
     metrics = {"recall@1": 0.5, "MAP@R": 0.2, "linear/top-1": 0.9}
     halves = Choice(name="classes")
     assert {each.source for each in beside(run_of("cub", halves), metrics)} == {
-        "Table 4", "Table 3", "Supplement, Table 1", "Table 1", "Table 2", "Table of 128 numbers", "Table of 384 numbers",
+        "Table 4", "Table 3", "Supplement, Table 1", "Table 1", "Table 2", "Table of 128 numbers",
+        "Table of 384 numbers",
     }  # fmt: skip
     assert not beside(run_of("cub", Choice(name="classes", params={"train_fraction": 0.3})), metrics)
     assert not beside(run_of("cub", Choice(name="official")), metrics)
