@@ -66,6 +66,10 @@ class TimmParams(Params):
     prompt_depth: Literal["deep", "shallow"] = param(
         "deep", help="deep: prompts of its own for every block; shallow: those of the first block go through all."
     )
+    trained_file: str = param(
+        "", label="Trained part", path="file",
+        help='What another run trained of this model, such as prompts: the export "trained", .safetensors.',
+    )  # fmt: skip
     drop_path: float = param(
         0.0, ge=0, lt=1, label="Stochastic depth", help="Chance that a block is left out for an image in training."
     )
@@ -150,7 +154,10 @@ def timm_model(params: TimmParams, channels: int) -> TimmBackbone:
         raise _refused(params.model, "has no class token", "Choose another pooling.")
     if params.gradient_checkpointing:
         model.set_grad_checkpointing(True)
-    return TimmBackbone(model, params, channels, path)
+    backbone = TimmBackbone(model, params, channels, path)
+    if params.trained_file:
+        _load_trained(backbone, Path(params.trained_file))
+    return backbone
 
 
 def _made(params: TimmParams) -> Any:
@@ -203,6 +210,22 @@ def _load(model: Any, path: Path) -> None:
     names = model.pretrained_cfg.get("classifier") or ()
     heads = tuple(f"{name}." for name in ((names,) if isinstance(names, str) else names))
     load_into(model, {key: value for key, value in state.items() if not key.startswith(heads)}, str(path))
+
+
+def _load_trained(backbone: TimmBackbone, path: Path) -> None:
+    """Put in what another run trained. Raises Problem for a file of another model or of another kind of prompts."""
+    prefix = "backbone."
+    state = {key[len(prefix) :]: value for key, value in read_state(path).items() if key.startswith(prefix)}
+    own = backbone.state_dict()
+    trained = {name for name, weight in backbone.named_parameters() if weight.requires_grad}
+    unfit = [key for key, value in state.items() if key not in own or own[key].shape != value.shape]
+    if unfit or not trained <= state.keys():
+        wrong = sorted(unfit) or sorted(trained - state.keys())
+        raise _refused(
+            backbone.name, f"has another trained part than {path}, such as {wrong[0]}",
+            "Choose the same model, prompts and adapters as that run, or leave the trained part out.",
+        )  # fmt: skip
+    backbone.load_state_dict(state, strict=False)
 
 
 def blocks_of(model: nn.Module) -> list[nn.Module]:

@@ -107,11 +107,17 @@ def time_probe(engine: Engine, cancelled: Callable[[], bool]) -> float:
 
 def weight_notes(engine: Engine) -> list[tuple[str, str]]:
     """(what, what is worth knowing) of the weights that were loaded."""
-    count = folded_layers(engine.parts.model)
-    if not count:
-        return []
-    said = f"have batch-norm folded in: its {count:,} layers stay as they are, in training, too"
-    return [("the pretrained weights", said)]
+    notes, count = list[tuple[str, str]](), folded_layers(engine.parts.model)
+    if count:
+        said = f"have batch-norm folded in: its {count:,} layers stay as they are, in training, too"
+        notes.append(("the pretrained weights", said))
+    sizes = dict.fromkeys((True, False), 0)
+    for weight in engine.parts.model.parameters():
+        sizes[weight.requires_grad] += weight.numel()
+    if sizes[False]:
+        share = f"{sizes[True]:,} of {sum(sizes.values()):,} weights ({sizes[True] / sum(sizes.values()):.2%})"
+        notes.append(("the network", f"trains {share}; the others stay as they are"))
+    return notes
 
 
 def modes_differ(engine: Engine) -> list[tuple[str, str]]:
