@@ -114,7 +114,7 @@ def weight_notes(engine: Engine) -> list[tuple[str, str]]:
     sizes = dict.fromkeys((True, False), 0)
     for weight in engine.parts.model.parameters():
         sizes[weight.requires_grad] += weight.numel()
-    if sizes[False]:
+    if sizes[False] > sizes[True]:
         share = f"{sizes[True]:,} of {sum(sizes.values()):,} weights ({sizes[True] / sum(sizes.values()):.2%})"
         notes.append(("the network", f"trains {share}; the others stay as they are"))
     return notes

@@ -76,24 +76,26 @@ class TwoPasses:
         return autocast(self._device, self._precision)
 
 
-def refuse_batch_norm(backbone: nn.Module) -> None:
-    """Raise Problem where a chunk of a batch would not give the features that the batch gives.
+def coupling_layers(backbone: nn.Module) -> int:
+    """How many layers make a chunk of a batch give other features than the batch gives.
 
     Batch-norm that is trained looks at all images of a batch. Frozen batch-norm and other norms look at one.
     """
     was = {module: module.training for module in backbone.modules()}
     backbone.train()
-    coupled = [
-        name
-        for name, module in backbone.named_modules()
-        if isinstance(module, nn.modules.batchnorm._BatchNorm) and (module.training or module.running_mean is None)
-    ]
+    norms = [module for module in was if isinstance(module, nn.modules.batchnorm._BatchNorm)]
+    count = sum(module.training or module.running_mean is None for module in norms)
     for module, training in was.items():
         module.training = training
-    if coupled:
+    return count
+
+
+def refuse_batch_norm(backbone: nn.Module) -> None:
+    """Raise Problem where the backbone has `coupling_layers`."""
+    if count := coupling_layers(backbone):
         raise Problem(
-            f"This backbone cannot be trained in chunks: {len(coupled):,} of its layers are batch-norm, which compares "
-            "all images of a batch.",
+            f"This backbone cannot be trained in chunks: {count:,} of its layers are batch-norm, which compares all "
+            "images of a batch.",
             kept="Nothing was started.",
             todo="Freeze batch-norm, take a backbone without it, or set the chunk to 0.",
         )
