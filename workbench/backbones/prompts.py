@@ -51,8 +51,8 @@ def add_prompts(model: Any, count: int, deep: bool) -> None:
         raise ValueError(f"a transformer needs a prompt or more: got {count}")
     last = len(model.blocks) - 1
     for at, block in enumerate(model.blocks):
-        attention = getattr(block, "attn", None)
-        if hasattr(attention, "num_prefix_tokens"):
+        attention: Any = getattr(block, "attn", None)
+        if attention is not None and hasattr(attention, "num_prefix_tokens"):
             attention.num_prefix_tokens += count  # which have no place in the image: no rotary embedding
         prompts = nn.init.xavier_normal_(torch.empty(count, model.embed_dim)) if deep or at == 0 else None
         model.blocks[at] = PromptedBlock(

@@ -88,7 +88,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         if as_json:
             click.echo(as_plain_json(run_id, answers, rows))
         elif csv_file is None:
-            click.echo("\n\n".join(as_table(run_id, *pair) for pair in zip(answers, rows, strict=True)))
+            tables = [as_table(run_id, answer, near) for answer, near in zip(answers, rows, strict=True)]
+            click.echo("\n\n".join(tables))
 
 
 def asked_with(answers: "Sequence[AnyAnswer]") -> str:

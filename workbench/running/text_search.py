@@ -89,7 +89,7 @@ def _backbone(workspace: Workspace, run_id: int, config: RunConfig, dataset_id: 
     from workbench.backbones.model import build_model
 
     channels = workspace.dataset(dataset_id).channels
-    backbone = build_model(config.backbone.name, config.backbone.params, config.embedding, channels).backbone
+    backbone: Any = build_model(config.backbone.name, config.backbone.params, config.embedding, channels).backbone
     expected = workspace.run(run_id).environment.get("weights", "")
     if expected and backbone.weights_path is not None and files.digest(backbone.weights_path) != expected:
         raise Problem(
