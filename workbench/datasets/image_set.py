@@ -34,6 +34,7 @@ class ImageSet:
         remarks: (what, what is worth knowing) of what was found; nothing is left out for it. See `notes`.
         unlike_published: (name, what differs) where counts are not the published ones; nothing is left out for it.
         content: hash of the images where `root` is None, so that other images never meet an old cache.
+        packed_in: the files that hold the images where `root` is None and they are read one by one.
 
     Raises:
         Problem: no images at all, or two paths with the same id.
@@ -52,6 +53,7 @@ class ImageSet:
     content: str = ""
     unlike_published: list[tuple[str, str]] = field(default_factory=list)
     remarks: list[tuple[str, str]] = field(default_factory=list)
+    packed_in: list[Path] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not self.paths:
@@ -89,20 +91,25 @@ class ImageSet:
     def _hashes(self) -> tuple[str, str]:
         """Fingerprint and stamp, with one look at each file."""
         whole, state = blake2b(digest_size=16), blake2b(digest_size=8)
-        for path in self.paths:
-            whole.update(path.encode() + b"\0")
-            if self.root is None:
-                continue
+
+        def look_at(file: Path | str) -> None:
             try:
-                facts = os.stat(on_disk(self.root, path))
+                facts = os.stat(file)
             except OSError:
                 whole.update(b"gone;")
-                continue
+                return
             whole.update(b"%d;" % facts.st_size)
             state.update(b"%d %o;" % (facts.st_mtime_ns, facts.st_mode))
+
+        for path in self.paths:
+            whole.update(path.encode() + b"\0")
+            if self.root is not None:
+                look_at(on_disk(self.root, path))
+        for file in self.packed_in:
+            look_at(file)
         whole.update(self.labels.astype("<i8").tobytes())
         whole.update("\0".join(self.class_names).encode() + self.content.encode())
-        return whole.hexdigest(), "" if self.root is None else state.hexdigest()
+        return whole.hexdigest(), state.hexdigest() if self.root is not None or self.packed_in else ""
 
     def without(self, bad: dict[int, str]) -> "ImageSet":
         """The same set without some rows; each is named in `problems` with its reason."""

@@ -24,7 +24,7 @@ from workbench.progress import Progress
 
 TELL_EVERY = 0.1  # seconds
 FILES_AT_ONCE = 8  # that one thread takes: one alone costs a tenth of the speed of two threads
-AT_ONCE = 64  # images of a set without files, which take microseconds each
+AT_ONCE = 64  # images of a set in memory, which take microseconds each
 Reader = TypeVar("Reader", covariant=True)
 
 
@@ -172,7 +172,7 @@ def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progr
 def _read(image_set: ImageSet, form: Form[Reader], start: int) -> Generator[_Read, None, None]:
     """Images from a row on, in their order, read by all cores; whoever is on one when this is closed ends with it."""
     given_up = Event()
-    at_once = AT_ONCE if image_set.root is None else FILES_AT_ONCE
+    at_once = AT_ONCE if image_set.root is None and not image_set.packed_in else FILES_AT_ONCE
 
     def read_range(first: int) -> list[_Read]:
         rows = range(first, min(first + at_once, len(image_set.paths)))
