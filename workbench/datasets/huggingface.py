@@ -50,7 +50,8 @@ class HuggingFaceParams(PackedParams):
 
 @register(
     "dataset", "huggingface", title="Hugging Face data set", params=HuggingFaceParams,
-    source="datasets 4 (Lhoest et al. 2021): Arrow of save_to_disk and of its cache, Parquet", markers=[WHOLE, ONE_SPLIT],
+    source="datasets 4 (Lhoest et al. 2021): Arrow of save_to_disk and of its cache, Parquet",
+    markers=[WHOLE, ONE_SPLIT],
 )  # fmt: skip
 def huggingface(params: HuggingFaceParams, *, progress: Progress) -> ImageSet:
     """Images of a data set of Hugging Face that is on this disk, in Arrow or Parquet files."""
@@ -58,11 +59,9 @@ def huggingface(params: HuggingFaceParams, *, progress: Progress) -> ImageSet:
     splits = _splits(root)
     if params.split:
         if params.split not in splits:
-            raise Problem(
-                f"{root} has no split {params.split!r}; there are {', '.join(name or 'one without a name' for name in splits)}.",
-                kept=KEPT,
-                todo="Name one of them.",
-            )
+            known = ", ".join(name or "one without a name" for name in splits)
+            said = f"{root} has no split {params.split!r}; there are {known}."
+            raise Problem(said, kept=KEPT, todo="Name one of them.")
         splits = {params.split: splits[params.split]}
     files = [file for those in splits.values() for file in those]
     first = Column(files[0])

@@ -137,7 +137,7 @@ def test_columns_are_found_or_named(build, tmp_path):
     assert build("huggingface", folder=str(tmp_path / "birds"), label="fine").class_names == ["0", "1", "2"]
     with pytest.raises(Problem, match="no column 'bild'; there are img"):
         build("huggingface", folder=str(tmp_path / "birds"), image="bild", label="fine")
-    with pytest.raises(Problem, match="The column fine of .* holds no images"):
+    with pytest.raises(Problem, match=r"The column fine of .* holds no images"):
         build("huggingface", folder=str(tmp_path / "birds"), image="fine", label="coarse")
     with pytest.raises(Problem, match="no split 'dev'; there are train"):
         build("huggingface", folder=str(tmp_path / "birds"), label="fine", split="dev")

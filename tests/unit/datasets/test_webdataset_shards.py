@@ -88,7 +88,8 @@ def test_the_index_is_made_once_and_anew_for_a_changed_shard(build, shards, cach
 
 def test_labels_are_read_from_text_and_json(build, tmp_path):
     files = [
-        ("a/0.json", json.dumps({"of": {"species": "wren"}}).encode()), ("a/0.txt", b" tit \n"), ("a/0.png", picture(1, "PNG")),
+        ("a/0.json", json.dumps({"of": {"species": "wren"}}).encode()), ("a/0.txt", b" tit \n"),
+        ("a/0.png", picture(1, "PNG")),
         ("b/0.json", b"{}"), ("b/0.txt", b"tit"), ("b/0.png", picture(2, "PNG")),
     ]  # fmt: skip
     shard(tmp_path / "0.tar", *files)
@@ -112,7 +113,8 @@ def test_what_cannot_be_used_is_left_out_and_told(build, tmp_path):
     files = [
         *sample("good", 1, 1), ("no-class.jpg", picture(2)), ("no-image.cls", b"1"), ("empty.cls", b" "),
         ("empty.jpg", picture(3)), *sample("twice", 4, 1), ("twice.jpg", picture(4)), ("bad.cls", b"1"),
-        ("bad.jpg", b"no image"), ("long.cls", b"1" * (1 << 20) + b"1"), ("long.jpg", picture(5)), ("classes.txt", b"x"),
+        ("bad.jpg", b"no image"), ("long.cls", b"1" * (1 << 20) + b"1"), ("long.jpg", picture(5)),
+        ("classes.txt", b"x"),
     ]  # fmt: skip
     shard(tmp_path / "0.tar", *files)
     birds = build("webdataset", folder=str(tmp_path), image_size=8)
