@@ -1,7 +1,7 @@
 """A data set as it is found on disk: paths, labels, and how to read one image."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -62,15 +62,16 @@ class ImageSet:
                 path, reason = self.problems[0]
                 said = f" {len(self.problems):,} were left out: {path} {reason}."
             raise Problem(f"There are no images in {self.root or self.name}.{said}", todo="Choose another place.")
-        ids, first, count = np.unique(self.sample_ids, return_index=True, return_counts=True)
-        if len(ids) != len(self.paths):
-            twice = self.paths[first[count.argmax()]]
+        ordered = np.sort(self.sample_ids)
+        repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+        if len(repeated):
+            twice = self.paths[int(np.flatnonzero(self.sample_ids == repeated[0])[0])]
             raise Problem(f"Two images of {self.name} have the same path or number: {twice}.", todo="Rename one.")
 
     @cached_property
     def sample_ids(self) -> np.ndarray:
         """[n] int64 in [0, 2^52): hashes of the relative paths, the same wherever the data set is stored."""
-        return np.array([sample_id(path) for path in self.paths], np.int64)
+        return np.fromiter(map(sample_id, self.paths), np.int64, len(self.paths))
 
     @property
     def notes(self) -> list[tuple[str, str]]:
@@ -115,7 +116,7 @@ class ImageSet:
         """The same set without some rows; each is named in `problems` with its reason."""
         if not bad:
             return self
-        kept = [row for row in range(len(self.paths)) if row not in bad]
+        kept = np.array([row for row in range(len(self.paths)) if row not in bad], np.int64)
         read = self.read
         problems = [*self.problems, *((self.paths[row], reason) for row, reason in bad.items())]
         return replace(
@@ -123,7 +124,7 @@ class ImageSet:
             paths=[self.paths[row] for row in kept],
             labels=self.labels[kept],
             official=None if self.official is None else [self.official[row] for row in kept],
-            read=lambda index: read(kept[index]),
+            read=lambda index: read(int(kept[index])),
             problems=problems,
         )
 
@@ -133,11 +134,14 @@ def sample_id(path: str) -> int:
     return int.from_bytes(blake2b(path.encode(), digest_size=8).digest(), "big") >> (64 - ID_BITS)
 
 
-def numbered(classes: list[str]) -> tuple[np.ndarray, list[str]]:
+def numbered(classes: Iterable[str]) -> tuple[np.ndarray, list[str]]:
     """The class of every image as a number [n] int64, and the class names in the order of the numbers, sorted."""
-    names = sorted(set(classes))
-    at = {name: number for number, name in enumerate(names)}
-    return np.array([at[name] for name in classes], np.int64), names
+    met: dict[str, int] = {}
+    numbers = np.fromiter((met.setdefault(name, len(met)) for name in classes), np.int64)
+    names = sorted(met)
+    sorted_number = np.empty(len(met), np.int64)
+    sorted_number[[met[name] for name in names]] = np.arange(len(names))
+    return sorted_number[numbers], names
 
 
 def uneven_classes(labels: np.ndarray, names: list[str]) -> list[tuple[str, str]]:

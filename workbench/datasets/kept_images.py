@@ -48,8 +48,8 @@ class Form(Protocol[Reader]):
     def kept(self, image: np.ndarray) -> tuple[bytes, Facts]:
         """One image [h, w] or [h, w, 3] uint8 as it is stored in the file, and its entry in the index at the end."""
 
-    def finish(self, file: BinaryIO, facts: list[Facts]) -> None:
-        """Write the index behind the images, and the head anew for their number."""
+    def finish(self, file: BinaryIO, facts: np.ndarray) -> None:
+        """Write the index [n, numbers of an entry] behind the images, and the head anew for their number."""
 
     def opened(self, place: Path, count: int) -> Reader:
         """The images of a file. Raises ValueError, with what is there instead, and OSError."""
@@ -158,7 +158,7 @@ def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progr
                     going.leave_out(image.bad)
                 else:
                     going.add(image.payload, image.facts)
-        if not going.facts:
+        if not going.kept:
             row, said = next(iter(going.bad.items()))
             raise Problem(
                 f"None of the {count:,} images can be read; {image_set.paths[row]} {said}.",
