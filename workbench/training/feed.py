@@ -2,7 +2,8 @@
 
 import contextlib
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Protocol, cast
 
 import numpy as np
@@ -17,6 +18,7 @@ TOGETHER = 16  # images that one thread makes at a time
 AHEAD = 2  # batches
 CROPS = 1  # beside seed, epoch and place: crops are drawn apart from what follows
 Box = tuple[float, float, float, float]  # left, top, right, bottom in px
+Finish = Callable[[int, Tensor], Tensor]  # number of a batch in its epoch, uint8 [n, C, H, W] -> what is yielded
 
 
 class Sampler(Protocol):
@@ -34,7 +36,8 @@ class Augmentation(Protocol):
     """Changes a batch of images [n, C, H, W] in 0..1; `evaluate` is its deterministic twin.
 
     One that cuts its crops out of whole images has `whole_training` set, and then `boxes` and `side`; one that is
-    evaluated on whole images has `whole_evaluation` set, and `side`: as datasets/augment.py's CropFlip.
+    evaluated on whole images has `whole_evaluation` set, and `side`: as datasets/augment.py's CropFlip. One that draws
+    from the generator it is given and from nothing else has `own_draws` set: threads may run it ahead of the step.
     """
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
@@ -79,10 +82,20 @@ class WholeImages(Images, Protocol):
 
 
 @dataclass(slots=True)
-class _Part:
-    """Some neighbouring images of a batch in the making."""
+class _Batch:
+    """A batch in the making."""
 
-    batch: Tensor  # uint8 [n, C, H, W], on the CPU
+    number: int
+    images: Tensor  # uint8 [n, C, H, W], on the CPU; finished by the thread that fills its last part
+    lacking: int  # parts that are not filled
+    lock: Lock = field(default_factory=Lock)
+
+
+@dataclass(slots=True)
+class _Part:
+    """Some neighbouring images of a batch."""
+
+    batch: _Batch
     rows: np.ndarray
     boxes: list[Box] | None  # None for squares
     start: int
@@ -129,11 +142,9 @@ class Feed:
     def in_order(self, batch: int, index: np.ndarray | None = None) -> Generator[Tensor, None, None]:
         """Batches as `images` gives them, in the order of this half or of some places in it."""
         every = np.arange(len(self)) if index is None else index
-        with contextlib.closing(
-            self._evaluated([every[at : at + batch] for at in range(0, len(every), batch)])
-        ) as batches:
-            for images in batches:
-                yield self._scaled(images)
+        chosen = [every[at : at + batch] for at in range(0, len(every), batch)]
+        with contextlib.closing(self._evaluated(chosen, lambda number, images: self._scaled(images), True)) as batches:
+            yield from batches
 
     def made_ahead(self, augmentation: Augmentation) -> bool:
         """Whether threads make training batches while the network works on the one before."""
@@ -147,36 +158,42 @@ class Feed:
         With v views a batch [n v, C, H, W] holds each image v times, each time augmented anew. Threads make batches
         ahead until the generator is closed.
         """
-        generator = torch.Generator(self._device)
+        one_for_all = torch.Generator(self._device)
+        apart = self._device.type == "cpu" and getattr(augmentation, "own_draws", False)
 
         def batches(epoch: int, skip: int) -> Generator[tuple[Tensor, Tensor], None, None]:
             chosen = [np.tile(index, views) for index in sampler.batches(epoch)][skip:]
+
+            def finish(number: int, images: Tensor) -> Tensor:
+                generator = torch.Generator() if apart else one_for_all  # threads finish several batches at a time
+                generator.manual_seed(_mix(seed, epoch, skip + number))
+                return augmentation(self._scaled(images), generator)
+
             if getattr(augmentation, "whole_training", False):
-                augmented = self._cropped(chosen, cast(Cropping, augmentation), (seed, epoch, skip))
+                start = seed, epoch, skip
+                augmented = self._cropped(chosen, cast(Cropping, augmentation), start, finish, apart)
             else:
-                augmented = self._evaluated(chosen)
+                augmented = self._evaluated(chosen, finish, apart)
             with contextlib.closing(augmented):
-                for number, images in enumerate(augmented, start=skip):
-                    generator.manual_seed(_mix(seed, epoch, number))
-                    labels = self.labels[self._there(chosen[number - skip])]
-                    yield augmentation(self._scaled(images), generator), labels
+                for index, images in zip(chosen, augmented, strict=True):
+                    yield images, self.labels[self._there(index)]
 
         return batches
 
-    def _evaluated(self, chosen: list[np.ndarray]) -> Generator[Tensor, None, None]:
-        """Batches uint8 [n, C, H, W] on the device as they are evaluated, of places of this half."""
+    def _evaluated(self, chosen: list[np.ndarray], finish: Finish, apart: bool) -> Generator[Tensor, None, None]:
+        """Finished batches of places of this half as they are evaluated; arguments as `_made`."""
         if self._resident is not None:
-            for index in chosen:
-                yield self._resident[self._there(index)]
+            for number, index in enumerate(chosen):
+                yield finish(number, self._resident[self._there(index)])
         elif self._squeezed:
-            yield from self._made(chosen, self._squeezed, lambda number, rows: self._whole(rows))
+            yield from self._made(chosen, self._squeezed, lambda number, rows: self._whole(rows), finish, apart)
         else:
-            yield from self._made(chosen, self._images.shape[1], lambda number, rows: None)
+            yield from self._made(chosen, self._images.shape[1], lambda number, rows: None, finish, apart)
 
     def _cropped(
-        self, chosen: list[np.ndarray], augmentation: Cropping, start: tuple[int, int, int]
+        self, chosen: list[np.ndarray], augmentation: Cropping, start: tuple[int, int, int], finish: Finish, apart: bool
     ) -> Generator[Tensor, None, None]:
-        """Batches of crops of whole images; `start` is the seed, the epoch, and the place of the first in it."""
+        """Finished batches of crops; `start` is the seed, the epoch, and the place of the first batch in it."""
         generator, (seed, epoch, first) = torch.Generator(), start
 
         def boxes(number: int, rows: np.ndarray) -> list[Box]:
@@ -184,39 +201,59 @@ class Feed:
             sizes = torch.from_numpy(cast(WholeImages, self._images).sizes[rows])
             return cast(list[Box], augmentation.boxes(sizes, generator).tolist())
 
-        yield from self._made(chosen, augmentation.side(self._images.shape[1]), boxes)
+        yield from self._made(chosen, augmentation.side(self._images.shape[1]), boxes, finish, apart)
 
     def _made(
-        self, chosen: list[np.ndarray], side: int, boxes: Callable[[int, np.ndarray], list[Box] | None]
-    ) -> Generator[Tensor, None, None]:
-        """Batches uint8 [n, C, H, W] on the device, made by threads a little ahead of who reads them."""
+        self, chosen: list[np.ndarray], side: int, boxes: Callable[[int, np.ndarray], list[Box] | None],
+        finish: Finish, apart: bool,
+    ) -> Generator[Tensor, None, None]:  # fmt: skip
+        """Finished batches, made by threads a little ahead of who reads them.
+
+        Args:
+            chosen: places of each batch. side: of its images, px. boxes: what is cut out of them.
+            finish: from uint8 on the device to what is yielded.
+            apart: the threads that make batches finish them, too, where they stay on the CPU.
+        """
         most = max((len(index) for index in chosen), default=0)
         waiting = max(AHEAD, -(-AHEAD * most // (TOGETHER * self.threads)))  # parts for each thread
         pinned = self._copies is not None
+        apart = apart and self._device.type == "cpu"
 
         def parts() -> Iterator[_Part]:
             for number, index in enumerate(chosen):
                 rows = self._rows[index]
                 shape = (len(rows), self._images.shape[-1], side, side)
-                batch, cut = torch.empty(shape, dtype=torch.uint8, pin_memory=pinned), boxes(number, rows)
+                images, cut = torch.empty(shape, dtype=torch.uint8, pin_memory=pinned), boxes(number, rows)
+                batch = _Batch(number, images, -(-len(rows) // TOGETHER))
                 for start in range(0, len(rows), TOGETHER):
                     stop = min(start + TOGETHER, len(rows))
                     yield _Part(batch, rows[start:stop], cut and cut[start:stop], start, stop == len(rows))
 
-        with contextlib.closing(jobs.in_threads(self._fill, parts(), self.threads, waiting)) as filled:
-            batches = (part.batch for part in filled if part.last)
-            yield from batches if self._copies is None else self._copied(batches, self._copies)
+        def fill(part: _Part) -> _Part:
+            self._fill(part)
+            batch = part.batch
+            with batch.lock:
+                batch.lacking -= 1
+                whole = not batch.lacking
+            if whole and apart:
+                batch.images = finish(batch.number, batch.images)
+            return part
 
-    def _fill(self, part: _Part) -> _Part:
+        with contextlib.closing(jobs.in_threads(fill, parts(), self.threads, waiting)) as filled:
+            batches = (part.batch.images for part in filled if part.last)
+            arrived = batches if self._copies is None else self._copied(batches, self._copies)
+            for number, images in enumerate(arrived):
+                yield images if apart else finish(number, images.to(self._device))
+
+    def _fill(self, part: _Part) -> None:
         """Put the images of a part into its batch: on a thread beside others."""
-        target = part.batch.numpy()[part.start : part.start + len(part.rows)]
+        target = part.batch.images.numpy()[part.start : part.start + len(part.rows)]
         for position, row in enumerate(part.rows.tolist()):
             if part.boxes is None:
                 image = self._images[row]
             else:
                 image = cast(WholeImages, self._images).crop(row, part.boxes[position], target.shape[-1])
             target[position] = image.transpose(2, 0, 1)
-        return part
 
     def _copied(self, batches: Iterable[Tensor], stream: torch.cuda.Stream) -> Generator[Tensor, None, None]:
         """Pinned batches on the GPU; each is copied while the network works on the one before."""
