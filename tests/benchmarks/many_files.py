@@ -47,8 +47,8 @@ def look(root: Path) -> None:
         peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10) - max(start, before)
         kept = process.memory_info().rss - start
         print(
-            f"{step:24} {perf_counter() - since:6.2f} s  peak {peak / count:6.1f}, kept {kept / count:6.1f} bytes a file"
-            f"; {SCALED / 1e6:.0f} million: {peak / count * SCALED / 1e9:.2f} GB"
+            f"{step:22} {perf_counter() - since:6.2f} s  peak {peak / count:.1f}, kept {kept / count:.1f} bytes a file;"
+            f" {SCALED / 1e6:.0f} million: {peak / count * SCALED / 1e9:.2f} GB"
         )
 
     since = perf_counter()

@@ -177,7 +177,7 @@ class PreflightCard(Card):
         self.look.clicked.connect(self.data_asked)
         self.samples = [QLabel() for _ in range(SAMPLES)]
         self.augmented = [QLabel() for _ in range(AUGMENTED)]
-        self.augmented_words = label("One image as it is evaluated, and as training may show it:", "muted", wrap=True)
+        self.augmented_words = label("As evaluated, then as training may show it:", "muted", wrap=True)
         self.facts = {name: label(NO_VALUE, wrap=True) for name in FACTS}
         self.note = label("", "muted", wrap=True)
         self.unfold = button("", "caret-right", kind="quiet")
