@@ -171,8 +171,8 @@ def _stored(kept: Path, size: int) -> Shard | None:
     try:
         shard = Shard(*json.loads(kept.read_bytes()))
         shard.problems = [(str(key), str(reason)) for key, reason in shard.problems]
-        several = [shard.keys, shard.endings, shard.starts, shard.sizes, shard.labels]
-        if len({len(values) for values in several}) != 1:
+        lengths = {len(getattr(shard, name)) for name in ("keys", "endings", "starts", "sizes", "labels")}
+        if len(lengths) != 1:
             return None
         inside = all(0 <= start <= start + long <= size for start, long in zip(shard.starts, shard.sizes, strict=True))
     except NO_ARRAY:
