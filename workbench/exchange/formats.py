@@ -7,8 +7,8 @@ from typing import Literal
 
 from workbench import files
 from workbench.exchange import config, embeddings, scalars, tensorboard, trained
-from workbench.exchange.packages import missing
 from workbench.exchange.source import BEST, Epoch, Source, source_of
+from workbench.files.packages import missing
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running.trained_network import checkpoints
