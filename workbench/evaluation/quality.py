@@ -1,4 +1,4 @@
-"""What one evaluation measures beside retrieval: votes of neighbours, hubs, and the shape of the embedding."""
+"""What one evaluation measures besides retrieval: votes of neighbours, hubs, and the shape of the embedding."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a report says, as plain data: no markup, no drawing."""
+"""The content of a report as plain data: no markup, no drawing."""
 
 from dataclasses import dataclass
 from math import isfinite
@@ -114,7 +114,7 @@ class Beside:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Content:
-    """Everything that one report says."""
+    """The content of the report of one run."""
 
     title: str
     run: Run
@@ -137,7 +137,7 @@ class Content:
 
 
 def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: str) -> Content:
-    """Read everything of one run that its report says. Raises Problem when there is no such run."""
+    """Read the content of the report of one run. Raises Problem when there is no such run."""
     run = workspace.run(run_id)
     config = RunConfig.recorded(run.config)
     evaluations = workspace.evaluations(run_id)

@@ -1,4 +1,4 @@
-"""Runs that belong together: the folds and seeds of one config, and what they say together."""
+"""The runs of one experiment: the folds and seeds of one config, and their joint result."""
 
 from dataclasses import dataclass
 from statistics import mean, stdev
@@ -47,7 +47,7 @@ def children(config: RunConfig) -> list[Child]:
 
 
 def prepare(config: RunConfig, workspace: Workspace) -> list[int]:
-    """Queued runs for all that the config asks for; several are tied together as one experiment. Their numbers.
+    """Queue every run that the config asks for, several as one experiment; returns their numbers.
 
     Raises:
         Problem: the workspace cannot be written.

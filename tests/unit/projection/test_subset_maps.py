@@ -13,7 +13,7 @@ from workbench.projection.server import project, project_epochs
 from workbench.projection.subset import among, mark, rows_of, said_of, sample_by_class
 from workbench.reports.content import map_of
 from workbench.workspace import Workspace
-from workbench.workspace.stored_maps import kept_neighbours
+from workbench.workspace.stored_maps import Measured, kept_neighbours, store_map
 
 LABELS = np.repeat(np.arange(3), 10)
 
@@ -136,7 +136,8 @@ def test_a_map_stored_before_there_were_samples_still_fits(tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         run = store_run(workspace, LABELS)
         params = UmapParams().model_dump()
-        workspace.add_projection(run.evaluations[0], "umap", params, 0, np.zeros((30, 2), np.float32), None, None, {})
+        points = np.zeros((30, 2), np.float32)
+        store_map(workspace, run.evaluations[0], "umap", params, 0, points, None, {}, Measured())
         (made,) = workspace.projections(run.evaluations[0])
         assert Wanted("umap", {}, 0).fits(made)
         assert not Wanted("umap", {}, 0, most=20).fits(made)

@@ -21,6 +21,7 @@ from workbench.workspace import recorder as recording
 from workbench.workspace.connection import Damaged, open_writer, sqlite3, writing
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.store import DATABASE
+from workbench.workspace.stored_maps import Measured, store_map
 from workbench.workspace.uncommitted import Uncommitted
 
 
@@ -155,7 +156,8 @@ def test_any_sqlite_tool_reads_the_views(done):
 def test_a_map_is_stored_with_its_facts(done):
     workspace, _, _ = done
     points = np.random.default_rng(0).normal(size=(12, 2))
-    number = workspace.add_projection(1, "umap", {"n_neighbors": 5}, 3, points, points[:2], 0.9, {"umap-learn": "0"})
+    versions = {"umap-learn": "0"}
+    number = store_map(workspace, 1, "umap", {"n_neighbors": 5}, 3, points, points[:2], versions, Measured(0.9))
     stored, proxies = workspace.coordinates(number)
     np.testing.assert_allclose(stored, points, rtol=1e-6)
     assert proxies is not None
