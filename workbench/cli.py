@@ -179,7 +179,7 @@ fair.add_to(benchmark, workspace_option, default_workspace)
 
 
 def _say(text: str, done: int, total: int) -> None:
-    """A Progress that prints each text as a line of its own."""
+    """A Progress that prints each text on its own line."""
     click.echo(text, err=True)
 
 

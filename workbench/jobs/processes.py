@@ -24,7 +24,7 @@ SAID_WHY, ORPHANED = 3, 4  # exit status of a rank: its last line is a sentence;
 
 
 def start_detached(words: list[str], log: Path) -> None:
-    """Start `python -m workbench WORDS` as a process that outlives this one; what it says goes to the end of `log`.
+    """Start `python -m workbench WORDS` as a process that outlives this one; its output is appended to `log`.
 
     Raises:
         Problem: the log cannot be written or the process cannot be started.
@@ -70,7 +70,7 @@ def _wait(process: "subprocess.Popen[bytes]") -> None:
 
 
 class AnalysisProcess:
-    """An interpreter beside this one, for UMAP and scikit-learn or for reports: JSON lines, one job at a time.
+    """A second interpreter for UMAP and scikit-learn or for reports: JSON lines, one job at a time.
 
     Answers arrive on a listening thread, so `on_answer` must be safe to call from there. The process starts at the
     first request, ends with `close` or with this program, and is started anew after it died.
@@ -96,7 +96,7 @@ class AnalysisProcess:
             return number
 
     def cancel(self, number: int) -> None:
-        """Discard a request: one that runs ends with its process, which is started anew at the next request."""
+        """Discard a request: one that is running ends with its process, which is restarted at the next request."""
         with self._lock:
             if number not in self._waiting:
                 return
