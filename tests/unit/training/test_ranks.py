@@ -5,7 +5,7 @@ import contextlib
 import pytest
 import torch
 
-from tests.unit.training.spread import CPU, Trained, Wanted, spread, trained
+from tests.unit.training.spread import BATCH, CPU, Trained, Wanted, spread, trained
 from workbench.losses import list_losses
 from workbench.problem import Problem
 from workbench.training.ranks import OneRank, Ranks
@@ -90,6 +90,12 @@ def test_in_float32_they_differ_by_its_rounding(ranks):
 def test_with_local_batch_norm_ranks_stay_alike_and_are_not_one(ranks):
     wanted = Wanted("supcon", shared_norm=False)
     assert farthest(trained(wanted, OneRank()), together(wanted, ranks)) > 1e-3
+
+
+@two_ranks
+def test_each_rank_trains_its_share_in_chunks(ranks):
+    whole, chunks = Wanted("supcon", chunk=BATCH), Wanted("supcon", chunk=4)
+    assert farthest(trained(whole, OneRank()), together(chunks, ranks)) < 1e-12
 
 
 @two_ranks
