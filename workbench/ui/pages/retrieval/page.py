@@ -18,6 +18,7 @@ from workbench.ui.pages.retrieval.export import written
 from workbench.ui.pages.retrieval.query_list import QueryList
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.pages.retrieval.tagging import Tagging
+from workbench.ui.pages.retrieval.views import RetrievalViews
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
@@ -81,8 +82,9 @@ class RetrievalPage(QStackedWidget):
         row.setSpacing(16)
         row.addWidget(self.queries)
         row.addLayout(centre, 1)
+        self.views = RetrievalViews(self.session, content)
         self.addWidget(self.hint)
-        self.addWidget(content)
+        self.addWidget(self.views)
         self.setAcceptDrops(True)
 
     def _make_actions(self) -> None:
