@@ -81,7 +81,8 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
     some = "" if measured["queries"] == measured["queries_there"] else f" of {measured['queries_there']:,}"
     lines = [
         f"Run {run_id}, epoch {epoch}: {measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, "
-        f"{measured['dim']} dimensions. Fitted on {measured['fitted_on']}.",
+        f"{measured['dim']} dimensions. Components, ranges and code words are fitted on {measured['fitted_on']}: "
+        "on new images they may keep less.",
         "",
         f"{'store':16} {'bytes':>8} {'ms':>8} {'MAP@R %':>8} {'95%':>13} {'less':>7} {'R@1 %':>7} {'10 kept':>8}",
     ]

@@ -114,13 +114,16 @@ def _index(wanted: Kind, dim: int, count: int) -> Any:
         case "int8":
             return faiss.IndexScalarQuantizer(dim, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_L2)
         case "pq":
-            return faiss.IndexPQ(dim, wanted.size, BITS)
+            quantiser = faiss.IndexPQ(dim, wanted.size, BITS)
+            quantiser.pq.cp.min_points_per_centroid = 1  # faiss warns below 39 images a code word, on every part
+            return quantiser
         case "hnsw":
             graph = faiss.IndexHNSWSQ(dim, faiss.ScalarQuantizer.QT_8bit, LINKS)
             graph.hnsw.efConstruction, graph.hnsw.efSearch = BUILDING, SEARCHING
             return graph
     lists = max(1, min(round(4 * count**0.5), count // PER_LIST))
     inverted = faiss.index_factory(dim, f"IVF{lists},PQ{wanted.size}x{BITS}", faiss.METRIC_L2)
+    inverted.pq.cp.min_points_per_centroid = 1
     inverted.nprobe = min(PROBED, lists)
     return inverted
 

@@ -154,9 +154,7 @@ class DeployPanel(QStackedWidget):
         self.class_table.horizontalHeader().setSortIndicator(1, Qt.SortOrder.DescendingOrder)
         self.warning = label("", "warning", wrap=True)
         self.export = button("Export this store…", "export", "primary")
-        self.export.setToolTip(
-            "The faiss file of the chosen row, the ids of its images, and how it was built"
-        )
+        self.export.setToolTip("The faiss file of the chosen row, the ids of its images, and how it was built")
         asked = QHBoxLayout()
         asked.addWidget(caption("False accepts at most", self.rate))
         asked.addWidget(self.rate, 1)
@@ -219,7 +217,8 @@ class DeployPanel(QStackedWidget):
         refused = [f"{store['title']}: {store['refused']}" for store in measured["stores"] if store["refused"]]
         self.sentence.setText(" ".join([
             f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
-            f"dimensions. What is fitted (components, ranges, code words) is fitted on {measured['fitted_on']}.",
+            f"dimensions. Components, ranges and code words are fitted on {measured['fitted_on']}: on new images they "
+            "may keep less.",
             *(f"Not measured: {why}." for why in refused),
         ]))  # fmt: skip
         self._draw_stores()

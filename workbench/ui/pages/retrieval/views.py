@@ -22,9 +22,7 @@ class RetrievalViews(QTabWidget):
         self.tabBar().setAccessibleName("Views of the evaluation")
         self.addTab(queries, "Queries")
         self._makers: dict[int, Callable[[], QWidget]] = {}
-        self._add(
-            "Deployment", partial(DeployPanel, session), "What this model costs and keeps, stored smaller"
-        )
+        self._add("Deployment", partial(DeployPanel, session), "What this model costs and keeps, stored smaller")
         self.currentChanged.connect(self.make)
 
     def make(self, index: int) -> QWidget:
