@@ -1,6 +1,7 @@
 """Images that stand in both halves, or nearly so: found by their pixels, whatever a network makes of them."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -56,7 +57,7 @@ def small_grey(pixels: np.ndarray) -> np.ndarray:
         edges = np.linspace(0, grey.shape[axis], SIDE + 1)
         grey = np.stack([
             grey.take(range(int(low), max(int(low) + 1, int(np.ceil(high)))), axis=axis).mean(axis)
-            for low, high in zip(edges[:-1], edges[1:], strict=True)
+            for low, high in pairwise(edges)
         ], axis=axis)  # fmt: skip
     return np.asarray(grey.reshape(len(grey), -1))
 

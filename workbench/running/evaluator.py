@@ -167,7 +167,7 @@ class Evaluator:
         return self._beside_as("average", metrics)
 
     def _decided(self, embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-        """Retrieval metrics with a person's decisions about labels [n]: "decided/MAP@R"; dropped images are left out."""
+        """Retrieval metrics with decided labels [n]: "decided/MAP@R"; dropped images are left out."""
         stays, is_query = labels != DROPPED, self._data.split.is_query
         metrics = retrieve(
             embeddings[stays], labels[stays], self._test_ids[stays], k=1, ks=self._config.evaluation.ks,

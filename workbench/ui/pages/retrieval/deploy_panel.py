@@ -38,8 +38,8 @@ from workbench.workspace.deployments import newest_deployment
 SIDE_PX, ROW_PX = 300, 24  # at 100% text
 RATE_PERCENT = 0.1  # false accepts, at first
 MILLION = 1_000_000
-STORE_TITLES = ("Stored as", "", "Bytes", "All images, MB", "ms a query", "MAP@R %", "Less", "R@1 %", "10 kept %")
-CLASS_TITLES = ("Class", "False accepts %", "Accepts %", "Own limit")
+STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Less", "R@1 %", "10 kept %")
+CLASS_TITLES = ("Class", "False %", "True %", "Own limit")
 ASK, MEASURING, SHOWN = range(3)
 WHY = (
     "Each way to store the embeddings is built and searched: recall and MAP@R with their intervals, bytes of an image "
@@ -53,7 +53,6 @@ class Row:
 
     name: str
     title: str
-    detail: str
     bytes: float
     megabytes: float
     ms: float
@@ -102,8 +101,8 @@ class DeployPanel(QStackedWidget):
         head.addStretch(1)
         head.addWidget(caption("Gallery, images", self.gallery))
         head.addWidget(self.gallery)
-        self.by_size = TradePlot("Quality against size, MAP@R %", "bytes an image")
-        self.by_time = TradePlot("Quality against time, MAP@R %", "ms a query, 1 thread")
+        self.by_size = TradePlot("Quality against size", "bytes an image")
+        self.by_time = TradePlot("Quality against time", "ms a query, 1 thread")
         self.stores = SortedRows(STORE_TITLES, store_cells, written_store, self)
         self.table = QTableView()
         self.table.setModel(self.stores)
@@ -111,7 +110,7 @@ class DeployPanel(QStackedWidget):
         self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         plots = QHBoxLayout()
         plots.setSpacing(12)
         plots.addWidget(self.by_size, 1)
@@ -354,7 +353,7 @@ def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
     factors = {"linear": gallery / measured["gallery"], "log": log(gallery) / log(max(2, measured["gallery"]))}
     return [
         Row(
-            store["name"], store["title"], store["detail"], store["bytes"],
+            store["name"], store["title"], store["bytes"],
             (store["bytes"] * gallery + store["fixed_bytes"]) / MILLION, store["ms"] * factors[store["grows"]],
             100 * store["metrics"]["MAP@R"], 100 * store["difference"][0],
             store["difference"][1] > 0 or store["difference"][2] < 0, 100 * store["metrics"]["recall@1"],
@@ -368,14 +367,14 @@ def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
 def store_cells(row: Row) -> tuple[Any, ...]:
     """The values of one store by column."""
     less = f"{row.less:+.1f}".replace("-", "−") + ("" if row.sure else " (not sure)")
-    return row.title, row.detail, row.bytes, row.megabytes, row.ms, row.quality, less, row.recall, row.kept
+    return row.title, row.bytes, row.megabytes, row.ms, row.quality, less, row.recall, row.kept
 
 
 def written_store(column: int, value: Any) -> str:
     """A value as the table of stores shows it."""
     if isinstance(value, str):
         return value
-    return f"{value:,.0f}" if column in (2, 3) else f"{value:.3g}" if column == 4 else f"{value:.1f}"
+    return f"{value:,.0f}" if column in (1, 2) else f"{value:.3g}" if column == 3 else f"{value:.1f}"
 
 
 def written_class(column: int, value: Any) -> str:

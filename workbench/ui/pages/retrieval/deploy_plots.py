@@ -132,6 +132,7 @@ class TradePlot(PaintedPlot):
             painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
             painter.setPen(QColor(tokens.plot_axis))
             painter.drawText(QRectF(x - 26, box.bottom() + 2, 52, 14), int(Qt.AlignmentFlag.AlignHCenter), f"{cost:g}")
+        painter.drawText(QRectF(place.left() + 4, place.top(), 80, 14), int(Qt.AlignmentFlag.AlignLeft), "MAP@R %")
         below = QRectF(box.left(), box.bottom() + 16, box.width(), 16)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), f"{self._unit}, log")
         trained = self._points[0].quality

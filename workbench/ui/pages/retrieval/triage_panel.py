@@ -43,8 +43,8 @@ AHEAD = 20  # rows whose pictures are loaded with the visible one
 TITLES = ("Suspect", "Suspicion", "Answer")
 ANSWERED = {KEEP: "kept", RELABEL: "relabelled", DROP: "dropped", UNSURE: "unsure"}
 NOTHING = (
-    "No label of this evaluation is suspect: the neighbours of every image agree with its class. Lower the limit to see "
-    "weaker suspicions."
+    "No label of this evaluation is suspect: the neighbours of every image agree with its class. Lower the limit "
+    "to see weaker suspicions."
 )
 
 
@@ -72,9 +72,7 @@ class TriagePanel(QStackedWidget):
         self.least.setRange(0.3, 1)
         self.least.setSingleStep(0.05)
         self.least.setValue(LEAST)
-        self.least.setToolTip(
-            "Suspicion from which a label is listed; half means that another class has as much for it"
-        )
+        self.least.setToolTip("Suspicion from which a label is listed; at half another class has as much for it")
         self.rows = SortedRows(TITLES, self._cells, written, self, picture=self._thumbnail)
         self.table = QTableView()
         self.table.setModel(self.rows)

@@ -6,6 +6,7 @@ from functools import partial
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from workbench.ui.pages.retrieval.deploy_panel import DeployPanel
+from workbench.ui.pages.retrieval.triage_panel import TriagePanel
 from workbench.ui.session import Session
 
 
