@@ -79,6 +79,6 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         judged = precision(found.suspects, found.decisions)
         if judged.answered:
             click.echo(
-                f"Of {judged.answered:,} answered, {judged.right:,} were wrong labels: {judged.right / judged.answered:.0%} "
-                f"(95%: {judged.low:.0%} to {judged.high:.0%})."
+                f"Of {judged.answered:,} answered, {judged.right:,} were wrong labels: "
+                f"{judged.right / judged.answered:.0%} (95%: {judged.low:.0%} to {judged.high:.0%})."
             )

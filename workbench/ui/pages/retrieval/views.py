@@ -23,6 +23,7 @@ class RetrievalViews(QTabWidget):
         self.tabBar().setAccessibleName("Views of the evaluation")
         self.addTab(queries, "Queries")
         self._makers: dict[int, Callable[[], QWidget]] = {}
+        self._add("Label triage", partial(TriagePanel, session), "Suspected label errors, near-copies, unclear images")
         self._add("Deployment", partial(DeployPanel, session), "What this model costs and keeps, stored smaller")
         self.currentChanged.connect(self.make)
 

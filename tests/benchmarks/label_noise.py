@@ -1,0 +1,135 @@
+"""Planted label noise: precision and recall of the triage queue, beside cleanlab's where it is installed.
+
+    python -m tests.benchmarks.label_noise --data DATA --on digits --on mnist --on omniglot
+
+A network is trained by Workbench on other images; noise is planted in the labels of its test half, and both methods get
+the same embeddings and labels. cleanlab gets out-of-fold probabilities of scikit-learn's logistic regression and of its
+nearest neighbours (5 folds), as its documentation asks.
+"""
+
+import argparse
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
+
+from workbench.commands.run import run_here
+from workbench.results.stored import Stored, read_stored
+from workbench.results.triage import LABEL, queue
+from workbench.settings.changed import read_config
+from workbench.workspace import Workspace
+
+SHARES = (0.05, 0.1, 0.2)
+MOST = 5_000  # images of a bench
+CONFIGS = {
+    "digits": ("sample-digits", ()),
+    "mnist": ("sample-digits", ("dataset={{name='mnist', folder='{data}/mnist'}}", "split={{name='random'}}")),
+    "omniglot": (
+        "sample-digits",
+        ("dataset={{name='omniglot', folder='{data}/omniglot'}}", "split={{name='random'}}", "training.epochs=12"),
+    ),
+}
+
+
+def planted(labels: np.ndarray, share: float, by_pairs: bool, seed: int) -> np.ndarray:
+    """Labels with a share changed: to any other class alike, or each class to one other alone (a pair of classes)."""
+    rng = np.random.default_rng(seed)
+    names, classes = np.unique(labels, return_inverse=True)
+    rows = rng.choice(len(labels), round(share * len(labels)), replace=False)
+    shift = 1 if by_pairs else rng.integers(1, len(names), len(rows))
+    noisy = classes.copy()
+    noisy[rows] = (noisy[rows] + shift) % len(names)
+    return names[noisy]
+
+
+def searched_anew(stored: Stored, labels: np.ndarray, proxies: bool) -> Stored:
+    """The evaluation with other labels; the neighbours stay, as an embedding knows no labels."""
+    known = (stored.proxies, stored.proxy_labels) if proxies else (None, None)
+    return replace(stored, labels=labels, proxies=known[0], proxy_labels=known[1])
+
+
+def scores(flagged: np.ndarray, wrong: np.ndarray) -> tuple[float, float]:
+    """Precision and recall of flagged [n] bool against wrong [n] bool."""
+    hits = (flagged & wrong).sum()
+    return hits / max(1, flagged.sum()), hits / max(1, wrong.sum())
+
+
+def of_cleanlab(stored: Stored, labels: np.ndarray, model: object) -> np.ndarray | None:
+    """What cleanlab flags [n] bool; None where it is not installed."""
+    try:
+        from cleanlab.filter import find_label_issues
+    except ImportError:
+        return None
+    classes = np.unique(labels, return_inverse=True)[1]
+    vectors = stored.vectors(slice(None))
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    likely = cross_val_predict(model, vectors, classes, cv=folds, method="predict_proba")
+    return np.asarray(find_label_issues(classes, likely, n_jobs=1))
+
+
+def measured(stored: Stored, seeds: int) -> list[str]:
+    """Lines of the table for one bench."""
+    lines = []
+    for by_pairs in (False, True):
+        for share in SHARES:
+            found: dict[str, list[tuple[float, float]]] = {}
+            for seed in range(seeds):
+                labels = planted(stored.labels, share, by_pairs, seed)
+                wrong = labels != stored.labels
+                flags = {}
+                for name, proxies in (("triage", True), ("triage, no proxies", False)):
+                    if proxies and stored.proxies is None:
+                        continue
+                    listed = [
+                        one.sample_id for one in queue(searched_anew(stored, labels, proxies)) if one.kind == LABEL
+                    ]
+                    flags[name] = np.isin(stored.sample_ids, listed)
+                for name, model in (
+                    ("cleanlab, logistic", LogisticRegression(max_iter=500)),
+                    ("cleanlab, 10-NN", KNeighborsClassifier(10)),
+                ):
+                    flagged = of_cleanlab(stored, labels, model)
+                    if flagged is not None:
+                        flags[name] = flagged
+                for name, flagged in flags.items():
+                    found.setdefault(name, []).append(scores(flagged, wrong))
+            kind = "pairs" if by_pairs else "any"
+            for name, values in found.items():
+                precision, recall = 100 * np.mean(values, axis=0)
+                f1 = 2 * precision * recall / max(1e-9, precision + recall)
+                lines.append(f"| {kind} | {share:.0%} | {name} | {precision:.1f} | {recall:.1f} | {f1:.1f} |")
+    return lines
+
+
+def main() -> None:
+    """Train, plant, print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--on", action="append", choices=list(CONFIGS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--workspace", type=Path, default=None)
+    asked = parser.parse_args()
+    place = asked.workspace or Path(tempfile.mkdtemp()) / "space"
+    with Workspace(place, create=True) as workspace:
+        for bench in asked.on or ["digits"]:
+            preset, changes = CONFIGS[bench]
+            config = read_config(preset, tuple(change.format(data=asked.data) for change in changes))
+            config = config.model_copy(update={"name": f"label noise, {bench}"})
+            known = [run for run in workspace.runs() if run.name == config.name and run.status == "done"]
+            if not known:
+                run_here(config, workspace, resume=False, report=False, quiet=True)
+            run = next(run for run in workspace.runs() if run.name == config.name)
+            stored = read_stored(workspace, workspace.evaluations(run.id)[-1].id)
+            print(f"### {bench}: {len(stored.labels):,} images, {len(np.unique(stored.labels)):,} classes, "
+                  f"{asked.seeds} seeds\n")  # fmt: skip
+            print("| noise | share | method | precision % | recall % | F1 % |\n|---|---|---|---|---|---|")
+            print("\n".join(measured(stored, asked.seeds)), flush=True)
+            print()
+
+
+if __name__ == "__main__":
+    main()
