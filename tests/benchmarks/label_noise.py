@@ -24,14 +24,10 @@ from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
 
 SHARES = (0.05, 0.1, 0.2)
-MOST = 5_000  # images of a bench
-CONFIGS = {
+CONFIGS = {  # a preset and what is changed of it; the classes of Omniglot's test half are in no training half
     "digits": ("sample-digits", ()),
-    "mnist": ("sample-digits", ("dataset={{name='mnist', folder='{data}/mnist'}}", "split={{name='random'}}")),
-    "omniglot": (
-        "sample-digits",
-        ("dataset={{name='omniglot', folder='{data}/omniglot'}}", "split={{name='random'}}", "training.epochs=12"),
-    ),
+    "omniglot": ("omniglot-unseen", ("dataset.place={data}/omniglot/images_background_small1.zip",)),
+    "mnist": ("mnist-ce-spce", ("dataset.folder={data}/mnist", "training.epochs=1", "evaluation.probe_size=0")),
 }
 
 

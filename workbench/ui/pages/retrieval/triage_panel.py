@@ -36,8 +36,8 @@ from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.widgets.row_table import select_rows
 from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, decide, forget
 
-LIST_PX, SIDE_PX = 280, 236  # at 100% text
-THUMBNAIL, NEAR_PX, LARGE_PX = 34, 84, 180
+LIST_PX, SIDE_PX = 250, 210  # at 100% text
+THUMBNAIL, NEAR_PX, LARGE_PX = 34, 60, 150
 PLACE_LIST, PLACE_NEAR = "triage-list", "triage-near"
 AHEAD = 20  # rows whose pictures are loaded with the visible one
 TITLES = ("Suspect", "Suspicion", "Answer")
@@ -120,13 +120,14 @@ class TriagePanel(QStackedWidget):
         for widget in (self.map, self.queries):
             tools.addWidget(widget)
         tools.addStretch(1)
-        tools.addWidget(caption("as", self.new_class))
-        tools.addWidget(self.new_class)
+        relabelling = QHBoxLayout()
+        relabelling.addWidget(caption("Relabel as", self.new_class))
+        relabelling.addWidget(self.new_class, 1)
         text = QVBoxLayout()
         for line in (self.title, self.claim, self.words):
             text.addWidget(line)
         text.addStretch(1)
-        text.addLayout(tools)
+        text.addLayout(relabelling)
         top = QHBoxLayout()
         top.setSpacing(16)
         top.addWidget(self.picture)
@@ -135,10 +136,10 @@ class TriagePanel(QStackedWidget):
             KEEP: button("Keep (K)", "check"), RELABEL: button("Relabel (R)", "tag", "primary"),
             DROP: button("Drop (D)", "trash"), UNSURE: button("Unsure (U)", "question"),
         }  # fmt: skip
-        answers = QHBoxLayout()
+        answers = QGridLayout()
         answers.setSpacing(8)
-        for widget in self.answers.values():
-            answers.addWidget(widget, 1)
+        for at, widget in enumerate(self.answers.values()):
+            answers.addWidget(widget, at // 2, at % 2)
         self.near_titles = [label("", "strong"), label("", "strong")]
         self.near = [[_framed() for _ in range(SHOWN)] for _ in range(2)]
         grid = QGridLayout()
@@ -150,6 +151,7 @@ class TriagePanel(QStackedWidget):
         grid.setColumnStretch(SHOWN, 1)
         whole.body.addLayout(top)
         whole.body.addLayout(answers)
+        whole.body.addLayout(tools)
         whole.body.addLayout(grid)
         whole.body.addStretch(1)
         return whole
