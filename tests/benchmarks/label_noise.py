@@ -14,12 +14,13 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
 from workbench.commands.run import run_here
 from workbench.results.stored import Stored, read_stored
-from workbench.results.triage import LABEL, queue
+from workbench.results.triage import LABEL, class_shares, queue, suspicions
 from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
 
@@ -48,23 +49,35 @@ def searched_anew(stored: Stored, labels: np.ndarray, proxies: bool) -> Stored:
     return replace(stored, labels=labels, proxies=known[0], proxy_labels=known[1])
 
 
-def scores(flagged: np.ndarray, wrong: np.ndarray) -> tuple[float, float]:
-    """Precision and recall of flagged [n] bool against wrong [n] bool."""
+Flags = tuple[np.ndarray, np.ndarray]  # flagged [n] bool, and how suspect each is [n]
+
+
+def scores(flags: Flags, wrong: np.ndarray) -> tuple[float, float, float]:
+    """Precision and recall of what is flagged, and average precision of the order, against wrong [n] bool."""
+    flagged, suspect = flags
     hits = (flagged & wrong).sum()
-    return hits / max(1, flagged.sum()), hits / max(1, wrong.sum())
+    order = average_precision_score(wrong, suspect)
+    return hits / max(1, flagged.sum()), hits / max(1, wrong.sum()), order
 
 
-def of_cleanlab(stored: Stored, labels: np.ndarray, model: object) -> np.ndarray | None:
-    """What cleanlab flags [n] bool; None where it is not installed."""
+def of_triage(stored: Stored) -> Flags:
+    """What the queue lists as wrong labels."""
+    listed = [one.sample_id for one in queue(stored) if one.kind == LABEL]
+    shares, names = class_shares(stored)
+    return np.isin(stored.sample_ids, listed), suspicions(shares, np.searchsorted(names, stored.labels))
+
+
+def of_cleanlab(stored: Stored, model: object) -> Flags | None:
+    """What cleanlab flags; None where it is not installed."""
     try:
         from cleanlab.filter import find_label_issues
+        from cleanlab.rank import get_label_quality_scores
     except ImportError:
         return None
-    classes = np.unique(labels, return_inverse=True)[1]
-    vectors = stored.vectors(slice(None))
+    classes = np.unique(stored.labels, return_inverse=True)[1]
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    likely = cross_val_predict(model, vectors, classes, cv=folds, method="predict_proba")
-    return np.asarray(find_label_issues(classes, likely, n_jobs=1))
+    likely = cross_val_predict(model, stored.vectors(slice(None)), classes, cv=folds, method="predict_proba")
+    return np.asarray(find_label_issues(classes, likely, n_jobs=1)), -get_label_quality_scores(classes, likely)
 
 
 def measured(stored: Stored, seeds: int) -> list[str]:
@@ -72,32 +85,22 @@ def measured(stored: Stored, seeds: int) -> list[str]:
     lines = []
     for by_pairs in (False, True):
         for share in SHARES:
-            found: dict[str, list[tuple[float, float]]] = {}
+            of_method: dict[str, list[tuple[float, float, float]]] = {}
             for seed in range(seeds):
                 labels = planted(stored.labels, share, by_pairs, seed)
-                wrong = labels != stored.labels
-                flags = {}
-                for name, proxies in (("triage", True), ("triage, no proxies", False)):
-                    if proxies and stored.proxies is None:
-                        continue
-                    listed = [
-                        one.sample_id for one in queue(searched_anew(stored, labels, proxies)) if one.kind == LABEL
-                    ]
-                    flags[name] = np.isin(stored.sample_ids, listed)
-                for name, model in (
-                    ("cleanlab, logistic", LogisticRegression(max_iter=500)),
-                    ("cleanlab, 10-NN", KNeighborsClassifier(10)),
-                ):
-                    flagged = of_cleanlab(stored, labels, model)
-                    if flagged is not None:
-                        flags[name] = flagged
+                flags: dict[str, Flags | None] = {"triage, no proxies": of_triage(searched_anew(stored, labels, False))}
+                noisy = searched_anew(stored, labels, True)
+                if stored.proxies is not None and np.isin(labels, stored.proxy_labels).all():
+                    flags["triage"] = of_triage(noisy)
+                flags["cleanlab, logistic"] = of_cleanlab(noisy, LogisticRegression(max_iter=300))
+                flags["cleanlab, 10-NN"] = of_cleanlab(noisy, KNeighborsClassifier(10))
                 for name, flagged in flags.items():
-                    found.setdefault(name, []).append(scores(flagged, wrong))
+                    if flagged is not None:
+                        of_method.setdefault(name, []).append(scores(flagged, labels != stored.labels))
             kind = "pairs" if by_pairs else "any"
-            for name, values in found.items():
-                precision, recall = 100 * np.mean(values, axis=0)
-                f1 = 2 * precision * recall / max(1e-9, precision + recall)
-                lines.append(f"| {kind} | {share:.0%} | {name} | {precision:.1f} | {recall:.1f} | {f1:.1f} |")
+            for name, values in of_method.items():
+                shown = " | ".join(f"{value:.1f}" for value in 100 * np.mean(values, axis=0))
+                lines.append(f"| {kind} | {share:.0%} | {name} | {shown} |")
     return lines
 
 
@@ -122,7 +125,7 @@ def main() -> None:
             stored = read_stored(workspace, workspace.evaluations(run.id)[-1].id)
             print(f"### {bench}: {len(stored.labels):,} images, {len(np.unique(stored.labels)):,} classes, "
                   f"{asked.seeds} seeds\n")  # fmt: skip
-            print("| noise | share | method | precision % | recall % | F1 % |\n|---|---|---|---|---|---|")
+            print("| noise | share | method | precision % | recall % | order % |\n|---|---|---|---|---|---|")
             print("\n".join(measured(stored, asked.seeds)), flush=True)
             print()
 
