@@ -56,4 +56,6 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         for alarm in alarms:
             click.echo(f"{MARKS[alarm.level]}{alarm.title}. {alarm.words}")
         if falling:
-            click.echo(f"note   {len(falling)} classes fall while the mean rises: {', '.join(falling[:10])}")
+            click.echo(
+                f"note   Fall while the mean rises: {', '.join(falling[:10])} ({len(falling)} of {len(watched.labels)} classes)."
+            )

@@ -88,7 +88,7 @@ def stored_numbers(seen: Look) -> dict[str, float]:
 
 def alarms(numbers: Mapping[str, float], before: Mapping[str, float] | None = None, accuracy: float | None = None,
            score: float | None = None) -> list[Alarm]:  # fmt: skip
-    """What the numbers of a look say: collapse, dead dimensions, whether positives and negatives part, hubs, confidence.
+    """What the numbers of a look say of collapse, dead dimensions, positives and negatives, hubs and confidence.
 
     Args:
         numbers: of this evaluation. before: of the first one, for comparison.

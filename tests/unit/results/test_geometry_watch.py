@@ -47,7 +47,7 @@ def test_the_command_prints_a_table_or_json(space):
     told = CliRunner().invoke(cli, words)
     assert told.exit_code == 0, told.output
     assert "No collapse" in told.output
-    assert "1 classes fall while the mean rises: class 02" in told.output
+    assert "Fall while the mean rises: class 02 (1 of 5 classes)" in told.output
     data = json.loads(CliRunner().invoke(cli, [*words, "--json"]).output)
     assert [row["epoch"] for row in data["epochs"]] == [1, 2, 3]
     assert data["falling"] == ["class 02"]
