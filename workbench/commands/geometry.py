@@ -56,6 +56,5 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         for alarm in alarms:
             click.echo(f"{MARKS[alarm.level]}{alarm.title}. {alarm.words}")
         if falling:
-            click.echo(
-                f"note   Fall while the mean rises: {', '.join(falling[:10])} ({len(falling)} of {len(watched.labels)} classes)."
-            )
+            named = ", ".join(falling[:10])
+            click.echo(f"note   Fall while the mean rises: {named} ({len(falling)} of {len(watched.labels)} classes).")

@@ -86,10 +86,9 @@ class LinesPlot(PaintedPlot):
                 QRectF(box.left(), y - 16, box.width(), 14), int(Qt.AlignmentFlag.AlignRight), self._limit[1]
             )
         for line in known:
-            points = QPolygonF([
-                QPointF(_at(float(x), spans[0], box.left(), box.right()), _at(float(y), spans[1], box.bottom(), box.top()))
-                for x, y in zip(line.x, self._heights(line.y), strict=True) if math.isfinite(y)
-            ])  # fmt: skip
+            across = [_at(float(x), spans[0], box.left(), box.right()) for x in line.x]
+            down = [_at(float(y), spans[1], box.bottom(), box.top()) for y in self._heights(line.y)]
+            points = QPolygonF([QPointF(x, y) for x, y in zip(across, down, strict=True) if math.isfinite(y)])
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(line.colour), 1.6))
             painter.drawPolyline(points)
