@@ -33,11 +33,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             watched = watch(workspace, run_id)
             if not watched.evaluations:
                 raise Problem(f"Run {run_id} has no evaluation yet.")
-            scalar_names = workspace.scalar_names(run_id)
-            accuracy = None
-            if "train/accuracy" in scalar_names:
-                accuracy = float(workspace.scalars(run_id, "train/accuracy")[1][-1])
-            alarms = watched.alarms(-1, accuracy)
+            alarms = watched.alarms(-1)
             class_names = {}
             if run.dataset_id is not None:
                 dataset = workspace.dataset(run.dataset_id)

@@ -10,6 +10,8 @@ from workbench.workspace import Workspace
 from workbench.workspace.ranking import read_labels, read_scores
 from workbench.workspace.rows import Evaluation
 
+ACCURACY = "train/accuracy"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watched:
@@ -19,6 +21,7 @@ class Watched:
     looks: list[Look]
     labels: np.ndarray  # [K] int64, of the columns of `of_classes`
     of_classes: np.ndarray  # [epochs, K] MAP@R of each class; NaN without a query
+    accuracy: list[float | None]  # on training images at each evaluation, in 0..1; None where it is not known
     falling: np.ndarray  # columns of classes that fall while the mean rises, the steepest first
 
     @property
@@ -26,10 +29,10 @@ class Watched:
         """Epochs of the evaluations."""
         return [evaluation.epoch for evaluation in self.evaluations]
 
-    def alarms(self, at: int, accuracy: float | None = None) -> list[Alarm]:
-        """What the evaluation in place `at` says; `accuracy` on training images in 0..1, where it is known."""
+    def alarms(self, at: int) -> list[Alarm]:
+        """What the evaluation in place `at` says."""
         before = self.looks[0].numbers if at else None
-        return alarms(self.looks[at].numbers, before, accuracy, self.evaluations[at].metrics.get("MAP@R"))
+        return alarms(self.looks[at].numbers, before, self.accuracy[at], self.evaluations[at].metrics.get("MAP@R"))
 
 
 def watch(workspace: Workspace, run_id: int, progress: Progress = quiet) -> Watched:
@@ -49,7 +52,17 @@ def watch(workspace: Workspace, run_id: int, progress: Progress = quiet) -> Watc
         names = np.unique(labels) if not len(names) else names
         rows.append(class_means(labels, read_scores(workspace, evaluation.id)[2], names))
     of_classes = np.stack(rows) if rows else np.empty((0, 0))
-    return Watched(evaluations, looks, names, of_classes, falling_classes(of_classes))
+    accuracy = _accuracy(workspace, run_id, [evaluation.step for evaluation in evaluations])
+    return Watched(evaluations, looks, names, of_classes, accuracy, falling_classes(of_classes))
+
+
+def _accuracy(workspace: Workspace, run_id: int, steps: list[int]) -> list[float | None]:
+    """The last accuracy on training images at or before each step."""
+    if ACCURACY not in workspace.scalar_names(run_id):
+        return [None] * len(steps)
+    known, values = workspace.scalars(run_id, ACCURACY)
+    places = np.searchsorted(known, steps, side="right") - 1
+    return [float(values[at]) if at >= 0 and np.isfinite(values[at]) else None for at in places.tolist()]
 
 
 def class_means(labels: np.ndarray, scores: np.ndarray, names: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ def test_each_epoch_is_looked_at(space):
         assert watched.of_classes[-1, label] == pytest.approx(run.ap[label == LABELS].mean(), rel=1e-6)
     assert watched.labels[watched.falling].tolist() == [2]
     assert watched.looks[1].numbers["overlap"] < watched.looks[0].numbers["overlap"]
-    assert len(watched.alarms(2, 0.5)) == 4
+    assert len(watched.alarms(2)) == 4
 
 
 def test_class_means_leave_out_what_is_no_query():

@@ -110,7 +110,7 @@ class LinesPlot(PaintedPlot):
         grid = QColor(tokens.plot_axis)
         grid.setAlpha(tokens.plot_grid_alpha)
         to_right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for value in ticks(*spans[1]):
+        for value in ticks(*spans[1], whole=self._log):
             y = _at(value, spans[1], box.bottom(), box.top())
             painter.setPen(grid)
             painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
@@ -287,11 +287,12 @@ class ClassesPlot(PaintedPlot):
         painter.drawText(QRectF(box.right(), box.bottom() + 2, GAIN_PX, 14), centre, "gain")
 
 
-def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Round numbers between two, at most so many and one."""
+def ticks(low: float, high: float, most: int = 6, *, whole: bool = False) -> list[float]:
+    """Round numbers between two, at most so many and one; `whole` ones alone for the powers of a logarithmic axis."""
     span = max(high - low, 1e-9)
     size = 10.0 ** math.floor(math.log10(span / most))
     size *= next(part for part in (1, 2, 5, 10) if span / (part * size) <= most)
+    size = max(size, 1.0) if whole else size
     return [round(number * size, 10) for number in range(math.ceil(low / size), math.floor(high / size) + 1)]
 
 
