@@ -108,10 +108,11 @@ def test_the_views_are_tabs_that_are_made_when_shown(qtbot, session, run):
     page = shown(qtbot, RetrievalPage(session))
     assert [page.views.tabText(at) for at in range(3)] == ["Queries", "Label triage", "Deployment"]
     page.views.setCurrentIndex(1)
-    assert isinstance(page.views.make(1), TriagePanel)
+    triage = page.views.make(1)
+    assert isinstance(triage, TriagePanel)
+    qtbot.waitUntil(lambda: triage.model.triage is not None)
     page.views.setCurrentIndex(2)
     assert isinstance(page.views.make(2), DeployPanel)
-    qtbot.waitUntil(lambda: page.views.make(1).model.triage is not None)
 
 
 def test_the_geometry_of_all_epochs_is_shown(qtbot, session, workspace, run):

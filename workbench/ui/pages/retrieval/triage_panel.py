@@ -258,6 +258,8 @@ class TriagePanel(QStackedWidget):
         """Show another queue; None while it is being read."""
         self.model.show(triage)
         self.setCurrentIndex(0 if triage is None else 1)
+        if triage is not None and self.isVisible() and not self.least.hasFocus():
+            self.table.setFocus()  # the keys of the answers need the focus in here
         self._fill_classes()
         self.draw()
 
