@@ -12,7 +12,7 @@ from workbench.workspace import Workspace
 
 SHOWN = (
     ("spectral_rank", "rank"), ("dead_dimensions", "dead"), ("mean_norm", "norm"), ("pairs_uniformity", "uniform"),
-    ("pairs_alignment", "align"), ("overlap", "overlap"), ("foreign_margin", "margin"), ("largest_hub", "hub"),
+    ("pairs_alignment", "align"), ("overlap", "overlap"), ("foreign_margin", "apart"), ("largest_hub", "hub"),
 )  # fmt: skip
 MARKS = {"ok": "ok     ", "note": "note   ", "bad": "alarm  "}
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -97,8 +98,8 @@ def measure(
             measured.append(_refused(wanted, why))
             continue
         built = build(wanted, search.gallery, search.gallery, search.cosine)
-        step = number, len(ordered)
-        table, first = _ranked(built, search, ks, lambda title=wanted.title, at=step: progress(title, *at))
+        between = partial(progress, wanted.title, number, len(ordered))
+        table, first = _ranked(built, search, ks, between)
         exact = exact or (table, first)
         measured.append(_told(built, search, ks, table, first, exact))
     return measured
@@ -116,7 +117,7 @@ def _told(
     """A store with its scores [m, columns], its ten nearest [m, k] and those of the baseline."""
     difference = table[:, -1] - exact[0][:, -1]
     low, high = bootstrap_interval(np.column_stack([table, difference]))
-    metrics = {}
+    metrics: dict[str, float] = {}
     for at, name in enumerate([*(f"recall@{k}" for k in ks), "MAP@R"]):
         metrics |= {name: float(table[:, at].mean()), f"{name}/low": float(low[at]), f"{name}/high": float(high[at])}
     kept = (first[:, :, None] == exact[1][:, None, :]).any(2).mean()
@@ -163,7 +164,7 @@ def _without(rows: np.ndarray, own: np.ndarray) -> np.ndarray:
     """Rankings [m, k] less the query itself: [m, k - 1]."""
     stays = rows != own[:, None]
     stays[stays.all(1), -1] = False  # the query was not found: the last goes instead
-    return rows[stays].reshape(len(rows), -1)
+    return np.asarray(rows[stays].reshape(len(rows), -1))
 
 
 def milliseconds(built: Built, search: Search) -> float:

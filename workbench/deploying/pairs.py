@@ -161,8 +161,7 @@ def _range(values: np.ndarray) -> tuple[float, float]:
 
 
 def _shares(similar: np.ndarray, edges: np.ndarray) -> list[float]:
-    counts: np.ndarray = np.histogram(similar, edges)[0] / len(similar)
-    return counts.tolist()
+    return [float(share) for share in np.histogram(similar, edges)[0] / len(similar)]
 
 
 def _by_class(

@@ -32,7 +32,7 @@ class Built:
     def fixed_bytes(self) -> int:
         """Bytes that do not grow with the gallery: code books, components, lists."""
         own = max(0, round(len(serialised(self.index)) - self.index.ntotal * self.bytes_per_image))
-        return own + (self.fine.fixed_bytes if self.fine else 0)
+        return int(own + (self.fine.fixed_bytes if self.fine else 0))
 
     def search(self, queries: np.ndarray, depth: int) -> np.ndarray:
         """Gallery rows [m, depth] int64 by the index itself, best first; -1 where it returns fewer.
@@ -118,11 +118,11 @@ def _index(wanted: Kind, dim: int, count: int) -> Any:
             quantiser.pq.cp.min_points_per_centroid = 1  # faiss warns below 39 images a code word, on every part
             return quantiser
         case "hnsw":
-            graph = faiss.IndexHNSWSQ(dim, faiss.ScalarQuantizer.QT_8bit, LINKS)
+            graph: Any = faiss.index_factory(dim, f"HNSW{LINKS}_SQ8", faiss.METRIC_L2)
             graph.hnsw.efConstruction, graph.hnsw.efSearch = BUILDING, SEARCHING
             return graph
     lists = max(1, min(round(4 * count**0.5), count // PER_LIST))
-    inverted = faiss.index_factory(dim, f"IVF{lists},PQ{wanted.size}x{BITS}", faiss.METRIC_L2)
+    inverted: Any = faiss.index_factory(dim, f"IVF{lists},PQ{wanted.size}x{BITS}", faiss.METRIC_L2)
     inverted.pq.cp.min_points_per_centroid = 1
     inverted.nprobe = min(PROBED, lists)
     return inverted

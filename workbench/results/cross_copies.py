@@ -66,4 +66,4 @@ def _standardised(pictures: np.ndarray) -> np.ndarray:
     """Without brightness and contrast; zero for flat pictures, which are copies of nothing."""
     centred = pictures - pictures.mean(1, keepdims=True)
     spread = centred.std(1, keepdims=True)
-    return np.divide(centred, spread, out=np.zeros_like(centred), where=spread >= FLAT)
+    return np.asarray(np.divide(centred, spread, out=np.zeros_like(centred), where=spread >= FLAT))

@@ -23,9 +23,10 @@ from PySide6.QtWidgets import (
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.results.label_overlay import Triage, export_decisions, import_decisions, read_triage
-from workbench.results.triage import COPY, LEAST, Suspect
+from workbench.results.triage import LEAST, Suspect
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.triage_model import ALL, DONE, SHOWN, TODO, TriageModel
+from workbench.ui.pages.retrieval.triage_words import claim, evidence
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
@@ -305,8 +306,8 @@ class TriagePanel(QStackedWidget):
                 for number in (suspect.label, suspect.suggested)
             )
             self.title.setText(f"{own}, suspect {self.model.at + 1:,} of {len(self.model.listed):,}")
-            self.claim.setText(_claim(suspect, own, new))
-            self.words.setText(_evidence(suspect, own, new))
+            self.claim.setText(claim(suspect, own, new))
+            self.words.setText(evidence(suspect, own, new))
             self.new_class.setCurrentIndex(self.new_class.findData(suspect.suggested))
         self._draw_near(dataset.class_name if dataset is not None else str)
         self._ask_pictures()
@@ -445,20 +446,3 @@ def _framed() -> QLabel:
     picture = QLabel()
     picture.setFixedSize(NEAR_PX, NEAR_PX)
     return picture
-
-
-def _claim(suspect: Suspect, own: str, new: str) -> str:
-    if suspect.kind == COPY:
-        return f"Labelled {own}, a near-copy is labelled {new}"
-    doubt = "" if suspect.kind == "label" else "between two classes: "
-    return f"{doubt}labelled {own}, near {new}".capitalize() if doubt else f"Labelled {own}, suspected to be {new}"
-
-
-def _evidence(suspect: Suspect, own: str, new: str) -> str:
-    said = [f"{suspect.votes} of its {suspect.voters} nearest are {new}, {suspect.own_votes} are {own}."]
-    if suspect.own_proxy is not None and suspect.other_proxy is not None:
-        word = "nearer than" if suspect.other_proxy > suspect.own_proxy else "not nearer than"
-        said.append(
-            f"The proxy of {new} is {word} its own: cosine {suspect.other_proxy:.3f} against {suspect.own_proxy:.3f}."
-        )
-    return " ".join(said)

@@ -23,21 +23,18 @@ class RetrievalViews(QTabWidget):
         self.tabBar().setAccessibleName("Views of the evaluation")
         self.addTab(queries, "Queries")
         self._makers: dict[int, Callable[[], QWidget]] = {}
+        self._columns: dict[int, QVBoxLayout] = {}
+        self._made: dict[int, QWidget] = {0: queries}
         self._add("Label triage", partial(TriagePanel, session), "Suspected label errors, near-copies, unclear images")
         self._add("Deployment", partial(DeployPanel, session), "What this model costs and keeps, stored smaller")
         self.currentChanged.connect(self.make)
 
     def make(self, index: int) -> QWidget:
         """The view of a tab, made now if it is not there yet."""
-        holder = self.widget(index)
-        if index in self._makers:
-            column = holder.layout()
-            assert column is not None
-            column.addWidget(self._makers.pop(index)())
-        layout = holder.layout()
-        item = layout.itemAt(0) if index and layout is not None else None
-        made = item.widget() if item is not None else None
-        return holder if made is None else made
+        if index not in self._made:
+            self._made[index] = self._makers[index]()
+            self._columns[index].addWidget(self._made[index])
+        return self._made[index]
 
     def _add(self, title: str, maker: Callable[[], QWidget], tip: str) -> None:
         holder = QWidget()
@@ -45,4 +42,4 @@ class RetrievalViews(QTabWidget):
         column.setContentsMargins(0, 0, 0, 0)
         index = self.addTab(holder, title)
         self.setTabToolTip(index, tip)
-        self._makers[index] = maker
+        self._makers[index], self._columns[index] = maker, column

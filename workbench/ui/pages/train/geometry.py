@@ -22,6 +22,7 @@ from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label, restyle
+from workbench.ui.widgets.painted_plot import PaintedPlot
 
 READ_AFTER = 400  # ms after the last news
 CARDS = 4
@@ -75,15 +76,15 @@ class GeometryPanel(QStackedWidget):
         self.spectrum = LinesPlot("Spectrum", "singular value", "relative", log=True)
         self.spread = LinesPlot("Uniformity, alignment", "uniformity, ← better", "alignment ↓")
         self.ridge, self.classes = RidgePlot(), ClassesPlot()
-        self.plots = (self.rank, self.spectrum, self.spread, self.ridge, self.classes)
+        self.plots: tuple[PaintedPlot, ...] = (self.rank, self.spectrum, self.spread, self.ridge, self.classes)
         cards = QHBoxLayout()
         cards.setSpacing(8)
         for card in self.cards:
             cards.addWidget(card, 1)
         grid = QGridLayout()
         grid.setSpacing(8)
-        for at, plot in enumerate((self.rank, self.spectrum, self.spread)):
-            grid.addWidget(plot, 0, 2 * at, 1, 2)
+        for at, lines in enumerate((self.rank, self.spectrum, self.spread)):
+            grid.addWidget(lines, 0, 2 * at, 1, 2)
         grid.addWidget(self.ridge, 1, 0, 1, 3)
         grid.addWidget(self.classes, 1, 3, 1, 3)
         grid.setRowStretch(0, 2)

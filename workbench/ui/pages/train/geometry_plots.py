@@ -88,10 +88,10 @@ class LinesPlot(PaintedPlot):
         for line in known:
             across = [_at(float(x), spans[0], box.left(), box.right()) for x in line.x]
             down = [_at(float(y), spans[1], box.bottom(), box.top()) for y in self._heights(line.y)]
-            points = QPolygonF([QPointF(x, y) for x, y in zip(across, down, strict=True) if math.isfinite(y)])
+            points = [QPointF(x, y) for x, y in zip(across, down, strict=True) if math.isfinite(y)]
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(line.colour), 1.6))
-            painter.drawPolyline(points)
+            painter.drawPolyline(QPolygonF(points))
             if line.dots:
                 painter.setBrush(QColor(line.colour))
                 for point in points:
