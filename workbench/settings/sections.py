@@ -98,6 +98,10 @@ class TrainingParams(Params):
         help="pixels: centre squares in a memory map; encoded: whole images as JPEG; auto: pixels up to 32 GiB, "
         "unless crops are taken of whole images.",
     )
+    label_decisions: str = param(
+        "", label="Label decisions", path="file", optional=True,
+        help="A file of `workbench triage --export`: what it relabels or drops of the training half trains so.",
+    )  # fmt: skip
     local_batch_norm: bool = param(
         False, label="Local batch-norm",
         help="On several devices, batch-norm by each device's part of a batch: faster, and not what one device gives.",
@@ -146,6 +150,10 @@ class EvaluationParams(Params):
         label="NMI",
         help="Also cluster the test half by k-means and compare with its classes; slow for thousands of them.",
     )
+    label_decisions: str = param(
+        "", label="Score with label decisions, too", path="file", optional=True,
+        help="A file of `workbench triage --export`: recall and MAP@R with it stand beside those without it.",
+    )  # fmt: skip
     untrained: bool = param(True, label="Evaluate untrained", help="Also evaluate before the first step, as epoch 0.")
 
     @field_validator("recall_at")

@@ -226,6 +226,23 @@ def m012_owned_runs(db: Database) -> None:
     db.execute("alter table runs add column owner text")
 
 
+@migration()
+def m013_deployments_and_labels(db: Database) -> None:
+    """What stores of an evaluation keep and cost, and what a person decided about labels."""
+    db.execute(
+        "create table deployments (evaluation_id integer not null references evaluations(id) on delete cascade, "
+        "wanted text not null, measured text not null, created text not null, primary key (evaluation_id, wanted)) "
+        "without rowid, strict"
+    )
+    db.execute(
+        "create table label_decisions (dataset_id integer not null references datasets(id) on delete cascade, "
+        "sample_id integer not null, decision text not null "
+        "check (decision in ('keep', 'relabel', 'drop', 'unsure')), label integer, created text not null, "
+        "primary key (dataset_id, sample_id)) without rowid, strict"
+    )
+    checksums.make_sealed(db.conn, "label_decisions")
+
+
 def migrate(connection: Connection, path: Path | None = None) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
     db = Database(connection)

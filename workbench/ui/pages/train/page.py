@@ -20,6 +20,7 @@ from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.findings import Findings
+from workbench.ui.pages.train.geometry import GeometryPanel
 from workbench.ui.pages.train.header import RunHeader, TroubleBanner
 from workbench.ui.pages.train.method import MethodPanel
 from workbench.ui.pages.train.reading import NEEDED, read_curves
@@ -67,6 +68,9 @@ class TrainPage(QStackedWidget):
         self.views.addTab(self.curves, "Curves")
         self.views.addTab(self.anatomy, "Anatomy")
         self.views.addTab(self.method, "Method")
+        self.geometry_panel = GeometryPanel(self.session)
+        self.views.addTab(self.geometry_panel, "Geometry")
+        self.views.setTabToolTip(3, "What the embeddings became over the epochs, with alarms")
         self.views.setTabToolTip(2, "Pictures that only this method has: weights, prototypes, distances, projections")
         self.smoother = SmoothingSlider(AT_FIRST)
         self.views.setCornerWidget(self.smoother)
