@@ -90,9 +90,9 @@ def train(
                 if control.interrupted:
                     meter.read()
                     return
-                value = train_step(parts, images, labels, penalty)
+                value = train_step(parts, images, labels, penalty, meter.lap)
                 meter.add(value, len(images))  # read every few steps: reading one number makes a GPU wait
-                after_step(parts.step)
+                meter.probing(after_step)
         meter.end_epoch()
         stand_still(control, emit, meter)
         after_epoch(epoch)
@@ -101,16 +101,23 @@ def train(
             return
 
 
-def train_step(parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[], Tensor | None]) -> Tensor:
-    """One optimiser step on a batch; the loss before it, a scalar still on the device."""
+def train_step(
+    parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[], Tensor | None],
+    lap: Callable[[str], None] = lambda part: None,
+) -> Tensor:  # fmt: skip
+    """One optimiser step on a batch; the loss before it, a scalar still on the device. `lap` hears what has ended."""
     parts.model.train()
     parts.loss.train()
     with autocast(parts.device, parts.precision):
-        value: Tensor = parts.loss(parts.model(images), labels)
+        embeddings = parts.model(images)
+        lap("forward")
+        value: Tensor = parts.loss(embeddings, labels)
         if (pull := penalty()) is not None:
             value = value + pull
+    lap("loss")
     parts.optimiser.zero_grad(set_to_none=True)
     parts.scaler.scale(value).backward()
+    lap("backward")
     parts.scaler.unscale_(parts.optimiser)
     if parts.step < parts.head_steps:
         for weight in parts.backbone:
@@ -122,6 +129,7 @@ def train_step(parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[
     parts.schedule.step()
     if parts.average is not None:
         parts.average.update_parameters(parts.model)
+    lap("optimiser")
     parts.step += 1
     return value.detach()
 
