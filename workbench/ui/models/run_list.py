@@ -165,8 +165,10 @@ class RunList(QAbstractListModel):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Runs can be ticked and renamed, groups ticked."""
-        flags = super().flags(index) | Qt.ItemFlag.ItemIsUserCheckable
-        return flags | Qt.ItemFlag.ItemIsEditable if index.isValid() and self._shown[index.row()].id > 0 else flags
+        if not index.isValid():
+            return super().flags(index)
+        of_run = Qt.ItemFlag.ItemIsEditable if self._shown[index.row()].id > 0 else Qt.ItemFlag(0)
+        return super().flags(index) | Qt.ItemFlag.ItemIsUserCheckable | of_run
 
     def setData(self, index: Index, value: Any, role: int = NAME) -> bool:
         """Tick a row, or ask for another name of its run."""
