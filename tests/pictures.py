@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.ui.main_window import MainWindow
 
 PATIENCE = 60.0  # seconds that maps and previews get
-SETTLES = 0.4  # seconds after the last activity, for plots that are painted in turns
+SETTLES = 1.0  # seconds after the last activity, for plots that are painted in turns
 
 
 @dataclass(frozen=True, slots=True)

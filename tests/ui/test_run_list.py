@@ -156,7 +156,7 @@ def test_delete_moves_to_the_trash_and_ctrl_z_brings_back(window, session, runs)
 def test_the_arrangement_is_remembered_but_a_filter_is_not(window, session, tmp_path):
     button = window.runs.arrange
     actions = {action.text(): action for action in button.menu().actions()}
-    for title in ("Name", "Loss", "Done", "Time"):
+    for title in ("Name", "Loss", "Done", "R@1", "Time"):
         actions[title].trigger()
     assert button.arrangement == Arrangement("name", "loss", "done", ("MAP@R", "time"))
     assert names(window.runs.model) == ["ce", "Beta"]

@@ -59,6 +59,11 @@ SERIES = {
     "ce": "#0072B2", "spce": "#D55E00", "pce": "#009E73", "tightness": "#CC79A7", "contrastive": "#56B4E9",
     "recall@1": "#0072B2", "MAP@R": "#E69F00",
 }  # fmt: skip
+LIGHTER = {  # of the same curve on a dark ground
+    "#0072B2": "#4AA3DF", "#D55E00": "#F08A3C", "#009E73": "#2FC299", "#CC79A7": "#E09BC2", "#56B4E9": "#86CBF2",
+    "#E69F00": "#F2B632",
+}  # fmt: skip
+DARKER = {lighter: colour for colour, lighter in LIGHTER.items()}
 RUN_COLOURS = OKABE_ITO[:6]  # black and yellow cannot be seen on one of the two themes
 RUN_COLOUR_NAMES = ("Blue", "Vermilion", "Green", "Purple", "Sky blue", "Orange")
 
@@ -71,8 +76,13 @@ def current() -> Tokens:
 
 
 def run_colour(index: int) -> str:
-    """The colour of a run by its stored index."""
-    return RUN_COLOURS[index % len(RUN_COLOURS)]
+    """The colour of a run by its stored index, as it is drawn now."""
+    return drawn(RUN_COLOURS[index % len(RUN_COLOURS)])
+
+
+def drawn(colour: str) -> str:
+    """A colour of a curve as the theme on screen draws it: lighter on a dark ground."""
+    return (LIGHTER if _shown.dark else DARKER).get(colour, colour)
 
 
 def contrast(first: str, second: str) -> float:

@@ -18,7 +18,7 @@ Index = QModelIndex | QPersistentModelIndex
 class RunRow(QStyledItemDelegate):
     """Two lines a run."""
 
-    columns: tuple[str, ...] = ("recall@1", "MAP@R")  # names of COLUMNS
+    columns: tuple[str, ...] = ("MAP@R",)  # names of COLUMNS
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(120, 2 * option.fontMetrics.height() + 3 * 4)

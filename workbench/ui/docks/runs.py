@@ -89,7 +89,7 @@ class RunsDock(Dock):
         self._head = head = QHBoxLayout()
         self._align_head()
         head.setSpacing(0)
-        self.title = label("Best ↑", "caption")
+        self.title = label("Best, % ↑", "caption")
         head.addWidget(self.title, 1)
         top = QHBoxLayout()
         top.setSpacing(4)
@@ -195,7 +195,7 @@ class RunsDock(Dock):
         """Read the runs again and keep the shown one chosen."""
         trash = self._actions.show_trash.isChecked()
         self._take(trash)
-        self.title.setText("Trash: best ↑" if trash else "Best ↑")
+        self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")
         count = len(self._session.trashed_runs())
         self.trash.setText(f"Trash, {count}" if count else "Trash")
         self.trash.setChecked(trash)

@@ -46,8 +46,8 @@ FILTERS: dict[str, tuple[str, Callable[[Run], bool]]] = {
     "ended": ("Failed or ended early", lambda run: run.resumable),
 }
 COLUMNS: dict[str, tuple[str, Callable[[Run], str]]] = {
-    "recall@1": ("R@1 %", lambda run: percent(run.best.get("recall@1"))),
-    "MAP@R": ("MAP@R %", lambda run: percent(run.best.get("MAP@R"))),
+    "recall@1": ("R@1", lambda run: percent(run.best.get("recall@1"))),
+    "MAP@R": ("MAP@R", lambda run: percent(run.best.get("MAP@R"))),
     "time": ("Time", lambda run: duration(run.seconds) if run.seconds else ""),
 }
 
@@ -59,7 +59,7 @@ class Arrangement:
     order: str = "newest"
     grouping: str = "experiment"
     filter: str = "all"
-    columns: tuple[str, ...] = ("recall@1", "MAP@R")
+    columns: tuple[str, ...] = ("MAP@R",)
 
 
 class RunList(QAbstractListModel):

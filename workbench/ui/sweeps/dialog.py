@@ -81,7 +81,7 @@ class SweepDialog(QDialog):
         self.figure = ChoiceEditor(names, names)
         self.add = button("Add a parameter", "plus", "quiet")
         self.summary = label("", wrap=True)
-        self.warning = label(objective.FLATTERS, "warning", wrap=True)
+        self.warning = label(objective.OPTIMISTIC, "warning", wrap=True)
         self.problem = label("", "error", wrap=True)
         self.cancel, self.start = button("Cancel"), button("Start the sweep", "play", "primary")
         column = QVBoxLayout(self)

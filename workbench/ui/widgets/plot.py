@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QMenu,
-    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -27,7 +26,7 @@ from workbench.ui import theme
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.flow import FlowLayout
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.plot_canvas import PlotCanvas, Series
 from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_or_report, save_png, save_svg
 from workbench.ui.widgets.plot_table import CurveTable, TableDialog
@@ -88,10 +87,7 @@ class CurvePlot(QFrame):
         self.canvas.came_to_light.connect(self.redraw)
         self.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.canvas.setAccessibleName(self.title)
-        self._title = QLabel(self.title)
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
-        self._title.setProperty("role", "strong")
-        self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._title = ElidedLabel(self.title, "strong")
         self.menu = self._build_menu()
         self._more = icon_button("dots-three", f"Menu of {self.title}")
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -267,7 +263,8 @@ class CurvePlot(QFrame):
         """A curve without points says so in the legend while others have some; the plot itself while none has."""
         has_points = any(len(curve) for curve in self.curves.values())
         self.empty.setVisible(not has_points)
-        self.canvas.show_axes(has_points)
+        on_right = any(series.axis == "right" and len(self.curves[series.name]) for series in self.series)
+        self.canvas.show_axes(has_points, on_right)
         for series in self.series:
             words = f"{series.title} (no values)" if has_points and not len(self.curves[series.name]) else series.title
             if self.legend[series.name].text() != words:
@@ -380,7 +377,7 @@ def swatch(series: Series) -> QIcon:
         pixmap = QPixmap(14, 10)
         pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)
-        colour = QColor(series.colour)
+        colour = QColor(theme.drawn(series.colour))
         colour.setAlpha(alpha)
         painter.fillRect(0, 4, 5 if series.dashed else 14, 3, colour)
         if series.dashed:

@@ -56,7 +56,7 @@ class Line:
     def draw(self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int) -> None:
         """Show new numbers, thinned to so many columns; `smoothed` None: the raw curve is the bold one."""
         style = self.series.pen or (Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine)
-        colour = QColor(self.series.colour)
+        colour = QColor(theme.drawn(self.series.colour))
         self.raw.setVisible(self._shown)
         self.smooth.setVisible(self._shown and smoothed is not None)
         if smoothed is not None:
@@ -112,6 +112,13 @@ class Reach(pg.GraphicsObject):
 
     def paint(self, *_: object) -> None:
         """Draws nothing; Qt requires the method."""
+
+
+class Zero(Reach):
+    """Nothing to see: has the left axis begin at 0, whatever the curves need."""
+
+    def dataBounds(self, axis: int, *_: object, **__: object) -> tuple[float, float] | None:
+        return (0.0, 0.0) if axis == 1 else None
 
 
 class WholeAxis(pg.AxisItem):
@@ -201,14 +208,20 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     def shade_between(self, first: str, second: str) -> None:
         """Fill the gap between two series of the left axis, faintly; hidden with either."""
         lower, upper = self.lines[first], self.lines[second]
-        colour = QColor(upper.series.colour)
+        colour = QColor(theme.drawn(upper.series.colour))
         colour.setAlphaF(SHADE)
         self.item.addItem(Shade(lower.raw, upper.raw, brush=colour), ignoreBounds=True)
 
-    def show_axes(self, shown: bool) -> None:
-        """Ticks, grid and names of the axes: a plot without values has none."""
-        for side in ("left", "bottom", *(("right",) if self._right is not None else ())):
+    def start_at_zero(self) -> None:
+        """Have the left axis hold 0."""
+        self.item.addItem(Zero())
+
+    def show_axes(self, shown: bool, right: bool) -> None:
+        """Ticks, grid and names of the axes: a plot without values has none, nor has a side without a curve."""
+        for side in ("left", "bottom"):
             self.item.getAxis(side).setVisible(shown)
+        if self._right is not None:
+            self.item.getAxis("right").setVisible(right)
 
     def name_axes(self, left: str, right: str = "") -> None:
         """Label the left axis, and the right one unless `right` is empty."""

@@ -53,6 +53,7 @@ class AnatomyPanel(QWidget):
                 Series("anatomy/entropy/within", "H(Z|Y)", SKY, dashed=True, hidden=True),
             ],
         )
+        self.information.canvas.start_at_zero()  # H(Y) alone is one number
         self.plots = (self.bound, self.information, self.tightness, self.contrastive)
         self._of: dict[str, list[CurvePlot]] = {}
         grid = QGridLayout()

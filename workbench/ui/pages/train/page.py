@@ -246,7 +246,8 @@ class TrainPage(QStackedWidget):
 
     def _offer_method(self, live: bool) -> None:
         """The tab is there while pictures may come, and where there are some."""
-        self.views.setTabVisible(self.views.indexOf(self.method), live or self.method.step is not None)
+        unread = self.session.follower.followed.run_id != self.session.run_id
+        self.views.setTabVisible(self.views.indexOf(self.method), live or unread or self.method.step is not None)
 
     def _show_charts_of(self, step: int) -> None:
         run_id, workspace = self.session.run_id, self.session.workspace

@@ -14,7 +14,7 @@ from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
-from workbench.ui.words import short_time
+from workbench.ui.words import device_of, short_time
 from workbench.workspace.rows import Run
 
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
@@ -43,7 +43,7 @@ class StepBar(QWidget):
         whole = sum(self._seconds.values())
         for name, spent in self._seconds.items():
             width = self.width() * spent / whole if whole > 0 else 0.0
-            painter.fillRect(QRectF(left, 0, max(0.0, width - 1), BAR_PX), QColor(COLOURS[name]))
+            painter.fillRect(QRectF(left, 0, max(0.0, width - 1), BAR_PX), QColor(theme.drawn(COLOURS[name])))
             left += width
         painter.end()
 
@@ -60,6 +60,8 @@ class SystemPanel(QWidget):
         )
         self.memory = CurvePlot("Memory in use, GB", [Series(MEMORY, "Memory", GREEN)])
         self.plots = (self.step, self.memory)
+        for plot in self.plots:
+            plot.canvas.start_at_zero()
         self.verdict, self.advice = label("", "strong", wrap=True), label("", "muted", wrap=True)
         self.device, self.whole = label("", "muted"), label("", "caption")
         self.bar = StepBar()
@@ -95,7 +97,7 @@ class SystemPanel(QWidget):
     def show_run(self, run: Run) -> None:
         """Name the device that the run works on."""
         self._live = run.live
-        device = run.environment.get("device")
+        device = device_of(run)
         self.device.setText(f"Device: {device}" if device else "")
         self.refresh()
 
@@ -130,7 +132,7 @@ def _entry(words: str, colour: str) -> QWidget:
     """A swatch before its words."""
     entry, swatch = QWidget(), QLabel()
     picture = QPixmap(QSize(SWATCH, SWATCH))
-    picture.fill(QColor(colour))
+    picture.fill(QColor(theme.drawn(colour)))
     swatch.setPixmap(picture)
     row = QGridLayout(entry)
     row.setContentsMargins(0, 0, 0, 0)

@@ -6,9 +6,10 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
+from workbench.ui import theme
 from workbench.ui.theme import SERIES
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.words import NO_VALUE, duration, memory, percent, short_time
+from workbench.ui.words import NO_VALUE, device_of, duration, memory, percent, short_time
 from workbench.workspace.rows import Evaluation, Run
 
 SPARK, SPARK_POINTS = (56, 22), 40  # px; points drawn
@@ -38,7 +39,7 @@ class Spark(QWidget):
         points = QPolygonF([QPointF(x, 2 + (1 - y) * (self.height() - 4)) for x, y in zip(across, up, strict=True)])
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(self._colour), 1.6))
+        painter.setPen(QPen(QColor(theme.drawn(self._colour)), 1.6))
         painter.drawPolyline(points)
         painter.end()
 
@@ -106,7 +107,7 @@ class Tiles(QWidget):
         digits = f"{pace:,.0f}" if pace >= FAMILIAR else f"{pace:.3g}"
         self.speed.show_number(digits if pace else "", "img/s", f"{per_step} per step" if per_step else "")
         number, _, unit = memory(run.memory_bytes).partition("\u2009") if run.memory_bytes else ("", "", "")
-        device = str(run.environment.get("device", ""))
+        device = device_of(run)
         self.memory.show_number(number, unit, f"on {device}" if device else "")
 
     def show_evaluations(self, evaluations: list[Evaluation], best: Evaluation | None) -> None:
