@@ -34,58 +34,58 @@ def window(qtbot, tmp_path, monkeypatch):
     session.close()
 
 
-def press(key, modifiers=Qt.KeyboardModifier.NoModifier):
+def press(window, key, modifiers=Qt.KeyboardModifier.NoModifier):
     """A key, wherever the keyboard focus is."""
-    QTest.keyClick(QApplication.focusWidget() or QApplication.activeWindow(), key, modifiers)
+    QTest.keyClick(QApplication.focusWidget() or window, key, modifiers)
 
 
 def go_to(window, qtbot, number, name):
     """Another page by its number."""
-    press(Qt.Key(Qt.Key.Key_0 + number), CONTROL)
+    press(window, Qt.Key(Qt.Key.Key_0 + number), CONTROL)
     qtbot.waitUntil(lambda: window.pages.currentWidget() is window.pages.page(name) and window.pages.updatesEnabled())
     return window.pages.page(name)
 
 
-def tab_to(wanted: QWidget):
+def tab_to(window, wanted: QWidget):
     """Tab until a control has the focus."""
     for _ in range(MOST_STOPS):
         if QApplication.focusWidget() is wanted:
             return
-        press(Qt.Key.Key_Tab)
+        press(window, Qt.Key.Key_Tab)
     pytest.fail(f"Tab does not reach {wanted.accessibleName() or wanted}")
 
 
-def enter(window, qtbot, field, value):
-    """Write a value into a field of Set up that the palette finds."""
-    press(Qt.Key.Key_P, CONTROL | SHIFT)
+def enter(window, qtbot, words, field, value):
+    """Write a value into a field of Set up that the palette finds by some words."""
+    press(window, Qt.Key.Key_P, CONTROL | SHIFT)
     qtbot.waitUntil(lambda: QApplication.activeModalWidget() is not None)
-    QTest.keyClicks(QApplication.activeModalWidget().line, f"field {field}")
+    QTest.keyClicks(QApplication.activeModalWidget().line, f"field {words}")
     QTest.keyClick(QApplication.activeModalWidget().line, Qt.Key.Key_Return)
     row = window.pages.page("setup").groups.row(field)
     qtbot.waitUntil(lambda: QApplication.focusWidget() is row.widget)
-    press(Qt.Key.Key_A, CONTROL)
+    press(window, Qt.Key.Key_A, CONTROL)
     QTest.keyClicks(row.widget, value)
 
 
 def test_a_person_without_a_mouse_ends_with_a_report(qtbot, window):
     session = window.session
     setup = go_to(window, qtbot, 1, "setup")
-    enter(window, qtbot, "training.epochs", "1")
-    enter(window, qtbot, "evaluation.probe_size", "64")
+    enter(window, qtbot, "epochs training", "training.epochs", "1")
+    enter(window, qtbot, "probe every", "evaluation.probe_every", "20")
     assert setup.draft.value("training.epochs") == 1
     qtbot.waitUntil(setup.start.isEnabled)
-    press(Qt.Key.Key_Return, CONTROL)
+    press(window, Qt.Key.Key_Return, CONTROL)
     qtbot.waitUntil(lambda: session.page == "train" and session.run_id is not None)
 
     train = go_to(window, qtbot, 2, "train")
     qtbot.waitUntil(lambda: session.run() is not None and session.run().status in ("done", "failed"))
     assert session.run().problem == ""
     qtbot.waitUntil(lambda: train.tiles.score.number.text() != "–")
-    tab_to(train.views.tabBar())
-    press(Qt.Key.Key_Right)
+    tab_to(window, train.views.tabBar())
+    press(window, Qt.Key.Key_Right)
     assert train.views.currentWidget() is train.anatomy
-    tab_to(train.unfold)
-    press(Qt.Key.Key_Space)
+    tab_to(window, train.unfold)
+    press(window, Qt.Key.Key_Space)
     assert train.table.isVisible()
 
     maps = go_to(window, qtbot, 3, "map")
@@ -94,12 +94,12 @@ def test_a_person_without_a_mouse_ends_with_a_report(qtbot, window):
     retrieval = go_to(window, qtbot, 4, "retrieval")
     qtbot.waitUntil(lambda: bool(retrieval.result.cards) and session.query is not None)
     first = session.query
-    press(Qt.Key.Key_J)
+    press(window, Qt.Key.Key_J)
     qtbot.waitUntil(lambda: session.query != first)
 
     report = go_to(window, qtbot, 6, "report")
     qtbot.waitUntil(lambda: report.preview.count > 0)
-    tab_to(report.export_button)
-    press(Qt.Key.Key_Space)
+    tab_to(window, report.export_button)
+    press(window, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: bool(report.model.written))
     assert {path.name for path in report.model.written} >= {"report.html", "report.pdf"}

@@ -324,7 +324,12 @@ class Draft:
         }
 
     def _names(self, kind: str) -> list[str]:
-        return catalogs.names(self.catalog, kind)
+        names = catalogs.names(self.catalog, kind)
+        return sorted(names, key=self._family) if kind == "loss" else names  # each family together
+
+    def _family(self, loss: str) -> str:
+        """The heading over a loss in the list of losses."""
+        return "Several images of a class in a batch" if catalogs.fact(self.catalog, "loss", loss, "needs_pairs") else "Any batch"
 
     def _title(self, key: str) -> str:
         """An entry's title in a list, marked where the entry is a plug-in's."""
@@ -339,6 +344,7 @@ class Draft:
         chooser = {
             "enum": names,
             "titles": [self._title(f"{kind}/{choice}") for choice in names],
+            "groups": [self._family(choice) for choice in names] if kind == "loss" else (),
             "type": "string",
             "default": self.base[kind]["name"] if hasattr(self, "base") else name,
             "label": TITLES[kind],
