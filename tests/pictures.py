@@ -95,7 +95,7 @@ class Photographer:
             for index in range(tabs.count()):
                 if tabs.isVisible() and tabs.isTabEnabled(index):
                     tabs.setCurrentIndex(index)
-                    self.wait()
+                    self.wait(lambda: self.settled(name))
                     self.take(f"{name}-{file_name(tabs.tabText(index))}")
             if tabs.count():
                 tabs.setCurrentIndex(0)
@@ -105,7 +105,18 @@ class Photographer:
         page: Any = self.window.pages.page(name)
         there = {"map": lambda: page.canvas.data is not None, "retrieval": lambda: bool(page.result.cards),
                  "report": lambda: page.preview.count > 0}.get(name, lambda: True)  # fmt: skip
-        return there() and not self.window.session.activity.working
+        return there() and self._drawn(page) and not self.window.session.activity.working
+
+    @staticmethod
+    def _drawn(page: "QWidget") -> bool:
+        """Whether every curve plot in sight has drawn its points: they take turns."""
+        from workbench.ui.widgets.plot import CurvePlot
+
+        return all(
+            plot.empty.isHidden() == any(len(curve) for curve in plot.curves.values())
+            for plot in page.findChildren(CurvePlot)
+            if plot.isVisible()
+        )
 
     def dialogs(self, page: str) -> None:
         """Every command of the frame or this page that opens a dialog."""
