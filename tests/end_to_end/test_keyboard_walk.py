@@ -36,11 +36,13 @@ def window(qtbot, tmp_path, monkeypatch):
 
 def press(window, key, modifiers=Qt.KeyboardModifier.NoModifier):
     """A key, wherever the keyboard focus is."""
-    QTest.keyClick(QApplication.focusWidget() or window, key, modifiers)
+    QTest.keyClick(window.focusWidget() or window, key, modifiers)
 
 
 def go_to(window, qtbot, number, name):
     """Another page by its number."""
+    window.activateWindow()  # as a desktop does when a dialog was closed; Qt's offscreen platform does not
+    qtbot.waitUntil(window.isActiveWindow)
     press(window, Qt.Key(Qt.Key.Key_0 + number), CONTROL)
     qtbot.waitUntil(lambda: window.pages.currentWidget() is window.pages.page(name) and window.pages.updatesEnabled())
     return window.pages.page(name)
@@ -49,7 +51,7 @@ def go_to(window, qtbot, number, name):
 def tab_to(window, wanted: QWidget):
     """Tab until a control has the focus."""
     for _ in range(MOST_STOPS):
-        if QApplication.focusWidget() is wanted:
+        if window.focusWidget() is wanted:
             return
         press(window, Qt.Key.Key_Tab)
     pytest.fail(f"Tab does not reach {wanted.accessibleName() or wanted}")
@@ -62,7 +64,7 @@ def enter(window, qtbot, words, field, value):
     QTest.keyClicks(QApplication.activeModalWidget().line, f"field {words}")
     QTest.keyClick(QApplication.activeModalWidget().line, Qt.Key.Key_Return)
     row = window.pages.page("setup").groups.row(field)
-    qtbot.waitUntil(lambda: QApplication.focusWidget() is row.widget)
+    qtbot.waitUntil(lambda: window.focusWidget() is row.widget)
     press(window, Qt.Key.Key_A, CONTROL)
     QTest.keyClicks(row.widget, value)
 
@@ -94,6 +96,7 @@ def test_a_person_without_a_mouse_ends_with_a_report(qtbot, window):
     retrieval = go_to(window, qtbot, 4, "retrieval")
     qtbot.waitUntil(lambda: bool(retrieval.result.cards) and session.query is not None)
     first = session.query
+    tab_to(window, retrieval.queries.table)
     press(window, Qt.Key.Key_J)
     qtbot.waitUntil(lambda: session.query != first)
 

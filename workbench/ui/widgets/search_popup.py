@@ -27,11 +27,11 @@ class SearchPopup(QFrame):
         column.setSpacing(4)
         column.addWidget(self.line)
         column.addWidget(self.list)
-        self.line.textChanged.connect(self.find)
+        self.line.textChanged.connect(self.search)
         self.line.returnPressed.connect(self._take)
         self.line.installEventFilter(self)
         self.list.itemClicked.connect(self._take)
-        self.find("")
+        self.search("")
 
     def open_below(self) -> None:
         """Show the list below its box, with the chosen entry in view."""
@@ -41,7 +41,7 @@ class SearchPopup(QFrame):
         self.show()
         self.line.setFocus()
 
-    def find(self, typed: str) -> None:
+    def search(self, typed: str) -> None:
         """List the entries whose title or group holds every word."""
         self.list.clear()
         words, last = typed.casefold().split(), ""

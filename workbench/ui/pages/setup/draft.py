@@ -329,7 +329,11 @@ class Draft:
 
     def _family(self, loss: str) -> str:
         """The heading over a loss in the list of losses."""
-        return "Several images of a class in a batch" if catalogs.fact(self.catalog, "loss", loss, "needs_pairs") else "Any batch"
+        return (
+            "Several images of a class in a batch"
+            if catalogs.fact(self.catalog, "loss", loss, "needs_pairs")
+            else "Any batch"
+        )
 
     def _title(self, key: str) -> str:
         """An entry's title in a list, marked where the entry is a plug-in's."""
