@@ -1,4 +1,4 @@
-"""The main job by keys alone: a field, Start, the six pages, the next query, the export. No mouse, no call of a slot."""
+"""The main job by keys alone: a field, Start, the pages, the next query, the export. No mouse, no call of a slot."""
 
 import pytest
 from PySide6.QtCore import Qt
