@@ -35,14 +35,13 @@ def window(qtbot, tmp_path, monkeypatch):
 
 
 def press(window, key, modifiers=Qt.KeyboardModifier.NoModifier):
-    """A key, wherever the keyboard focus is."""
+    """A key, wherever the keyboard focus is. The window stays the active one, as on a desktop."""
+    window.activateWindow()
     QTest.keyClick(window.focusWidget() or window, key, modifiers)
 
 
 def go_to(window, qtbot, number, name):
     """Another page by its number."""
-    window.activateWindow()  # as a desktop does when a dialog was closed; Qt's offscreen platform does not
-    qtbot.waitUntil(window.isActiveWindow)
     press(window, Qt.Key(Qt.Key.Key_0 + number), CONTROL)
     qtbot.waitUntil(lambda: window.pages.currentWidget() is window.pages.page(name) and window.pages.updatesEnabled())
     return window.pages.page(name)

@@ -33,11 +33,13 @@ class Reversible(QUndoCommand):
         self._again, self._back, self._done = again, back, done
 
     def redo(self) -> None:
+        """Do it, again where it was taken back."""
         if not self._done:
             self._again()
         self._done = False
 
     def undo(self) -> None:
+        """Take it back."""
         self._back()
 
 
