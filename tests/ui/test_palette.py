@@ -15,12 +15,12 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 @pytest.fixture
 def window(qtbot, session, workspace, tmp_path, monkeypatch):
     """With the page Set up alone."""
-    make = PageStack._make
+    make = PageStack.make
 
     def setup_or_blank(stack, info):
         return make(stack, info) if info.name == "setup" else QWidget()
 
-    monkeypatch.setattr(PageStack, "_make", setup_or_blank)
+    monkeypatch.setattr(PageStack, "make", setup_or_blank)
     trained_run(workspace, tmp_path / "pixels")
     session.set_catalog(catalog.current())
     session.follower.look()

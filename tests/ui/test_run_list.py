@@ -29,7 +29,7 @@ def runs(session, stored_evaluation):
 
 @pytest.fixture
 def window(qtbot, session, runs, monkeypatch):
-    monkeypatch.setattr("workbench.ui.page_stack.PageStack._make", lambda self, info: QWidget())
+    monkeypatch.setattr("workbench.ui.page_stack.PageStack.make", lambda self, info: QWidget())
     session.theme.apply()
     made = MainWindow(session)
     qtbot.addWidget(made)

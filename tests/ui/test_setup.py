@@ -73,7 +73,8 @@ FOUND = {
     "seconds_per_step": 0.01, "seconds_per_epoch": 0.45, "seconds": 3.6, "memory_bytes": 2**29, "note": "",
     "probe_images": 2048, "probe_every": 50, "probe_share": 0.194,
     "kept": "centre squares of pixels (0.12 MB)", "bound": "network",
-    "sample_pictures": [np.zeros((8, 8, 3), np.uint8)] * 5, "problems": [("a/b.png", "is empty")],
+    "sample_pictures": [np.zeros((8, 8, 3), np.uint8)] * 5, "augmented": [np.zeros((6, 6, 3), np.uint8)] * 6,
+    "problems": [("a/b.png", "is empty")],
     "notes": [("2 classes", "have one image each: nothing can match it (a, b)")],
     "unlike_published": [("digits", "was published with 1,800 images and has 1,797 here: 3 are missing")],
 }  # fmt: skip
@@ -136,7 +137,7 @@ def test_every_preset_fills_the_form_and_can_start_once_its_data_is_named(sessio
     qtbot.addWidget(page)
     for preset in presets():
         take_preset(page, preset.key)
-        assert page.config is not None, page.trouble.text()
+        assert page.config is not None, page.beside.trouble.text()
         assert page.config.training == preset.config.training
         assert page.config.loss.name == preset.config.loss.name
         assert row(page, "training.lr").widget.text() == str(preset.config.training.lr)
@@ -163,8 +164,8 @@ def test_a_wrong_value_is_explained_and_start_is_off(page, path, text, sentence)
     assert row(page, path).error.isVisibleTo(page)
     assert not page.start.isEnabled()
     assert sentence in page.start.toolTip()
-    assert sentence in page.trouble.text()
-    assert not page.save.isEnabled()
+    assert sentence in page.beside.trouble.text()
+    assert not page.beside.save.isEnabled()
     page.undo.click()
     assert page.start.isEnabled()
     assert row(page, path).error_text() == ""
@@ -175,8 +176,8 @@ def test_wrong_values_of_different_parts_are_all_explained_at_once(page):
     typed(page, "loss.dropout", "-3")
     assert row(page, "training.lr").error_text()
     assert row(page, "loss.dropout").error_text()
-    assert "And 1 more." in page.trouble.text()
-    page.show_trouble.click()
+    assert "And 1 more." in page.beside.trouble.text()
+    page.beside.show_trouble.click()
     assert page.groups.focusWidget() is row(page, "loss.dropout").widget
 
 
@@ -254,11 +255,11 @@ def test_ctrl_z_inside_a_field_undoes_the_edit_of_the_page(page, qtbot):
 
 
 def test_the_command_names_the_preset_or_a_file_with_the_changes(page, session):
-    page.copy.click()
+    page.beside.copy.click()
     folder = session.workspace.path
     assert QGuiApplication.clipboard().text() == f"workbench run sample-digits --workspace {folder}"
     typed(page, "training.epochs", "2")
-    page.copy.click()
+    page.beside.copy.click()
     words = QGuiApplication.clipboard().text().split()
     assert words[:2] == ["workbench", "run"]
     written = RunConfig.from_toml_text(Path(words[2]).read_text("utf-8"), known=CATALOG)
@@ -272,9 +273,9 @@ def test_a_config_is_saved_and_opened(page, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.ui.pages.setup.config_files.QFileDialog.getSaveFileName", lambda *all: (path, ""))
     monkeypatch.setattr("workbench.ui.pages.setup.config_files.QFileDialog.getOpenFileName", lambda *all: (path, ""))
     typed(page, "training.lr", "0.25")
-    page.save.click()
+    page.beside.save.click()
     take_preset(page, "omniglot-unseen")
-    page.open.click()
+    page.beside.open.click()
     assert page.config.training.lr == 0.25
     assert page.chooser.currentText() == "Sample: Digits (opened)"
     assert row(page, "training.lr").dot.text() == "", "changes are measured against the file"
@@ -289,7 +290,7 @@ def test_a_bad_config_file_is_one_sentence_and_nothing_is_lost(page, session, qt
     )
     before = page.draft.values
     with qtbot.waitSignal(session.noticed) as caught:
-        page.open.click()
+        page.beside.open.click()
     assert "training.epochs: Must be 1 or more." in str(caught.args[0])
     assert page.draft.values == before
 
@@ -346,6 +347,8 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     assert page.card.facts["Split"].text() == "1,437 train, 360 test"
     assert page.card.facts["Probe"].text() == "2,048 images every 50 steps, about 19% of the training time"
     assert page.card.samples[4].isVisible()
+    assert page.card.augmented_words.isVisible()
+    assert page.card.augmented[5].isVisible()
     assert page.card.unfold.text() == "1 file left out"
     page.card.unfold.click()
     assert page.card.left_out.item(0).text() == "a/b.png: is empty"
@@ -427,7 +430,7 @@ def test_a_place_that_is_not_chosen_or_not_there_is_refused_at_once(page, sessio
     assert row(page, "dataset.folder").error_text() == "Choose the folder of Folder per class."
     assert not page.start.isEnabled()
     assert not page.sweep.isEnabled()
-    assert page.save.isEnabled(), "the data may lie on another machine"
+    assert page.beside.save.isEnabled(), "the data may lie on another machine"
     page.groups.edited.emit("dataset.folder", str(tmp_path / "none"))
     assert row(page, "dataset.folder").error_text().startswith("There is no ")
     page.groups.edited.emit("dataset.folder", str(tmp_path))

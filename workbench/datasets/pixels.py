@@ -42,15 +42,15 @@ class Squares:
         """The bytes that are stored for one image (height, width[, 3]) of uint8; it has no entry in an index."""
         return square(image, self.size, self.channels).tobytes(), ()
 
-    def finish(self, file: BinaryIO, facts: list[Facts]) -> None:
+    def finish(self, file: BinaryIO, facts: np.ndarray) -> None:
         """Rewrites the header for the number of images that were stored."""
         file.seek(0)
         file.write(self.head(len(facts)))
 
-    def opened(self, place: Path, count: int) -> np.ndarray:
+    def opened(self, path: Path, count: int) -> np.ndarray:
         """The images of a finished file, memory-mapped: (count, size, size, channels) of uint8."""
         try:
-            pixels: np.ndarray = np.load(place, mmap_mode="r", allow_pickle=False)
+            pixels: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError:
             raise ValueError("it cannot be read") from None
         if pixels.dtype != np.uint8 or pixels.shape != (count, self.size, self.size, self.channels):

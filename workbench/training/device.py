@@ -58,7 +58,7 @@ def wait_for(device: torch.device) -> None:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether torch or Python gave up for want of memory, on any device."""
+    """Whether torch or Python ran out of memory, on any device."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(

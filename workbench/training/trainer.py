@@ -1,8 +1,9 @@
-"""The training loop, on one screen. It knows no Qt, no SQLite and no config file."""
+"""The training loop, on one screen. It uses no Qt, no SQLite and no config file."""
 
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +16,8 @@ from workbench.events import Emit
 from workbench.losses.contract import Loss
 from workbench.training.device import autocast
 from workbench.training.meter import Batch, Meter
+from workbench.training.ranks import OneRank
+from workbench.training.two_passes import Halves, TwoPasses
 
 
 @dataclass(slots=True)
@@ -28,9 +31,12 @@ class Parts:
     device: torch.device
     precision: str = "auto"
     clip_norm: float = 0.0
+    chunk: int = 0  # images whose activations are kept at a time; 0 keeps those of the whole batch
+    views: int = 0  # of each image in a batch, where the loss tells images apart, not classes
     head_steps: int = 0  # first steps in which `backbone` stays as it is
     backbone: list[Tensor] = field(default_factory=list)
     average: AveragedModel | None = None  # of the model's weights over the steps
+    ranks: OneRank = field(default_factory=OneRank)  # that train together, seen from this one
     step: int = 0
     first_losses: list[float] = field(default_factory=list)  # sizes of the first ones: the scale of an ordinary loss
     weights: list[Tensor] = field(init=False)
@@ -40,6 +46,12 @@ class Parts:
     def __post_init__(self) -> None:
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.precision == "fp16")
         self.weights = [*self.model.parameters(), *self.loss.parameters()]
+
+    def targets(self, labels: Tensor) -> Tensor:
+        """What the loss takes as labels of a batch [n]: the classes, or the image that each row is a view of."""
+        if not self.views:
+            return labels
+        return torch.arange(len(labels) // self.views, device=labels.device).repeat(self.views)
 
     def go_to(self, step: int) -> None:
         """Stand at `step` as if it had been trained to: the schedule's place and every group's learning rate."""
@@ -67,7 +79,7 @@ def train(
     Args:
         parts: what is trained; changed in place.
         batches: `batches(epoch, skip)` yields (images, labels) on the device, without the first `skip` of the epoch;
-            closed where it is not read to its end.
+            closed where it is not read to its end. The images are this rank's share, the labels those of all ranks.
         epochs: passes in all, from 1.
         steps_per_epoch: length of `batches(epoch, 0)`.
         control: asked between steps; a pause waits here, a cancel raises Cancelled.
@@ -87,17 +99,17 @@ def train(
         with closing(batches(epoch, parts.step - (epoch - 1) * steps_per_epoch)) as epoch_batches:
             for images, labels in meter.waiting(epoch_batches):
                 stand_still(control, emit, meter)
-                if control.interrupted:
+                if parts.ranks.same(control.interrupted):
                     meter.read()
                     return
                 value = train_step(parts, images, labels, penalty, meter.lap)
-                meter.add(value, len(images))  # read every few steps: reading one number makes a GPU wait
+                meter.add(value, len(labels))  # read every few steps: reading one number makes a GPU wait
                 meter.probing(after_step)
         meter.end_epoch()
         stand_still(control, emit, meter)
         after_epoch(epoch)
         meter.restart_clock()
-        if control.stop_asked:
+        if parts.ranks.same(control.stop_asked):
             return
 
 
@@ -108,15 +120,23 @@ def train_step(
     """One optimiser step on a batch; the loss before it, a scalar still on the device. `lap` hears what has ended."""
     parts.model.train()
     parts.loss.train()
+    passes = None
+    if 0 < parts.chunk < len(images):
+        passes = TwoPasses(cast(Halves, parts.model), images, parts.chunk, parts.device, parts.precision)
+        embeddings = passes.embeddings()
     with autocast(parts.device, parts.precision):
-        embeddings = parts.model(images)
+        if passes is None:
+            embeddings = parts.ranks.embed(parts.model, images, len(labels), parts.step)
         lap("forward")
-        value: Tensor = parts.loss(embeddings, labels)
+        value: Tensor = parts.loss(embeddings, parts.targets(labels))
         if (pull := penalty()) is not None:
             value = value + pull
     lap("loss")
     parts.optimiser.zero_grad(set_to_none=True)
     parts.scaler.scale(value).backward()
+    if passes is not None:
+        passes.backward()
+    parts.ranks.average(parts.weights)
     lap("backward")
     parts.scaler.unscale_(parts.optimiser)
     if parts.step < parts.head_steps:

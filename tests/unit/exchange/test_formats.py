@@ -10,9 +10,9 @@ import pytest
 
 from workbench.config import RunConfig
 from workbench.events import Scalar, Status
-from workbench.exchange import packages
 from workbench.exchange.formats import FORMATS, export_run, refusal
 from workbench.exchange.source import source_of
+from workbench.files import packages
 from workbench.files.spreadsheet import csv_cell, csv_text, pasted, plain_cell
 from workbench.problem import Problem
 from workbench.workspace.recorder import Recorder
@@ -97,7 +97,7 @@ def test_an_unfinished_run_is_written_as_it_is(workspace, tmp_path):
     recorder = Recorder(workspace, run_id)
     recorder(Status("Training"))
     recorder(Scalar("batch/loss", 1, 0.5))
-    recorder._commit()
+    recorder.flush()
     recorder.close()
     [path] = export_run(workspace, run_id, ["csv"], tmp_path / "out")
     assert rows(path)[1:] == [["batch/loss", "1", "0.5"]]
