@@ -52,9 +52,9 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             number = starting.store(workspace, plan)
             click.echo(f"Sweep {number}: {plan.trials} settings, {plan.runs} runs, by {plan.metric}.")
             if plan.reported:
-                from workbench.sweeps.objective import FLATTERS
+                from workbench.sweeps.objective import OPTIMISTIC
 
-                click.echo(FLATTERS, err=True)
+                click.echo(OPTIMISTIC, err=True)
             if detach:
                 starting.work_apart(workspace, number)
                 click.echo(f"Its worker is started; see it with: workbench sweep show {number}")
@@ -197,14 +197,14 @@ def table(workspace: Workspace, number: int) -> list[str]:
     Raises:
         Problem: there is no such sweep.
     """
-    from workbench.sweeps.objective import FLATTERS
+    from workbench.sweeps.objective import OPTIMISTIC
     from workbench.sweeps.progress import standings
     from workbench.sweeps.space import short, short_field
 
     sweep, trials = stored.one(workspace, number), stored.trials(workspace, number)
     lines = [_line(workspace, sweep), "Varied: " + "; ".join(sweep.parameters)]
     lines += [f"Source: {sweep.source}"] if sweep.source else []
-    lines += [text for text in (FLATTERS if sweep.reported else "", sweep.problem) if text]
+    lines += [text for text in (OPTIMISTIC if sweep.reported else "", sweep.problem) if text]
     settings = standings(sweep, trials)
     fields = list(dict.fromkeys(field for standing in settings for field in standing.setting))
     lines += ["", f"| {' | '.join(('setting', *map(short_field, fields), sweep.metric, 'runs', 'state'))} |"]

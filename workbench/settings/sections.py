@@ -140,7 +140,8 @@ class EvaluationParams(Params):
     )  # fmt: skip
     anatomy_every: int = param(
         200, ge=0, le=1_000_000, label="Anatomy every", unit="steps",
-        help="Steps between two looks at PCE, the parts of each loss and the information on the probe; 0 is off.",
+        help="Most steps between two looks at PCE, the parts of each loss and the information on the probe; a short "
+        "run has 20 of them. 0 is off.",
     )  # fmt: skip
     linear_probe: bool = param(
         False, help="After the last epoch: a linear classifier and kNN on the frozen features before the embedding."

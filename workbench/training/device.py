@@ -49,6 +49,14 @@ def memory_in_use(device: torch.device) -> int:
     return int(psutil.Process().memory_info().rss)
 
 
+def wait_for(device: torch.device) -> None:
+    """Return when a GPU has done what it was asked for; a CPU has."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    elif device.type == "mps":
+        torch.mps.synchronize()
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether torch or Python ran out of memory, on any device."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
