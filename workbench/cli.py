@@ -9,7 +9,7 @@ import click
 
 from workbench import __version__
 from workbench.commands import compare, exchange, fair, plugins, report, search, sweep
-from workbench.commands.run import percent, run_here
+from workbench.commands.run import percent, run_here, run_in_folder
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
@@ -63,9 +63,25 @@ def cli(debug: bool) -> None:
 )
 @click.option("--report/--no-report", default=False, help="Also write an HTML report into the run's folder.")
 @click.option("--quiet", is_flag=True, help="No progress; only the last line.")
-def run(config: str, folder: Path | None, resume: bool, changes: tuple[str, ...], report: bool, quiet: bool) -> None:
+@click.option(
+    "--folder", "alone", type=click.Path(path_type=Path, file_okay=False), default=None,
+    help="Write the run into this new folder alone, without a workspace; `workbench ingest` takes it in later.",
+)  # fmt: skip
+def run(
+    config: str,
+    folder: Path | None,
+    resume: bool,
+    changes: tuple[str, ...],
+    report: bool,
+    quiet: bool,
+    alone: Path | None,
+) -> None:
     """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`)."""
+    if alone is not None and (folder is not None or report):
+        raise click.UsageError("--folder goes with neither --workspace nor --report: there is no workspace.")
     wanted = read_config(config, changes)
+    if alone is not None:
+        sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet))
     with Workspace(folder or default_workspace(), create=True) as workspace:
         sys.exit(run_here(wanted, workspace, resume=resume, report=report, quiet=quiet))
 

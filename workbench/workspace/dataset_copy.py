@@ -17,35 +17,6 @@ if TYPE_CHECKING:
     from workbench.datasets.image_set import ImageSet
 
 
-def register(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:
-    """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
-    key = f"{image_set.fingerprint}-{image_set.image_size}x{image_set.channels}"
-    root = "" if image_set.root is None else os.fsencode(image_set.root).decode("utf-8", "replace")
-    row = db.execute("select id from datasets where fingerprint = ?", (key,)).fetchone()
-    if row is not None:
-        db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels or ""), row[0]))
-        return int(row[0])
-    names, size, channels = image_set.class_names, image_set.image_size, image_set.channels
-    values = (image_set.name, root, key, json.dumps(list(names)), str(pixels or ""), size, channels)
-    dataset_id = new_id(
-        db.execute(
-            "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
-            "values (?, ?, ?, ?, ?, ?, ?)",
-            values,
-        )
-    )
-    labels, ids = image_set.labels.tolist(), image_set.sample_ids.tolist()
-    official = image_set.official or [""] * len(ids)
-    db.executemany(
-        'insert into samples (dataset_id, id, "row", path, label, class, official) values (?, ?, ?, ?, ?, ?, ?)',
-        (
-            (dataset_id, ids[row], row, image_set.paths[row], labels[row], names[labels[row]], official[row])
-            for row in range(len(ids))
-        ),
-    )
-    return int(dataset_id)
-
-
 class DatasetCopy(BaseModel):
     """What `dataset.json` holds."""
 
@@ -67,6 +38,17 @@ class ExperimentCopy(BaseModel):
     created: Text
 
 
+def register(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:
+    """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
+    facts = copy_of(image_set, pixels)
+    key, root = facts.fingerprint, facts.root
+    row = db.execute("select id from datasets where fingerprint = ?", (key,)).fetchone()
+    if row is not None:
+        db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels or ""), row[0]))
+        return int(row[0])
+    return _insert(db, facts)
+
+
 def restore_dataset(db: Connection, folder: Path) -> int | None:
     """The data set's rows, from the copy that every run keeps beside its config; None where there is none.
 
@@ -76,20 +58,45 @@ def restore_dataset(db: Connection, folder: Path) -> int | None:
     path = regular(folder / "dataset.json")
     if not path.exists():
         return None
-    facts = DatasetCopy.model_validate_json(path.read_bytes()).model_dump()
-    row = db.execute("select id from datasets where fingerprint = ?", (facts["fingerprint"],)).fetchone()
-    if row is not None:
-        return int(row[0])
+    facts = DatasetCopy.model_validate_json(path.read_bytes())
+    row = db.execute("select id from datasets where fingerprint = ?", (facts.fingerprint,)).fetchone()
+    return _insert(db, facts) if row is None else int(row[0])
+
+
+def copy_of(image_set: "ImageSet", pixels: Path | None) -> DatasetCopy:
+    """All that a workspace stores of a data set; `pixels` is its cache of decoded images."""
+    names, labels, ids = image_set.class_names, image_set.labels.tolist(), image_set.sample_ids.tolist()
+    official = image_set.official or [""] * len(ids)
+    return DatasetCopy.model_construct(
+        name=image_set.name,
+        root="" if image_set.root is None else os.fsencode(image_set.root).decode("utf-8", "replace"),
+        fingerprint=f"{image_set.fingerprint}-{image_set.image_size}x{image_set.channels}",
+        class_names=list(names), pixels=str(pixels or ""), image_size=image_set.image_size,
+        channels=image_set.channels,
+        samples=[
+            (ids[row], row, image_set.paths[row], labels[row], names[labels[row]], official[row])
+            for row in range(len(ids))
+        ],
+    )  # fmt: skip
+
+
+def write_copy(facts: DatasetCopy, folder: Path) -> None:
+    """Write a data set's rows beside a run. Raises Problem where the disk refuses it."""
+    with files.atomic_write(regular(folder / "dataset.json")) as file:
+        file.write(json.dumps(facts.model_dump(), ensure_ascii=False).encode())
+
+
+def _insert(db: Connection, facts: DatasetCopy) -> int:
     dataset_id = new_id(
         db.execute(
             "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
             "values (:name, :root, :fingerprint, :class_names, :pixels, :image_size, :channels)",
-            {**facts, "class_names": json.dumps(facts["class_names"])},
+            {**facts.model_dump(exclude={"samples"}), "class_names": json.dumps(facts.class_names)},
         )
     )
     db.executemany(
         'insert into samples (dataset_id, id, "row", path, label, class, official) values (?, ?, ?, ?, ?, ?, ?)',
-        ((dataset_id, *sample) for sample in facts["samples"]),
+        ((dataset_id, *sample) for sample in facts.samples),
     )
     return int(dataset_id)
 
@@ -100,10 +107,9 @@ def keep_dataset(db: Connection, dataset_id: int, folder: Path) -> None:
     row = db.execute(f"select {', '.join(names)} from datasets where id = ?", (dataset_id,)).fetchone()
     facts = dict(zip(names, row, strict=True))
     sql = 'select id, "row", path, label, class, official from samples where dataset_id = ? order by "row"'
-    samples = [list(sample) for sample in db.execute(sql, (dataset_id,))]
-    whole = {**facts, "class_names": texts_of(facts["class_names"]), "samples": samples}
-    with files.atomic_write(regular(folder / "dataset.json")) as file:
-        file.write(json.dumps(whole, ensure_ascii=False).encode())
+    samples = [tuple(sample) for sample in db.execute(sql, (dataset_id,))]
+    facts |= {"class_names": texts_of(facts["class_names"]), "samples": samples}
+    write_copy(DatasetCopy.model_construct(**facts), folder)
 
 
 def keep_experiment(db: Connection, experiment_id: int, folder: Path) -> None:

@@ -101,6 +101,11 @@ def own(db: Connection, table: Literal["runs", "sweeps"], number: int) -> None:
         _held.add(token)
 
 
+def here() -> dict[str, object]:
+    """This process as a run folder names it: pid, host and born."""
+    return {"pid": os.getpid(), "host": socket.gethostname(), "born": _born(os.getpid())}
+
+
 def take_run(db: Connection, run_id: int) -> None:
     """Make this process the run's owner and queue it, in the transaction at hand: exactly one of several succeeds.
 
