@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from workbench import __version__
-from workbench.commands import compare, exchange, fair, plugins, report, search, sweep
+from workbench.commands import compare, exchange, fair, ingest, plugins, report, search, sweep
 from workbench.commands.run import percent, run_here, run_in_folder
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
@@ -181,7 +181,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
     sys.exit(0 if all(finding.good for finding in findings) else 1)
 
 
-for commands in (exchange, compare, search, sweep, report):
+for commands in (exchange, compare, search, sweep, report, ingest):
     commands.add_to(cli, workspace_option, default_workspace)
 plugins.add_to(cli)
 fair.add_to(benchmark, workspace_option, default_workspace)

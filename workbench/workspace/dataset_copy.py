@@ -5,16 +5,23 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from workbench import files
 from workbench.workspace.columns import texts_of
 from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.journal import Text, Whole
-from workbench.workspace.paths import regular
+from workbench.workspace.paths import originals, regular
 
 if TYPE_CHECKING:
     from workbench.datasets.image_set import ImageSet
+
+
+LARGEST_COPY = 512 << 20  # bytes
+
+
+class CutError(ValueError):
+    """A file that was not written, or copied, to its end."""
 
 
 class DatasetCopy(BaseModel):
@@ -43,7 +50,9 @@ def register(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:
     facts = copy_of(image_set, pixels)
     key, root = facts.fingerprint, facts.root
     row = db.execute("select id from datasets where fingerprint = ?", (key,)).fetchone()
-    if row is not None:
+    if row is not None and not _has(db, row[0], facts):  # it came with a run from elsewhere that says what is not so
+        db.execute("update datasets set fingerprint = fingerprint || '-' || id where id = ?", row)
+    elif row is not None:
         db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels or ""), row[0]))
         return int(row[0])
     return _insert(db, facts)
@@ -58,9 +67,47 @@ def restore_dataset(db: Connection, folder: Path) -> int | None:
     path = regular(folder / "dataset.json")
     if not path.exists():
         return None
-    facts = DatasetCopy.model_validate_json(path.read_bytes())
+    facts = read_copy(path)
     row = db.execute("select id from datasets where fingerprint = ?", (facts.fingerprint,)).fetchone()
     return _insert(db, facts) if row is None else int(row[0])
+
+
+def read_copy(path: Path) -> DatasetCopy:
+    """What a `dataset.json` holds. Raises CutError for one that is not whole, ValueError for no such file, OSError."""
+    if path.stat().st_size > LARGEST_COPY:
+        raise ValueError(f"{path.name} is over {LARGEST_COPY >> 20} MiB")
+    try:
+        return DatasetCopy.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        if any(problem["type"] == "json_invalid" for problem in error.errors(include_input=False)):
+            raise CutError(f"{path.name} is not whole") from None
+        raise ValueError(f"{path.name} is of another form") from None
+
+
+def arrived(db: Connection, facts: DatasetCopy) -> int:
+    """The number of the data set of a run that came from elsewhere; the one of that fingerprint here where it is known.
+
+    Raises:
+        ValueError: no data set of ours looks so, or the one of that fingerprint here has other samples.
+    """
+    ids, rows = [sample[0] for sample in facts.samples], [sample[1] for sample in facts.samples]
+    if rows != list(range(len(rows))) or len(set(ids)) != len(ids):
+        raise ValueError("its samples are not numbered as they should be")
+    if any(not 0 <= sample[3] < len(facts.class_names) for sample in facts.samples):
+        raise ValueError("a sample has a class that is not named")
+    originals(facts.root, [sample[2] for sample in facts.samples])
+    known = db.execute("select id from datasets where fingerprint = ?", (facts.fingerprint,)).fetchone()
+    if known is None:
+        return _insert(db, facts)
+    if not _has(db, known[0], facts):
+        raise ValueError("the data set of that fingerprint has other samples here")
+    return int(known[0])
+
+
+def _has(db: Connection, dataset_id: int, facts: DatasetCopy) -> bool:
+    """Whether a stored data set has these samples, in this order."""
+    stored = db.execute('select id from samples where dataset_id = ? order by "row"', (dataset_id,)).fetchall()
+    return [number for (number,) in stored] == [sample[0] for sample in facts.samples]
 
 
 def copy_of(image_set: "ImageSet", pixels: Path | None) -> DatasetCopy:
@@ -83,7 +130,7 @@ def copy_of(image_set: "ImageSet", pixels: Path | None) -> DatasetCopy:
 def write_copy(facts: DatasetCopy, folder: Path) -> None:
     """Write a data set's rows beside a run. Raises Problem where the disk refuses it."""
     with files.atomic_write(regular(folder / "dataset.json")) as file:
-        file.write(json.dumps(facts.model_dump(), ensure_ascii=False).encode())
+        file.write(json.dumps(dict(facts), ensure_ascii=False).encode())
 
 
 def _insert(db: Connection, facts: DatasetCopy) -> int:
@@ -91,7 +138,7 @@ def _insert(db: Connection, facts: DatasetCopy) -> int:
         db.execute(
             "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
             "values (:name, :root, :fingerprint, :class_names, :pixels, :image_size, :channels)",
-            {**facts.model_dump(exclude={"samples"}), "class_names": json.dumps(facts.class_names)},
+            dict(facts) | {"class_names": json.dumps(facts.class_names), "samples": None},
         )
     )
     db.executemany(

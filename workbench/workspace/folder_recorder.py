@@ -61,10 +61,15 @@ class FolderRecorder(Recording):
         """A sign of life, from any thread. Raises Problem."""
         self._append([json.dumps({"run": {"heartbeat": now()}})])
 
+    def close(self) -> None:
+        """Let another process work on the run; for a recorder that hears no Ended."""
+        super().close()
+        self._release()
+
     def forget_after(self, step: int) -> int:
         """As `Recording.forget_after`."""
-        told = filter(None, journal.entries(self.folder))
-        points = sum(later > step for entry in told for _, later, _ in entry.scalars)
+        entries = filter(None, journal.entries(self.folder))
+        points = sum(at > step for entry in entries for _, at, _ in entry.scalars)
         self._append([json.dumps({"forget": step})])
         return points
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
-from workbench.workspace import checksums, sealing
+from workbench.workspace import arrivals, checksums, sealing
 from workbench.workspace.connection import (
     Connection,
     Damaged,
@@ -224,6 +224,12 @@ def m012_owned_runs(db: Database) -> None:
     """Who works on a run."""
     db.execute("alter table runs add column born real")
     db.execute("alter table runs add column owner text")
+
+
+@migration()
+def m013_arrivals(db: Database) -> None:
+    """Runs that came from folders."""
+    db.execute(arrivals.TABLE)
 
 
 def migrate(connection: Connection, path: Path | None = None) -> None:

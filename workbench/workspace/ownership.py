@@ -167,9 +167,11 @@ def beat(db: Connection) -> None:
 
 
 def dead_runs(db: Connection) -> list[int]:
-    """Runs that are said to work or wait and whose owner is gone."""
+    """Runs that are said to work or wait and whose owner is gone; one that waits in a folder elsewhere has none yet."""
     states = ", ".join(f"'{status}'" for status in LIVE)
-    rows = db.execute(f"select id, {COLUMNS['runs']} from runs where status in ({states}) order by id").fetchall()
+    begun = "(pid is not null or id not in (select run_id from arrivals))"
+    sql = f"select id, {COLUMNS['runs']} from runs where status in ({states}) and {begun} order by id"
+    rows = db.execute(sql).fetchall()
     return [run_id for run_id, *owner in rows if not Owner(*owner).alive]
 
 

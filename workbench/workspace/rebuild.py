@@ -9,15 +9,16 @@ from pathlib import Path
 
 from workbench.config import RunConfig
 from workbench.events import CHECKPOINTS, LIVE
-from workbench.workspace import journal, sealing
+from workbench.workspace import arrivals, journal, sealing, travelling
 from workbench.workspace.artefacts import add_artefact
 from workbench.workspace.behind import behind_journal
 from workbench.workspace.connection import Connection
 from workbench.workspace.dataset_copy import restore_dataset, restore_experiment
-from workbench.workspace.paths import regular
+from workbench.workspace.paths import is_file, regular
 from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.replaying import UNREADABLE, part, reason, replay_entry, restore_evaluation, shown
 from workbench.workspace.run_folders import run_number, without_row
+from workbench.workspace.runs import add_note
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
@@ -102,6 +103,10 @@ def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str
         (run_id, *values, config.training.epochs),
     )
     missing: list[str] = []
+    with part(db, "the folder that it came from", missing):
+        if is_file(folder / travelling.CARD):
+            at = regular(folder / journal.NAME).stat().st_size if is_file(folder / journal.NAME) else 0
+            arrivals.came(db, travelling.read(folder)[0].run, run_id, str(folder), at)
     with part(db, "the experiment that it belongs to", missing):
         db.execute("update runs set experiment_id = ? where id = ?", (restore_experiment(db, folder), run_id))
     return _fill(db, folder, run_id, missing)
@@ -144,6 +149,8 @@ def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> di
             bad += 1
             continue
         replay_entry(db, run_id, entry)
+        if entry.note is not None:
+            add_note(db, run_id, entry.note, once=True)
         if entry.taken_back is not None:
             seen.add(entry.taken_back)
         if entry.evaluation is not None:

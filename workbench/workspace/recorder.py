@@ -104,10 +104,6 @@ class Recorder(Recording):
         self._append([json.dumps({"forget": step})])  # after it: the journal may hold more, never less
         return points
 
-    def close(self) -> None:
-        """Close the journal of a recorder that hears no Ended."""
-        self._journal.close()
-
     def _start(self, started: str) -> None:
         with self._writing() as db:
             db.execute("update runs set started = ifnull(started, ?) where id = ?", (started, self.run_id))

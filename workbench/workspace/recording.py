@@ -93,6 +93,10 @@ class Recording(ABC):
         if monotonic() - self._committed > COMMIT_EVERY:
             self._commit()
 
+    def close(self) -> None:
+        """Close the journal of a recorder that hears no Ended; the run stays this process's."""
+        self._journal.close()
+
     def reached(self, epoch: int) -> None:
         """Say how far the run has come where it saves no checkpoint."""
         self._new.changes["epoch"] = epoch

@@ -127,9 +127,10 @@ def forget_after(db: Connection, run_id: int, step: int) -> int:
     return points
 
 
-def add_note(db: Connection, run_id: int, text: str) -> None:
-    """Add a line to the run's note."""
-    db.execute("update runs set note = ltrim(note || char(10) || ?, char(10)) where id = ?", (text, run_id))
+def add_note(db: Connection, run_id: int, text: str, *, once: bool = False) -> None:
+    """Add a line to the run's note; with `once` only where the note does not hold it."""
+    sql = "update runs set note = ltrim(note || char(10) || ?, char(10)) where id = ?"
+    db.execute(f"{sql} and instr(note, ?) = 0" if once else sql, (text, run_id, *([text] if once else [])))
 
 
 def trash(db: Connection, run_id: int) -> None:
