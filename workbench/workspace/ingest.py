@@ -234,7 +234,7 @@ def _dataset(workspace: Workspace, folder: Path, home: Path, taken: Taken) -> in
     with workspace.writing() as db:
         try:
             number = dataset_copy.arrived(db, facts)
-        except ValueError as error:
+        except (ValueError, Problem) as error:
             taken.doubts.append(f"its data set ({reason(error)})")
             return None
         sealing.seal_samples(db, number)

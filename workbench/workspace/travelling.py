@@ -47,7 +47,7 @@ def make(folder: Path, config: RunConfig, experiment: ExperimentCopy | None = No
         Problem: the folder holds something already, or cannot be written.
     """
     files.make_folder(folder)
-    if any(entry.name != LOCK for entry in os.scandir(folder)):
+    if any(name != LOCK for name in os.listdir(folder)):
         raise Problem(
             f"The folder {folder} is not empty.",
             kept="Nothing was started or changed.",
