@@ -30,14 +30,18 @@ def prepare_run(config: RunConfig, workspace: Workspace) -> int:
 
 
 def make_job(
-    workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False
-) -> Job:
-    """The job that trains a prepared run; `start` it. Its thread records every event, then gives it to `listen`."""
+    workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False,
+    device: str = "",
+) -> Job:  # fmt: skip
+    """The job that trains a prepared run; `start` it. Its thread records every event, then gives it to `listen`.
+
+    `device`, such as "cuda:1", is used in place of the config's, which stays as it is.
+    """
     recorder = Recorder(workspace, run_id, control)
 
     def work(control: Control, emit: Emit) -> None:
         with repeating("sign of life", BEAT, workspace.beat):
-            run(workspace, run_id, control, emit, recorder, resume=resume)
+            run(workspace, run_id, control, emit, recorder, resume=resume, device=device)
 
     return Job(f"run {run_id}", work, _both(recorder, listen), control, behind_window=control.attended)
 
@@ -54,8 +58,9 @@ def make_folder_job(folder: Path, control: Control, listen: Emit | None = None, 
 
 
 def run(
-    workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False
-) -> None:
+    workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False,
+    device: str = "",
+) -> None:  # fmt: skip
     """Do a prepared run on this thread. With `resume` it goes on from its last whole checkpoint, else begins anew.
 
     Raises:
@@ -63,7 +68,7 @@ def run(
         Cancelled: the person discarded it.
     """
     changed = partial(changed_since, workspace, run_id)
-    _train(recorder, control, emit, str(run_id), changed, resume=resume)
+    _train(recorder, control, emit, str(run_id), changed, resume=resume, device=device)
 
 
 def _both(recorder: Emit, listen: Emit | None) -> Emit:
@@ -77,13 +82,15 @@ def _both(recorder: Emit, listen: Emit | None) -> Emit:
 
 def _train(
     recorder: Recorder | FolderRecorder, control: Control, emit: Emit, name: str,
-    changed: "Callable[[Data], str]", *, resume: bool,
+    changed: "Callable[[Data], str]", *, resume: bool, device: str = "",
 ) -> None:  # fmt: skip
     emit(Status("Loading the engine"))
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
 
     config = RunConfig.from_toml_text(recorder.config)
+    if device:
+        config = config.model_copy(update={"device": device})
     progress = _progress(control, emit)
     data = load_data(config, progress)
     recorder.read(data.images, data.cache)
@@ -133,10 +140,16 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
 
 
 def device_of(config: RunConfig) -> str:
-    """The device on which a run of this config trains: "cpu", "cuda", "mps". Raises Problem when it is not there."""
+    """The device on which a run of this config trains: "cpu", "cuda:0", "mps". Raises Problem when it is not there."""
+    return device_named(config.device)
+
+
+def device_named(name: str) -> str:
+    """As `device_of`, of the name of a device. Raises Problem when it is not there."""
     from workbench.training import device
 
-    return device.choose(config.device).type
+    chosen = device.choose(name)
+    return f"cuda:{chosen.index or 0}" if chosen.type == "cuda" else chosen.type
 
 
 def _progress(control: Control, emit: Emit) -> Progress:

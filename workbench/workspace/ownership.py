@@ -120,6 +120,12 @@ def take_run(db: Connection, run_id: int) -> None:
     db.execute("update runs set status = 'queued', problem = '', phase = '' where id = ?", (run_id,))
 
 
+def give_up(db: Connection, run_id: int) -> None:
+    """Let another process take this process's run. Raises RunTaken where it is not this process's."""
+    release(hold(db, run_id))
+    db.execute("update runs set pid = null, host = null, born = null, owner = null where id = ?", (run_id,))
+
+
 def refuse_while_working(db: Connection, run_id: int, states: tuple[str, ...]) -> None:
     """Raise a Problem that names the owner while a living one has the run in one of these states."""
     owner = owner_of(db, "runs", run_id)

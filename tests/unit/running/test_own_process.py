@@ -1,0 +1,67 @@
+"""A run in a process of its own does what is asked of it, and a crash of that process ends the run alone."""
+
+import os
+import signal
+import sys
+from time import sleep
+
+import pytest
+
+from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Control
+from workbench.running import own_process
+from workbench.running.launch import prepare_run
+from workbench.workspace import Workspace
+
+SMALL = RunConfig(
+    device="cpu", backbone=Choice(name="conv4", params={"width": 4}), embedding=EmbeddingParams(dim=4),
+    split=Choice(name="random"), evaluation=EvaluationParams(probe_size=0, neighbours=3, untrained=False),
+    training=TrainingParams(epochs=1, batch_size=256),
+)  # fmt: skip
+ENDLESS = SMALL.model_copy(update={"training": TrainingParams(epochs=5000, batch_size=32)})
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+def until(workspace, run_id, is_so):
+    """Look at the run, as the window does, until it is so."""
+    while not is_so(run := workspace.run(run_id)):
+        assert run.status not in ("failed", "done"), run.problem
+        sleep(0.02)
+
+
+def test_it_trains_and_says_how_it_ended(workspace):
+    run_id, heard = prepare_run(SMALL, workspace), []
+    own_process.make_job(workspace, run_id, Control(), heard.append).start().join()
+    assert [event.status for event in heard] == ["done"]
+    run = workspace.run(run_id)
+    assert (run.status, run.epoch) == ("done", 1)
+    assert run.pid != os.getpid()
+    assert run.best["MAP@R"] > 0
+
+
+def test_it_pauses_goes_on_crashes_alone_and_can_be_resumed(workspace):
+    run_id, control, heard = prepare_run(ENDLESS, workspace), Control(), []
+    job = own_process.make_job(workspace, run_id, control, heard.append).start()
+    until(workspace, run_id, lambda run: run.epoch >= 1)
+    control.pause()
+    until(workspace, run_id, lambda run: run.status == "waiting")
+    control.resume()
+    until(workspace, run_id, lambda run: run.status == "running")
+    os.kill(workspace.run(run_id).pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGSEGV)
+    job.join()
+    run = workspace.run(run_id)
+    assert (run.status, heard[-1].status) == ("failed", "failed")
+    assert "SIGSEGV" in run.problem or sys.platform == "win32"
+    workspace.take_over(run_id)
+    control = Control()
+    job = own_process.make_job(workspace, run_id, control, resume=True).start()
+    reached = run.epoch
+    until(workspace, run_id, lambda run: run.epoch > reached)
+    control.stop()
+    job.join()
+    assert workspace.run(run_id).status == "stopped"
