@@ -51,7 +51,8 @@ def main() -> None:
         window.resize(1440, 900)
         window.show()
         window.make_ready()
-        wait(5, lambda: not session.findChildren(Task))
+        wait(60, lambda: window.pages.count() == len(PAGES))
+        wait(2)  # the last page is laid out
         disk.delay = args.delay
         disk.reads, before = 0, len(disk.on_window)
 

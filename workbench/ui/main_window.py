@@ -21,7 +21,7 @@ from workbench.ui.docks.runs import RunsDock
 from workbench.ui.ending import Ending
 from workbench.ui.menus import Menus, RecentMenu, chosen_place, open_log_folder
 from workbench.ui.message_bar import MessageBar
-from workbench.ui.page_stack import PAGES, PageStack
+from workbench.ui.page_stack import PAGES, PageStack, load_pages
 from workbench.ui.rail import Rail
 from workbench.ui.run_actions import RunActions
 from workbench.ui.run_activity import RunActivity
@@ -193,8 +193,13 @@ class MainWindow(QMainWindow):
         self.inspector.stand_beside(self.session.page, selected)
 
     def make_ready(self) -> None:
-        """After the first paint: make the Inspector and the other pages, one for each turn of the event loop."""
-        self._ready.start()
+        """After the first paint: load the pages' modules on a thread, then make the Inspector and the other pages.
+
+        Each turn of the event loop makes one, or lays one out.
+        """
+        self.session.run_in_thread(
+            "Loading the pages", lambda _: load_pages(), lambda _: self._ready.start(), quiet=True
+        )
 
     def _make_next(self) -> None:
         if self.session.closed:
