@@ -31,7 +31,7 @@ def main(words: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: control.interrupt())
 
     def listen(event: Event) -> None:
-        if isinstance(event, Waiting):
+        if isinstance(event, Waiting) and event.reason:  # of its own accord: who asked for a pause knows
             tell({"event": "waiting", "reason": event.reason})
         elif isinstance(event, Ended):
             tell({"event": "ended", "status": event.status, "problem": event.problem})

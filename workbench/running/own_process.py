@@ -61,7 +61,7 @@ def follow(
                 before = asked
             status = process.join(LOOK)
             for answer in process.answers():
-                if answer.get("event") == "waiting" and not control.paused:
+                if answer.get("event") == "waiting":
                     control.reason = str(answer.get("reason", ""))
                     control.pause()
                 elif answer.get("event") == "ended":

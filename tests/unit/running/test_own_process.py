@@ -3,10 +3,11 @@
 import os
 import signal
 import sys
-from time import sleep
+from time import monotonic, sleep
 
 import pytest
 
+from tests.waits import HANG
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.running import own_process
@@ -29,7 +30,9 @@ def workspace(tmp_path):
 
 def until(workspace, run_id, is_so):
     """Look at the run, as the window does, until it is so."""
+    patience = monotonic() + HANG
     while not is_so(run := workspace.run(run_id)):
+        assert monotonic() < patience, run
         assert run.status not in ("failed", "done"), run.problem
         sleep(0.02)
 
