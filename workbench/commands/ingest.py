@@ -1,6 +1,7 @@
 """`workbench ingest`: runs of folders that travelled, into a workspace."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -9,15 +10,15 @@ import click
 
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
-from workbench.workspace import Workspace, travelling
+from workbench.workspace import Workspace, experiments, travelling
 from workbench.workspace.ingest import Taken, ingest
 from workbench.workspace.replaying import shown
 
 POLL = 1.0  # seconds between two looks with --follow
 
 
-def add_to(cli: click.Group, workspace_option: Any, default: Any) -> None:
-    """Add the command to the command line; `default` names the workspace where none is given."""
+def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
+    """Add the command to the command line, with the workspace option that all commands share."""
 
     @cli.command("ingest")
     @click.argument("source", metavar="DIR", type=click.Path(path_type=Path, file_okay=False, exists=True))
@@ -28,7 +29,7 @@ def add_to(cli: click.Group, workspace_option: Any, default: Any) -> None:
 
         What is there already is not taken in twice, and a folder may be taken in while its run works.
         """
-        with Workspace(folder or default(), create=True) as workspace:
+        with Workspace(folder or default_workspace(), create=True) as workspace:
             sys.exit(take_in_all(workspace, source, follow=follow))
 
 
@@ -68,8 +69,6 @@ def _report(taken: Taken, said: set[str]) -> None:
 
 def _conclude(workspace: Workspace) -> None:
     """Give each experiment whose runs are all done its result."""
-    from workbench.workspace import experiments
-
     for experiment in experiments.every(workspace):
         if not experiment.result:
             folds_and_seeds.conclude(workspace, experiment.id)
