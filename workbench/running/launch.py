@@ -38,10 +38,11 @@ def make_job(
     `device`, such as "cuda:1", is used in place of the config's, which stays as it is.
     """
     recorder = Recorder(workspace, run_id, control)
+    recorder.device = device
 
     def work(control: Control, emit: Emit) -> None:
         with repeating("sign of life", BEAT, workspace.beat):
-            run(workspace, run_id, control, emit, recorder, resume=resume, device=device)
+            run(workspace, run_id, control, emit, recorder, resume=resume)
 
     return Job(f"run {run_id}", work, _both(recorder, listen), control, behind_window=control.attended)
 
@@ -58,9 +59,8 @@ def make_folder_job(folder: Path, control: Control, listen: Emit | None = None, 
 
 
 def run(
-    workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False,
-    device: str = "",
-) -> None:  # fmt: skip
+    workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False
+) -> None:
     """Do a prepared run on this thread. With `resume` it goes on from its last whole checkpoint, else begins anew.
 
     Raises:
@@ -68,7 +68,7 @@ def run(
         Cancelled: the person discarded it.
     """
     changed = partial(changed_since, workspace, run_id)
-    _train(recorder, control, emit, str(run_id), changed, resume=resume, device=device)
+    _train(recorder, control, emit, str(run_id), changed, resume=resume)
 
 
 def _both(recorder: Emit, listen: Emit | None) -> Emit:
@@ -81,16 +81,21 @@ def _both(recorder: Emit, listen: Emit | None) -> Emit:
 
 
 def _train(
-    recorder: Recorder | FolderRecorder, control: Control, emit: Emit, name: str,
-    changed: "Callable[[Data], str]", *, resume: bool, device: str = "",
-) -> None:  # fmt: skip
+    recorder: Recorder | FolderRecorder,
+    control: Control,
+    emit: Emit,
+    name: str,
+    changed: "Callable[[Data], str]",
+    *,
+    resume: bool,
+) -> None:
     emit(Status("Loading the engine"))
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
 
     config = RunConfig.from_toml_text(recorder.config)
-    if device:
-        config = config.model_copy(update={"device": device})
+    if recorder.device:
+        config = config.model_copy(update={"device": recorder.device})
     progress = _progress(control, emit)
     data = load_data(config, progress)
     recorder.read(data.images, data.cache)

@@ -40,12 +40,16 @@ class Recording(ABC):
         seconds: that the run has worked before.
         control: of the run, to pause it; None raises the Problem instead.
 
+    Attributes:
+        device: where to train in place of the config's device, such as "cuda:1"; empty for that.
+
     Raises:
         Problem: the journal's place is taken by a link or by anything but a file.
     """
 
     def __init__(self, run_id: int, folder: Path, seconds: float, control: Control | None) -> None:
         self.run_id, self.folder, self._control = run_id, folder, control
+        self.device = ""
         self._journal = Journal(folder)
         self._new = Uncommitted(run_id)
         self._rows: dict[int, int] = {}  # row of the data set by sample id
