@@ -1,6 +1,7 @@
 """A run told twice, to a workspace and to a folder that travels; and the rows of a workspace without what differs."""
 
 import math
+import shutil
 from pathlib import Path
 
 from tests.unit.workspace.test_workspace import Images, evaluated
@@ -95,8 +96,6 @@ def directly(workspace: Workspace) -> None:
 
 def in_folder(folder: Path, after_first: "list[Path] | None" = None) -> None:
     """The whole run, told to a folder; a copy of it as the kill left it is put into `after_first[0]`."""
-    import shutil
-
     travelling.make(folder, RunConfig(name="a run"))
     recorder = FolderRecorder(folder)
     first_part(recorder, folder)

@@ -83,7 +83,7 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
         ) from None
     config_text = _small_file(folder / "config.toml", LARGEST)
     if _digest(config_text) != card.config:
-        raise Unfinished(f"{folder / 'config.toml'} is not whole.", todo="Copy the folder again.")
+        raise Unfinished(f"{folder / 'config.toml'} was changed, or is not whole.", todo="Copy the folder again.")
     try:
         text = config_text.decode()
     except UnicodeDecodeError:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.travelling_runs import first_part, in_folder, rows
+from workbench import files
 from workbench.cli import main
 from workbench.config import RunConfig
 from workbench.problem import Problem
@@ -56,7 +57,6 @@ def rewrite(path, change):
 
 def sizes(folder, epoch, **new):
     """Tell the true size and hash of arrays that were changed."""
-    from workbench import files
 
     def change(line):
         facts = line.get("evaluation", {})
