@@ -13,6 +13,7 @@ from workbench.commands.run import percent, run_here, run_in_folder
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
+from workbench.running.together import parse_devices
 from workbench.settings.changed import read_config
 from workbench.settings.presets import presets
 from workbench.workspace import Workspace
@@ -23,6 +24,7 @@ KINDS = {
     "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
     "augmentations": "augmentation",
 }  # fmt: skip
+DEVICES = "GPUs that train each run together, by number, such as 0,1,2,3; cpu,cpu is two processes on the CPU."
 RESUME = "Go on with the newest run of this config that is not done, a cancelled one with a checkpoint included."
 
 
@@ -63,6 +65,7 @@ def cli(debug: bool) -> None:
 )
 @click.option("--report/--no-report", default=False, help="Also write an HTML report into the run's folder.")
 @click.option("--quiet", is_flag=True, help="No progress; only the last line.")
+@click.option("--devices", default="", metavar="LIST", help=DEVICES)
 @click.option(
     "--folder", "alone", type=click.Path(path_type=Path, file_okay=False), default=None,
     help="Write the run into this new folder alone, without a workspace; `workbench ingest` takes it in later.",
@@ -74,16 +77,19 @@ def run(
     changes: tuple[str, ...],
     report: bool,
     quiet: bool,
+    devices: str,
     alone: Path | None,
 ) -> None:
     """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`)."""
     if alone is not None and (folder is not None or report):
         raise click.UsageError("--folder goes with neither --workspace nor --report: there is no workspace.")
     wanted = read_config(config, changes)
+    if devices:
+        parse_devices(devices)  # refused before a run is made
     if alone is not None:
-        sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet))
+        sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet, devices=devices))
     with Workspace(folder or default_workspace(), create=True) as workspace:
-        sys.exit(run_here(wanted, workspace, resume=resume, report=report, quiet=quiet))
+        sys.exit(run_here(wanted, workspace, resume=resume, report=report, quiet=quiet, devices=devices))
 
 
 @cli.command()
@@ -188,7 +194,7 @@ fair.add_to(benchmark, workspace_option, default_workspace)
 
 
 def _say(text: str, done: int, total: int) -> None:
-    """A Progress that prints each text as a line of its own."""
+    """A Progress that prints each text on its own line."""
     click.echo(text, err=True)
 
 

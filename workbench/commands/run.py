@@ -22,21 +22,25 @@ INTERRUPTED = 130
 KEPT = "Its checkpoints are kept, and `--resume` goes on from the last one."
 
 
-def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:
-    """Do all runs of the config, one after another; returns the exit status."""
+def run_here(
+    config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool, devices: str = ""
+) -> int:
+    """Do all runs of the config, one after another, each on all `devices` ("0,1") together; returns the exit status."""
     from workbench.running import folds_and_seeds
 
     workspace.sweep_dead_runs()
     if len(folds_and_seeds.children(config)) == 1:
         run_id = _unfinished(workspace, config) if resume else folds_and_seeds.prepare(config, workspace)[0]
-        return _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet)
+        return _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet, devices=devices)
     if resume:
         experiment, numbers = folds_and_seeds.unfinished(workspace, config)
     else:
         numbers = folds_and_seeds.prepare(config, workspace)
         experiment = workspace.run(numbers[0]).experiment_id or 0
     for run_id in numbers:
-        status = _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet)
+        status = _run_one(
+            config, workspace, run_id, resume=resume, report=report, quiet=quiet, devices=devices
+        )  # fmt: skip
         if status:
             return status
     folds_and_seeds.conclude(workspace, experiment)
@@ -45,7 +49,7 @@ def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: b
     return 0
 
 
-def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool) -> int:
+def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool, devices: str = "") -> int:
     """Do all runs of the config in folders that travel, one after another; returns the exit status.
 
     One run has `folder` itself; several have folders 1, 2, ... in it, all made before the first one begins.
@@ -71,17 +75,17 @@ def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool)
         ended = resume and last_state(of_child)
         if ended == "done":
             continue
-        status = _folder_run(child.config, of_child, resume=resume and ended != "queued", quiet=quiet)
+        status = _folder_run(child.config, of_child, resume=resume and ended != "queued", quiet=quiet, devices=devices)
         if status:
             return status
     return 0
 
 
-def _folder_run(config: RunConfig, folder: Path, *, resume: bool, quiet: bool) -> int:
+def _folder_run(config: RunConfig, folder: Path, *, resume: bool, quiet: bool, devices: str) -> int:
     from workbench.running.launch import make_folder_job
 
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
-    job = make_folder_job(folder, control, line, resume=resume)
+    job = make_folder_job(folder, control, line, resume=resume, device=devices)
     ended = _finished(job, control, line)
     line.finish(f"The run in {folder} {ended.status}.")
     problem = ended.problem or (f"The run in {folder} was cancelled." if ended.status == "cancelled" else "")
@@ -114,14 +118,17 @@ def _finished(job: Job, control: Control, line: ProgressLine) -> Ended:
     return job.ended or Ended("failed", "The run ended in an unknown way.")
 
 
-def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bool, report: bool, quiet: bool) -> int:
+def _run_one(
+    config: RunConfig, workspace: Workspace, run_id: int, *, resume: bool, report: bool, quiet: bool,
+    devices: str,
+) -> int:  # fmt: skip
     """Train on a worker thread with a progress line; returns the exit status."""
     from workbench.running.launch import make_job
 
     if resume:
         workspace.take_over(run_id)
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
-    job = make_job(workspace, run_id, control, line, resume=resume)
+    job = make_job(workspace, run_id, control, line, resume=resume, device=devices)
     ended = _finished(job, control, line)
     done = workspace.run(run_id)
     line.finish(f"Run {run_id} {ended.status}. {_scores(done)}".rstrip())

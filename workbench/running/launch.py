@@ -13,6 +13,7 @@ from workbench.jobs import Job, repeating
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running.environment import changed_since, environment
+from workbench.running.together import parse_devices, together
 from workbench.running.trained_network import checkpoint_files
 from workbench.workspace import Workspace
 from workbench.workspace.folder_recorder import FolderRecorder
@@ -22,6 +23,7 @@ from workbench.workspace.recorder import Recorder
 if TYPE_CHECKING:
     from workbench.running.building import Data
     from workbench.running.engine import Engine
+    from workbench.training.ranks import OneRank
 
 
 def prepare_run(config: RunConfig, workspace: Workspace) -> int:
@@ -35,7 +37,7 @@ def make_job(
 ) -> Job:  # fmt: skip
     """The job that trains a prepared run; `start` it. Its thread records every event, then gives it to `listen`.
 
-    `device`, such as "cuda:1", is used in place of the config's, which stays as it is.
+    `device`, such as "cuda:1", is used in place of the config's, which stays as it is; those of "0,1" train together.
     """
     recorder = Recorder(workspace, run_id, control)
     recorder.device = device
@@ -47,9 +49,12 @@ def make_job(
     return Job(f"run {run_id}", work, _both(recorder, listen), control, behind_window=control.attended)
 
 
-def make_folder_job(folder: Path, control: Control, listen: Emit | None = None, *, resume: bool = False) -> Job:
+def make_folder_job(
+    folder: Path, control: Control, listen: Emit | None = None, *, resume: bool = False, device: str = ""
+) -> Job:
     """As `make_job`, of the run in a folder that travels; there is no workspace. Raises Problem for no such folder."""
     recorder = FolderRecorder(folder, control)
+    recorder.device = device
 
     def work(control: Control, emit: Emit) -> None:
         with repeating("sign of life", BEAT, recorder.beat):
@@ -59,7 +64,13 @@ def make_folder_job(folder: Path, control: Control, listen: Emit | None = None, 
 
 
 def run(
-    workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False
+    workspace: Workspace,
+    run_id: int,
+    control: Control,
+    emit: Emit,
+    recorder: Recorder,
+    *,
+    resume: bool = False,
 ) -> None:
     """Do a prepared run on this thread. With `resume` it goes on from its last whole checkpoint, else begins anew.
 
@@ -90,19 +101,37 @@ def _train(
     resume: bool,
 ) -> None:
     emit(Status("Loading the engine"))
+    config = RunConfig.from_toml_text(recorder.config)
+    names = _names(recorder.device)
+    if len(names) == 1:
+        config = config.model_copy(update={"device": names[0]})
+    with together(names, config, recorder.folder) as ranks:
+        _run(recorder, config, control, emit, ranks, name, changed, resume=resume)
+
+
+def _names(device: str) -> tuple[str, ...]:
+    """The devices that a run was given; none where its config names one."""
+    if device in ("", "mps"):
+        return (device,) if device else ()
+    return parse_devices(device)
+
+
+def _run(
+    recorder: Recorder | FolderRecorder, config: RunConfig, control: Control, emit: Emit, ranks: "OneRank", name: str,
+    changed: "Callable[[Data], str]", *, resume: bool,
+) -> None:  # fmt: skip
+    """Do a run as the first of its ranks."""
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
 
-    config = RunConfig.from_toml_text(recorder.config)
-    if recorder.device:
-        config = config.model_copy(update={"device": recorder.device})
     progress = _progress(control, emit)
     data = load_data(config, progress)
+    ranks.same(data.images.fingerprint)  # the others wait for the decoded images
     recorder.read(data.images, data.cache)
     if not resume:
         for field, sentence in config.warnings(catalogs.current(), len(training_classes(data))).items():
             emit(Noted(f"{field}: {sentence}"))
-    engine = Engine(config, data, recorder.folder, control, emit, recorder.flush)
+    engine = Engine(config, data, recorder.folder, control, emit, recorder.flush, ranks)
     facts = environment(engine, data, progress)
     before = recorder.known_environment().get("data", {}).get("fingerprint")
     if resume and before not in (None, data.images.fingerprint):
