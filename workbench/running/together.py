@@ -83,11 +83,6 @@ def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterato
             kept="Nothing was started.", todo='Turn "Compile backbone" off or "Local batch-norm" on.',
             field="training.compile_backbone",
         )  # fmt: skip
-    if config.training.chunk:
-        raise Problem(
-            "A batch in two passes cannot be spread over several devices: each keeps its own share in memory already.",
-            kept="Nothing was started.", todo='Set "Chunk" to 0 or use one device.', field="training.chunk",
-        )  # fmt: skip
     refuse_missing(devices)
     with tempfile.TemporaryDirectory(prefix="workbench-ranks-", ignore_cleanup_errors=True) as meeting:
         orders = [

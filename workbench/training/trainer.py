@@ -119,8 +119,8 @@ def train_step(parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[
     parts.loss.train()
     passes = None
     if 0 < parts.chunk < len(images):
-        passes = TwoPasses(cast(Halves, parts.model), images, parts.chunk, parts.device, parts.precision)
-        embeddings = passes.embeddings()
+        passes = TwoPasses(cast(Halves, parts.model), images, parts.chunk, parts.device, parts.precision, parts.ranks)
+        embeddings = passes.embeddings(len(labels), parts.step)
     with autocast(parts.device, parts.precision):
         if passes is None:
             embeddings = parts.ranks.embed(parts.model, images, len(labels), parts.step)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from workbench.problem import Problem
 from workbench.training import checkpoint
 from workbench.training.device import autocast
+from workbench.training.ranks import OneRank
 
 
 class Halves(Protocol):
@@ -34,26 +35,34 @@ class TwoPasses:
         chunk: images whose activations are kept at a time, at least 1.
         device: of the images.
         precision: of the training (`device.autocast`).
+        ranks: each of which has its share of the images of a batch.
 
     Source: Gao et al. 2021 (Scaling deep contrastive learning batch size under memory limited setup), Section 3.2.
     """
 
-    def __init__(self, model: Halves, images: Tensor, chunk: int, device: torch.device, precision: str) -> None:
+    def __init__(
+        self, model: Halves, images: Tensor, chunk: int, device: torch.device, precision: str,
+        ranks: OneRank | None = None,
+    ) -> None:  # fmt: skip
+        self._ranks = ranks or OneRank()
         self._model, self._chunks = model, images.split(chunk)
         self._device, self._precision = device, precision
         self._states: list[dict[str, Any]] = []  # random states before each chunk
         self._features: Tensor | None = None
 
-    def embeddings(self) -> Tensor:
-        """Embeddings [n, d] of the batch, with a gradient back to the features."""
+    def embeddings(self, n: int = 0, step: int = 0) -> Tensor:
+        """Embeddings [n, d] of the batch, with a gradient back to the features of this rank's images.
+
+        Several ranks need n, by default the number of images, and the number of steps done: they draw at random by it.
+        """
         parts = []
-        with torch.no_grad(), self._autocast():
+        with self._ranks.drawing_apart(step), torch.no_grad(), self._autocast():
             for images in self._chunks:
                 self._states.append(checkpoint.rng_state())
                 parts.append(self._model.features(images))
         self._features = torch.cat(parts).requires_grad_()
         with self._autocast():
-            embeddings: Tensor = self._model.head(self._features)
+            embeddings: Tensor = self._model.head(self._ranks.gather(self._features, n or len(self._features)))
         return embeddings
 
     def backward(self) -> None:
