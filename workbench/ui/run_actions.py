@@ -11,6 +11,7 @@ from workbench.problem import Problem
 from workbench.ui.commands import Commands
 from workbench.ui.exchange_actions import ExchangeActions
 from workbench.ui.run_config import offer_settings
+from workbench.ui.run_queue import OWN_PROCESS
 from workbench.ui.session import Session
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
@@ -73,7 +74,11 @@ class RunActions(QObject):
         self.delete = add("run.delete", "Delete for ever…", self._delete)
         self.show_trash = add("run.show-trash", "Show the trash", None, checkable=True)
         self.empty_trash = add("run.empty-trash", "Empty the trash…", self._empty_trash)
-        self.of_menu = [self.pause, self.stop, self.end, self.resume, _line(self), self.sweeps.show]
+        self.apart = add("run.apart", "Train in a process of its own", None, checkable=True)
+        self.apart.setToolTip("For runs that start from now on: a crash of torch or CUDA then ends the run alone.")
+        self.apart.setChecked(session.preferences.flag(OWN_PROCESS))
+        self.apart.toggled.connect(partial(session.preferences.set_flag, OWN_PROCESS))
+        self.of_menu = [self.pause, self.stop, self.end, self.resume, _line(self), self.apart, self.sweeps.show]
         self.of_list = [
             self.compare, _line(self),
             self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
-from workbench.workspace import checksums, sealing
+from workbench.workspace import arrivals, checksums, sealing
 from workbench.workspace.connection import (
     Connection,
     Damaged,
@@ -241,6 +241,12 @@ def m013_deployments_and_labels(db: Database) -> None:
         "primary key (dataset_id, sample_id)) without rowid, strict"
     )
     checksums.make_sealed(db.conn, "label_decisions")
+
+
+@migration()
+def m014_arrivals(db: Database) -> None:
+    """Runs that came from folders."""
+    db.execute(arrivals.TABLE)
 
 
 def migrate(connection: Connection, path: Path | None = None) -> None:

@@ -9,8 +9,7 @@ from workbench.problem import Problem
 from workbench.running import launch, trained_network
 from workbench.training import checkpoint, trainer
 from workbench.training.meter import FEED_WAIT, SYSTEM
-from workbench.workspace import Workspace
-from workbench.workspace import recorder as recording
+from workbench.workspace import Workspace, recording
 from workbench.workspace.recorder import Recorder
 
 SHORT = TrainingParams(epochs=3, batch_size=64, optimiser="sgd", schedule="cosine", warmup_steps=9)

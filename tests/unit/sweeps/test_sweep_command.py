@@ -17,7 +17,9 @@ def place(tmp_path):
 def started(monkeypatch):
     """Sweeps for which a worker of its own was asked for; none is started."""
     asked = []
-    monkeypatch.setattr(starting, "work_apart", lambda workspace, number: asked.append(number) or True)
+    monkeypatch.setattr(
+        starting, "work_apart", lambda workspace, number, *devices_and_workers: asked.append(number) or True
+    )
     return asked
 
 

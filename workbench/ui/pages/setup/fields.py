@@ -27,9 +27,9 @@ RUN_FIELDS: dict[str, Field] = {
     },
     "device": {
         "type": "string",
-        "enum": ["auto", "cpu", "cuda", "mps"],
+        "enum": ["auto", "cpu", "cuda", "mps", *(f"cuda:{number}" for number in range(8))],
         "default": "auto",
-        "description": "Where to train; auto takes CUDA, then MPS, then the CPU.",
+        "description": "Where to train; auto takes CUDA, then MPS, then the CPU. cuda:1 is the second of several GPUs.",
     },
 }
 TITLES = {
